@@ -25,10 +25,10 @@ from rich.console import Console
 
 from rheostat.local.replay_session import replay_session
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.offline_repartition import repartition
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewrite
+from rheostat.storage.local_files import LocalFileSystem
 from rheostat_lab.repartition import access_plot
 from rheostat_lab.repartition.sized_state import write_state
 from rheostat_lab.repartition.ways_plot import draw
@@ -38,7 +38,7 @@ SCREEN = Console(soft_wrap=True)
 
 def rheostat(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
     """Rewrite, which is what Spark's runner does."""
-    known = read_checkpoint(str(checkpoint), LocalFiles())
+    known = read_checkpoint(str(checkpoint), LocalFileSystem())
     rewriter = SparkRewriter(spark)
     began = time.monotonic()
     done = rewriter.rewrite(
@@ -55,7 +55,7 @@ def whole(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
     """
     began = time.monotonic()
     story = repartition(
-        str(checkpoint), partitions, lambda _: SparkRewriter(spark), check_stopped=lambda _: None
+        str(checkpoint), partitions, lambda _: SparkRewriter(spark), check_stopped=lambda *_: None
     )
     phases = story.times_s
     return {
@@ -92,7 +92,7 @@ def once(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
 def _read(
     spark: Any, checkpoint: Path, partitions: int, way: Callable[..., list[Any]]
 ) -> dict[str, Any]:
-    state = read_checkpoint(str(checkpoint), LocalFiles()).state
+    state = read_checkpoint(str(checkpoint), LocalFileSystem()).state
     began = time.monotonic()
     told = way(SparkRewriter(spark), state, partitions)
     took = time.monotonic() - began
@@ -125,7 +125,7 @@ def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str,
         spark, folder, options.keys, options.value_bytes, options.partitions, options.changelog
     )
     SCREEN.print(f"state written in {time.monotonic() - began:.0f} s")
-    files = LocalFiles()
+    files = LocalFileSystem()
     results: list[dict[str, Any]] = []
     for number in range(options.rounds):
         for partitions in options.changes:

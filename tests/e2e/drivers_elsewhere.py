@@ -21,11 +21,12 @@ UNDER_SUBMIT = str(Path(__file__).parents[2] / "deploy" / "submit" / "rheostat_r
 COPY = """
 import sys
 from pathlib import Path
-from rheostat.spark.internals.file_systems.hadoop_folder import own_folder
+from rheostat.spark.internals.hadoop_file_system import own_files
 
-folder = own_folder(sys.argv[1])
-for name in folder.sizes():
-    (Path(sys.argv[2]) / name).write_text(folder.text(name))
+folder, files = sys.argv[1], own_files()
+for name in files.names(folder):
+    if (text := files.read_text(f"{folder}/{name}")) is not None:
+        (Path(sys.argv[2]) / name).write_text(text)
 """
 
 

@@ -17,8 +17,8 @@ from pyspark.sql import functions as sf
 
 from rheostat.kafka.broker import Broker
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.checkpoints.kafka_sources import kafka_sources, readers
+from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 ROWS = 40
@@ -85,7 +85,7 @@ def grow(bootstrap: str, topic: str, partitions: int) -> None:
 
 def planned(query: Query, wanted: int) -> dict[int, int]:
     """Return how many readers each partition has by the plan, from the checkpoint as it is."""
-    checkpoint = read_checkpoint(str(query.folder / "checkpoint"), LocalFiles())
+    checkpoint = read_checkpoint(str(query.folder / "checkpoint"), LocalFileSystem())
     (source,) = kafka_sources(checkpoint.last.text)
     found: dict[int, int] = defaultdict(int)
     for each in readers(source, wanted):

@@ -13,7 +13,7 @@ from tests.e2e.supervised_job import DEADLINE_S, RESCALES, Supervised, needs_res
 
 from rheostat.journal.folder import read
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
+from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = pytest.mark.e2e
 FILES = 8
@@ -71,7 +71,7 @@ def test_a_restart_at_another_size_with_other_state_partitions_changes_no_row(
         job.enough()
         story = job.restarts()[0]
     assert output(tmp_path) == expected(FILES)
-    assert read_checkpoint(str(tmp_path / "checkpoint"), LocalFiles()).partitions == 6
+    assert read_checkpoint(str(tmp_path / "checkpoint"), LocalFileSystem()).partitions == 6
     assert [each.observation.target for each in two[-1:] if each.observation] == [2]
     assert (story.executors_before, story.executors) == (1, 2)
     assert (story.partitions_before, story.partitions, story.refusal) == (3, 6, "")
@@ -119,7 +119,7 @@ def test_partitions_that_bind_are_rescaled_in_the_window_with_the_restart(tmp_pa
         job.enough()
         (story,) = job.restarts()
     assert output(tmp_path) == expected(FILES)
-    assert read_checkpoint(str(tmp_path / "checkpoint"), LocalFiles()).partitions == 2
+    assert read_checkpoint(str(tmp_path / "checkpoint"), LocalFileSystem()).partitions == 2
     assert (story.executors, story.partitions) == (2, 2)
     assert "its 1 state partitions bind, 2 would do: rheostat restart" in story.reason
 

@@ -17,7 +17,7 @@ from tests.e2e.supervised_job import Supervised, needs_rescaling, rheostat
 from rheostat.kafka.broker import Broker
 from rheostat.kafka.client import settings
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
+from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_rescaling]
 FILES = 13
@@ -117,7 +117,7 @@ def _compacted(folder: Path) -> bool:
 
 def partitions_of(folder: Path) -> dict[str, int]:
     return {
-        each.name: read_checkpoint(str(each), LocalFiles()).partitions
+        each.name: read_checkpoint(str(each), LocalFileSystem()).partitions
         for each in (folder / "checkpoints").iterdir()
     }
 

@@ -162,7 +162,7 @@ class Places:
     def __init__(self, spark: SparkSession) -> None:
         parts = internals_of(spark)
         self._running = RunningQueries(spark, parts.queries, parts.files)
-        self._placement = Placement(parts.coordinator, parts.files.bytes_in)
+        self._placement = Placement(parts.coordinator, parts.files.size)
         for run_id in self._running.refresh():
             state = self._running.state(run_id)
             assert state is not None

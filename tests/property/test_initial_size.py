@@ -19,7 +19,8 @@ from rheostat.journal.last_run import memory_of, tails
 from rheostat.loop import Loop
 from rheostat.model import Decision, Memory, Observation, Record, Rescaling
 from rheostat.settings import settings_of
-from rheostat.spark.starting import History, LocalLogs, start_facts, start_of
+from rheostat.spark.starting import History, start_facts, start_of
+from rheostat.storage.local_files import LocalFileSystem
 from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 NOW, SLO_S, TOPIC = 1_800_000_000.0, 10.0, "bids"
@@ -134,7 +135,7 @@ def test_no_start_is_below_what_was_configured_or_is_needed_or_outside_the_limit
             newest = {(TOPIC, 0): 7 + (case.backlog or 0), (TOPIC, 1): 5}
             return newest if case.is_up else None
 
-        facts = start_facts(history, case.configured, LocalLogs(), latest, NOW, NOW)
+        facts = start_facts(history, case.configured, LocalFileSystem(), latest, NOW, NOW)
     start = start_of(facts, settings_of(limits=(case.low, case.high), slo=SLO_S, kafka="b:1"), NOW)
     assert start.size.executors == case.floor, start.size.reason
     event(f"decided by: {start.size.reason.split()[0]}")
@@ -193,7 +194,7 @@ def replaced(first: Observation, seconds: float, rate: float | None) -> Observat
 
 def test_the_start_is_over_after_half_an_hour_although_the_backlog_grows():
     start = start_of(
-        start_facts(None, 3, LocalLogs(), None, NOW, NOW), settings_of(limits=(1, 4)), NOW
+        start_facts(None, 3, LocalFileSystem(), None, NOW, NOW), settings_of(limits=(1, 4)), NOW
     )
     growing = Observation(t_s=NOW, executors=3, lag_rows=1e9, input_rows_per_s=10.0, batch_s=60.0)
     wanted = Decision(target=1, reason="policy")

@@ -17,7 +17,7 @@ from rheostat.journal.known_journals import is_journal, journals_of, known_journ
 from rheostat.journal.starts import Start
 from rheostat.journal.status import job_status, status_json
 from rheostat.machine import folders
-from rheostat.machine.lease import process_start, this_process
+from rheostat.storage.lease import process_start, this_process
 
 _ENDPOINT = re.compile(r"(?:http://)?([\w.-]+|\[[0-9a-f:]+\]):(\d{1,5})/?", re.IGNORECASE)
 _TIMEOUT_S = 5.0

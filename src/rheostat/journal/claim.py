@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from rheostat.machine.lease import BEAT_S, Lease, LeaseFile, Owner, this_process
+from rheostat.storage.file_system import FileSystem
+from rheostat.storage.lease import BEAT_S, Lease, Owner, this_process
 
 LEASE_FILE = "lease.json"
 OTHER_WRITER = "writer-"
@@ -25,17 +26,19 @@ class Claim:
 
     The journal of a process that has ended on this computer is taken at once. While a writer on
     another computer may still run, the claim waits: it holds as soon as that lease is stale, and
-    moves to a folder of its own where the other one keeps renewing it. ``files`` returns the file
-    of the lease in a folder of the journal; ``held`` is called about every ``interval_s`` seconds.
+    moves to a folder of its own where the other one keeps renewing it. ``folder`` is the journal;
+    ``held`` is called about every ``interval_s`` seconds.
     """
 
     def __init__(
         self,
-        files: Callable[[str], LeaseFile],
+        files: FileSystem,
+        folder: str,
         interval_s: float = BEAT_S,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._files = files
+        self._folder = folder
         self._stale_s = max(STALE_S, 3 * interval_s)
         self._clock = clock
         self._released = False
@@ -75,7 +78,8 @@ class Claim:
         """
         for number in count(first):
             place = "" if number == 1 else f"{OTHER_WRITER}{number}"
-            lease = Lease(self._files(place), self._stale_s, self._clock)
+            name = "/".join(filter(None, (self._folder, place, LEASE_FILE)))
+            lease = Lease(self._files, name, self._stale_s, self._clock)
             owner = lease.take()
             self.place = place
             if owner is None:

@@ -9,10 +9,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
 
 from rheostat.config import JournalOptions
-from rheostat.journal.claim import LEASE_FILE, Claim
+from rheostat.journal.claim import Claim
 from rheostat.journal.folder import (
     MEMORY_FILE,
     MOST_WAITING,
@@ -25,96 +24,15 @@ from rheostat.journal.retention import Retention
 from rheostat.journal.starts import STARTS_FILE, STOP_FILE
 from rheostat.journal.summary import SUMMARY_FILE, moved
 from rheostat.model import Memory, Record
+from rheostat.storage.file_system import FileStatus, FileSystem
 
 _log = logging.getLogger("rheostat")
 _SEGMENT = "segment-"
-NEW = ".new"
-"""What a file is called, after its own name, while it replaces one that is there."""
-
-
-class FarFolder(Protocol):
-    """A folder on another file system; every call raises OSError with what that says."""
-
-    @property
-    def uri(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def most_bytes(self) -> int:
-        """The size from which a file is too large to be extended."""
-        ...
-
-    def sizes(self) -> dict[str, tuple[int, float]]:
-        """Return the bytes of each file and the Unix time of its last change."""
-        ...
-
-    def text(self, name: str) -> str | None:
-        """Return a file's text; None where there is none."""
-        ...
-
-    def write(self, name: str, text: str) -> None:
-        """Write a file as a whole: who reads it sees this one or the one before; one that was cut
-        off may have left it as ``NAME.new`` only.
-        """
-        ...
-
-    def extend(self, name: str, text: str) -> None:
-        """Append to the file that was begun last, or begin another one."""
-        ...
-
-    def create(self, name: str, text: str) -> bool:
-        """Write a file that is not there; False, with nothing changed, where there is one."""
-        ...
-
-    def touch(self, name: str, text: str) -> None:
-        """Set the time of a file's last change to now; ``text`` is what it holds."""
-        ...
-
-    def delete(self, name: str) -> None:
-        """Delete a file."""
-        ...
-
-    def inside(self, name: str) -> FarFolder:
-        """Return a folder within this one."""
-        ...
-
-    def close(self) -> None:
-        """End the file that was begun last."""
-        ...
-
-
-class FarLeaseFile:
-    """The file of a lease in a folder on another file system."""
-
-    def __init__(self, folder: FarFolder) -> None:
-        self._folder = folder
-
-    def text(self) -> str | None:
-        """Return its text; None where there is none."""
-        return self._folder.text(LEASE_FILE)
-
-    def changed_s(self) -> float:
-        """Return the Unix time of its last change."""
-        return self._folder.sizes().get(LEASE_FILE, (0, 0.0))[1]
-
-    def create(self, text: str) -> bool:
-        """Write it; False, with nothing changed, where there is one."""
-        return self._folder.create(LEASE_FILE, text)
-
-    def touch(self, text: str) -> None:
-        """Set the time of its last change to now."""
-        self._folder.touch(LEASE_FILE, text)
-
-    def remove(self) -> None:
-        """Delete it; nothing where there is none."""
-        if self.text() is not None:
-            self._folder.delete(LEASE_FILE)
 
 
 class RemoteJournal(FolderJournal):
-    """Keeps everything in a local folder, and ``carry`` brings it to ``far``, as far as the claims
-    on both allow.
+    """Keeps everything in a local folder, and ``carry`` copies it to the folder ``uri`` of
+    ``files``, as far as the claims on both allow.
 
     The memory that a restart resumes from is the far one; ``STOP`` in either folder is the kill
     switch. Far segments go by size and age as whole files.
@@ -123,13 +41,15 @@ class RemoteJournal(FolderJournal):
     def __init__(
         self,
         folder: Path,
-        far: FarFolder,
+        files: FileSystem,
+        uri: str,
         options: JournalOptions | None = None,
         claim: Claim | None = None,
         far_claim: Claim | None = None,
     ) -> None:
         super().__init__(folder, options=options, claim=claim)
-        self._far_root = far
+        self._files = files
+        self._far_root = uri.rstrip("/")
         self._far_claim = far_claim
         self._far = self._far_place()
         self._kept = Retention.of(options or JournalOptions())
@@ -144,7 +64,7 @@ class RemoteJournal(FolderJournal):
     @property
     def kept_at(self) -> str:
         """The far folder."""
-        return self._far.uri
+        return self._far
 
     def restore(self) -> Memory:
         """Return the memory that was brought to the far folder last; the one here where that cannot
@@ -152,16 +72,15 @@ class RemoteJournal(FolderJournal):
         """
         with suppress(OSError):
             self._fetch_beside()
-            for name in (MEMORY_FILE, MEMORY_FILE + NEW):
-                text = self._far.text(name)
-                if text and (memory := memory_in(text)) is not None:
-                    return memory
+            text = self._far_text(MEMORY_FILE)
+            if text and (memory := memory_in(text)) is not None:
+                return memory
         return super().restore()
 
     def _fetch_beside(self) -> None:
         """Go on with the starts and the summary of the far folder where there are none here."""
         for name in (STARTS_FILE, SUMMARY_FILE):
-            text = None if (self.folder / name).exists() else self._far.text(name)
+            text = None if (self.folder / name).exists() else self._far_text(name)
             if text:
                 # Segments here begin anew, so that all of them come after those of the far folder.
                 here = moved(text, "") if name == SUMMARY_FILE else text
@@ -169,9 +88,8 @@ class RemoteJournal(FolderJournal):
 
     def segments_backwards(self) -> Iterator[str]:
         """Yield the texts of the segments in the far folder, newest first; raises OSError."""
-        names = (name for name in self._far.sizes() if name.startswith(_SEGMENT))
-        for name in sorted(names, reverse=True):
-            yield self._far.text(name) or ""
+        for name in sorted(self._far_segments(), reverse=True):
+            yield self._far_text(name) or ""
 
     def append(self, record: Record, memory: Memory) -> None:
         """Keep both here; they wait to be carried."""
@@ -189,23 +107,23 @@ class RemoteJournal(FolderJournal):
 
         Raises OSError where it cannot be reached; what waits is brought by the next call.
         """
-        folders = dict.fromkeys((self._far, self._far_root))
-        stops = (folder.uri for folder in folders if folder.text(STOP_FILE) is not None)
-        self._far_stop = next((f"{uri}/{STOP_FILE}" for uri in stops), "")
+        stops = dict.fromkeys(f"{far}/{STOP_FILE}" for far in (self._far, self._far_root))
+        pulled = (stop for stop in stops if self._files.read_text(stop) is not None)
+        self._far_stop = next(pulled, "")
         with self._lock:
             lines, (memory, now) = list(self._waiting), self._last
         if not lines or not self._may_write_far():
             return
         text = "".join(lines)
         try:
-            self._far.extend(self._segment_for(len(text), now), text)
+            self._files.append(f"{self._far}/{self._segment_for(len(text), now)}", text)
         except OSError:
             self._segment_name = None  # what has become of it is unknown: the next one is new
             raise
         self._far_bytes += len(text)
         with self._lock:
             del self._waiting[: len(lines)]
-        self._far.write(MEMORY_FILE, memory_text(memory))
+        self._files.write(f"{self._far}/{MEMORY_FILE}", memory_text(memory))
         self._carry_beside()
 
     def _carry_beside(self) -> None:
@@ -219,7 +137,7 @@ class RemoteJournal(FolderJournal):
                 # Far segments have numbers of their own; it holds at least up to this one.
                 text = moved(text, self._segment_name or "")
             if text != self._carried.get(name):
-                self._far.write(name, text)
+                self._files.write(f"{self._far}/{name}", text)
                 self._carried[name] = text
 
     def end(self) -> None:
@@ -230,13 +148,20 @@ class RemoteJournal(FolderJournal):
             if self._may_write_far():
                 self._carry_beside()
         finally:
-            self._far.close()
+            self._files.close()
             if self._far_claim:
                 self._far_claim.release()
 
-    def _far_place(self) -> FarFolder:
+    def _far_place(self) -> str:
         place = self._far_claim.place if self._far_claim else ""
-        return self._far_root.inside(place) if place else self._far_root
+        return f"{self._far_root}/{place}" if place else self._far_root
+
+    def _far_text(self, name: str) -> str | None:
+        return self._files.read_text(f"{self._far}/{name}")
+
+    def _far_segments(self) -> dict[str, FileStatus]:
+        below = self._files.files_below(self._far)
+        return {name: status for name, status in below.items() if name.startswith(_SEGMENT)}
 
     def _may_write_far(self) -> bool:
         if self._far_claim is None:
@@ -253,20 +178,19 @@ class RemoteJournal(FolderJournal):
         return held
 
     def _segment_for(self, more_bytes: int, now: float) -> str:
-        most = min(self._kept.segment_bytes, self._far.most_bytes)
+        most = min(self._kept.segment_bytes, self._files.append_limit_bytes)
         if self._segment_name is None or self._far_bytes + more_bytes > most:
-            there = {n: at for n, at in self._far.sizes().items() if n.startswith(_SEGMENT)}
+            there = self._far_segments()
             self._prune(there, now)
             numbers = [int(name[len(_SEGMENT) :].partition(".")[0]) for name in there]
             self._segment_name = f"{_SEGMENT}{max(numbers, default=-1) + 1:05d}.jsonl"
             self._far_bytes = 0
         return self._segment_name
 
-    def _prune(self, there: dict[str, tuple[int, float]], now: float) -> None:
-        left = sum(size for size, _ in there.values())
-        for name in sorted(there):
-            size, changed_s = there[name]
-            if left <= self._kept.segments_bytes and changed_s >= now - self._kept.most_s:
+    def _prune(self, there: dict[str, FileStatus], now: float) -> None:
+        left = sum(segment.bytes for segment in there.values())
+        for name, segment in sorted(there.items()):
+            if left <= self._kept.segments_bytes and segment.changed_s >= now - self._kept.most_s:
                 return
-            self._far.delete(name)
-            left -= size
+            self._files.delete(f"{self._far}/{name}")
+            left -= segment.bytes

@@ -6,35 +6,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Protocol
 
 from rheostat.signals.lag import Offsets
+from rheostat.storage.file_system import FileSystem, StorageError, numbered
 
 
-class LogFiles(Protocol):
-    """Reads the small files of a checkpoint on any file system."""
-
-    def listing(self, folder: str) -> list[str]:
-        """Return the names in a folder; none if it does not exist."""
-        ...
-
-    def text(self, file: str) -> str | None:
-        """Return a file's text; None if it does not exist."""
-        ...
-
-
-def committed_offsets(files: LogFiles, checkpoint: str) -> Offsets | None:
+def committed_offsets(files: FileSystem, checkpoint: str) -> Offsets | None:
     """Return the offsets after the last committed batch of a query, or those from which its first
-    batch starts; None where the checkpoint has neither, or no Kafka source.
+    batch starts; None if the checkpoint has neither, no Kafka source, or cannot be read.
     """
-    commits = _numbers(files, f"{checkpoint}/commits")
-    if commits:
-        entry = files.text(f"{checkpoint}/offsets/{commits[-1]}") or ""
-        return _merged(entry.splitlines()[2:])
-    starts = (
-        files.text(f"{checkpoint}/sources/{source}/0") or ""
-        for source in _numbers(files, f"{checkpoint}/sources")
-    )
+    try:
+        commits = numbered(files, f"{checkpoint}/commits")
+        if commits:
+            entry = files.read_text(f"{checkpoint}/offsets/{commits[-1]}") or ""
+            return _merged(entry.splitlines()[2:])
+        starts = [
+            files.read_text(f"{checkpoint}/sources/{source}/0") or ""
+            for source in numbered(files, f"{checkpoint}/sources")
+        ]
+    except StorageError:
+        return None
     return _merged(line for text in starts for line in text.splitlines()[1:])
 
 
@@ -57,7 +48,3 @@ def _merged(lines: Iterable[str]) -> Offsets | None:
         for partition, offset in partitions.items()
     }
     return offsets or None
-
-
-def _numbers(files: LogFiles, folder: str) -> list[int]:
-    return sorted(int(name) for name in files.listing(folder) if name.isdecimal())

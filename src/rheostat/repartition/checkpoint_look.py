@@ -6,24 +6,20 @@ import os
 import shutil
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import (
-    CheckpointFiles,
-    LocalFiles,
-    is_local,
-    local_folder,
-)
+from rheostat.repartition.checkpoints.checkpoint import Checkpoint, local_folder, read_checkpoint
 from rheostat.repartition.checkpoints.formats import unknown_format
 from rheostat.repartition.checkpoints.inspection import Counts, Inspection, inspect
 from rheostat.repartition.checkpoints.operators import refusal
 from rheostat.repartition.checkpoints.running_query import last_sign
 from rheostat.repartition.checkpoints.state_files import missing_file
-from rheostat.repartition.protocol.lease import lease_owner
+from rheostat.repartition.protocol.lease import lease_path
 from rheostat.repartition.protocol.preflight import unended
-from rheostat.repartition.protocol.repartition_log import JOURNAL, repartition_state
+from rheostat.repartition.protocol.repartition_log import RepartitionLog
+from rheostat.storage.file_system import FileSystem, is_remote
+from rheostat.storage.lease import lease_owner
+from rheostat.storage.local_files import LocalFileSystem
 
 if TYPE_CHECKING:
     from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
@@ -45,17 +41,17 @@ def look(location: str, *, rows: bool) -> Look:
 
     A Spark session is started for rows, and for a checkpoint that is not on this computer.
     """
-    if not is_local(location):
+    if is_remote(location):
         return _look_elsewhere(location, rows)
-    folder, files = local_folder(location), LocalFiles()
-    checkpoint = read_checkpoint(str(folder), files)
+    folder, files = str(local_folder(location)), LocalFileSystem()
+    checkpoint = read_checkpoint(folder, files)
     missing = None if unknown_format(checkpoint) else missing_file(checkpoint)
     inspection = inspect(
         checkpoint,
         files,
         _counted(checkpoint) if rows and missing is None else {},
-        quiet_s=max(time.time() - last_sign(folder)[0], 0.0),
-        unended=_at_work(folder) or _unended(checkpoint, files),
+        quiet_s=max(time.time() - last_sign(folder, files)[0], 0.0),
+        unended=_at_work(folder, files) or _unended(checkpoint, files),
         missing=missing,
     )
     return Look(
@@ -67,28 +63,26 @@ def _slots() -> int:
     return os.cpu_count() or 1
 
 
-def _at_work(folder: Path) -> str | None:
-    owner = lease_owner(folder)
+def _at_work(folder: str, files: FileSystem) -> str | None:
+    owner = lease_owner(files, lease_path(folder), time.time())
     if owner is None:
         return None
     return f"it is being repartitioned now (process {owner.pid} on {owner.host})"
 
 
-def _unended(checkpoint: Checkpoint, files: CheckpointFiles) -> str | None:
-    return unended(repartition_state(files.text(f"{checkpoint.location}/{JOURNAL}") or ""))
+def _unended(checkpoint: Checkpoint, files: FileSystem) -> str | None:
+    return unended(RepartitionLog(checkpoint.location, files).read())
 
 
 def _look_elsewhere(location: str, rows: bool) -> Look:
     from rheostat.repartition.rewrite.own_session import own_session
-    from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+    from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter, reachable_files
 
     with own_session() as spark:
-        rewriter = SparkRewriter(spark)
-        rewriter.files.require(location)
-        checkpoint = read_checkpoint(location, rewriter.files)
-        counts = _counts(checkpoint, rewriter) if rows else {}
-        left = _unended(checkpoint, rewriter.files)
-        inspection = inspect(checkpoint, rewriter.files, counts, unended=left)
+        files = reachable_files(spark, location)
+        checkpoint = read_checkpoint(location, files)
+        counts = _counts(checkpoint, SparkRewriter(spark)) if rows else {}
+        inspection = inspect(checkpoint, files, counts, unended=_unended(checkpoint, files))
         return Look(inspection=inspection, slots=_slots(), disk_free_bytes=None)
 
 

@@ -1,21 +1,24 @@
-"""The three things that can be done to a checkpoint: repartition it, take that back, repair it."""
+"""Repartitions a checkpoint, or undoes its newest repartition."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.repartition.checkpoints.checkpoint import Checkpoint
+from rheostat.repartition.checkpoints.checkpoint import (
+    Checkpoint,
+    checkpoint_folder,
+    read_checkpoint,
+)
 from rheostat.repartition.checkpoints.running_query import require_stopped
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.lease import leased
 from rheostat.repartition.protocol.preflight import (
     UNFINISHED,
     plan_of,
     require_drained,
+    require_fit,
     require_no_unfinished,
     require_number,
 )
@@ -26,10 +29,13 @@ from rheostat.repartition.protocol.repartition_runner import (
     RepartitionRunner,
     quiet,
 )
-from rheostat.repartition.sites.site import LocalSite, Site
+from rheostat.repartition.protocol.sink_log import SinkLog
 from rheostat.repartition.state_engine import Rewriter, StateVersion
+from rheostat.storage.file_system import FileSystem
 
 Clock = Callable[[], float]
+CheckStopped = Callable[[str, FileSystem], None]
+"""Raises BadInput if a query uses a checkpoint."""
 
 
 def repartition(
@@ -37,100 +43,66 @@ def repartition(
     partitions: int,
     engine: Callable[[Checkpoint], Rewriter],
     *,
+    files: FileSystem | None = None,
     progress: ProgressCallback = quiet,
     sink: str = "",
-    disk: Disk | None = None,
     clock: Clock = time.time,
-    check_stopped: Callable[[Path], None] = require_stopped,
+    check_stopped: CheckStopped = require_stopped,
 ) -> RepartitionState:
-    """Give a checkpoint another number of state partitions, or end a repartition that was begun.
+    """Give a checkpoint another number of state partitions, or complete an unfinished repartition.
 
-    ``sink`` is the folder that the query writes files to, if its sink is one of files. ``engine``
-    makes what rewrites state, after everything that can be refused was. Raises BadInput with
-    nothing written; RheostatError when the work failed and the checkpoint is as before.
+    ``files`` are those of this computer by default. ``sink`` is the folder that the query writes
+    files to, if its sink is one of files. ``engine`` makes what rewrites state, after all checks.
+    Raises BadInput with nothing written; RheostatError when the work failed and the checkpoint is
+    as before.
     """
-    site = LocalSite(location, disk or Disk())
-    return repartition_at(
-        site,
-        partitions,
-        engine,
-        progress=progress,
-        sink=sink,
-        clock=clock,
-        check_stopped=check_stopped,
-    )
-
-
-def repartition_at(
-    site: Site,
-    partitions: int,
-    engine: Callable[[Checkpoint], Rewriter],
-    *,
-    progress: ProgressCallback = quiet,
-    sink: str = "",
-    clock: Clock = time.time,
-    check_stopped: Callable[[Path], None] = require_stopped,
-) -> RepartitionState:
-    """Do ``repartition`` wherever the checkpoint is."""
-    folder = site.folder
-    journal = RepartitionLog(folder, site.disk)
+    folder, files = checkpoint_folder(location, files)
+    journal = RepartitionLog(folder, files)
     state = journal.read()
     require_no_unfinished(state, partitions, sink)
     taken_up = state is not None and state.phase in UNFINISHED
     require_number(partitions)
-    checkpoint = site.read()
-    check_stopped(folder)
+    checkpoint = read_checkpoint(folder, files)
+    check_stopped(folder, files)
     if not taken_up:
-        checkpoint = site.read()
-        site.require_fit(checkpoint, partitions)
+        checkpoint = read_checkpoint(folder, files)
+        require_fit(checkpoint, partitions, files)
         if sink:
-            site.sink_log(sink).require_newest(checkpoint.committed.batch)
+            SinkLog(files, sink).require_newest(checkpoint.committed.batch)
     rewriter = engine(checkpoint)
-    with leased(folder, site.disk):
+    with leased(folder, files):
         if not taken_up or state is None:
-            checkpoint = site.read()
+            checkpoint = read_checkpoint(folder, files)
             require_drained(checkpoint)
             state = journal.begin(plan_of(checkpoint, partitions, sink), clock())
-        runner = site.runner(state, clock, progress)
+        runner = RepartitionRunner(folder, state, files=files, clock=clock, on_progress=progress)
         return _ended(runner.run(rewriter, _source(checkpoint, state.plan)), folder)
 
 
 def undo(
     location: str,
     *,
+    files: FileSystem | None = None,
     progress: ProgressCallback = quiet,
-    disk: Disk | None = None,
     clock: Clock = time.time,
-    check_stopped: Callable[[Path], None] = require_stopped,
+    check_stopped: CheckStopped = require_stopped,
 ) -> RepartitionState:
-    """Take the newest repartition of a checkpoint back, ended or not; raises BadInput where there
-    is none and where the query has gone on with the new number.
+    """Undo the newest repartition of a checkpoint, completed or not; raises BadInput if there is
+    none, or if the query has planned a batch with the new number.
     """
-    site = LocalSite(location, disk or Disk())
-    return undo_at(site, progress=progress, clock=clock, check_stopped=check_stopped)
-
-
-def undo_at(
-    site: Site,
-    *,
-    progress: ProgressCallback = quiet,
-    clock: Clock = time.time,
-    check_stopped: Callable[[Path], None] = require_stopped,
-) -> RepartitionState:
-    """Do ``undo`` wherever the checkpoint is."""
-    folder = site.folder
-    state = RepartitionLog(folder, site.disk).read()
+    folder, files = checkpoint_folder(location, files)
+    state = RepartitionLog(folder, files).read()
     if state is None or state.phase == "ended":
         raise BadInput(f"{folder} has no repartition that could be taken back")
-    runner = site.runner(state, clock, progress)
-    _require_way_back(runner, folder)
-    check_stopped(folder)
-    with leased(folder, site.disk):
-        _require_way_back(runner, folder)
+    runner = RepartitionRunner(folder, state, files=files, clock=clock, on_progress=progress)
+    _require_way_back(runner, folder, files)
+    check_stopped(folder, files)
+    with leased(folder, files):
+        _require_way_back(runner, folder, files)
         return runner.rollback("taken back by the user")
 
 
-def _require_way_back(runner: RepartitionRunner, folder: Path) -> None:
+def _require_way_back(runner: RepartitionRunner, folder: str, files: FileSystem) -> None:
     plan, facts = runner.state.plan, runner.look(back=True)
     if facts.gone_on:
         raise BadInput(
@@ -138,7 +110,7 @@ def _require_way_back(runner: RepartitionRunner, folder: Path) -> None:
             f" {plan.partitions} partitions since; rheostat state repartition --partitions"
             f" {plan.partitions_before} goes back without a loss"
         )
-    if facts.lock != OTHERS and not (folder / "offsets" / str(plan.batch)).is_file():
+    if facts.lock != OTHERS and files.status(f"{folder}/offsets/{plan.batch}") is None:
         raise BadInput(f"{folder} cannot be taken back: batch {plan.batch} is no longer kept")
 
 
@@ -150,7 +122,7 @@ def _source(checkpoint: Checkpoint, plan: Plan) -> StateVersion:
     return replace(state, batch=plan.batch, partitions=plan.partitions_before)
 
 
-def _ended(state: RepartitionState, folder: Path) -> RepartitionState:
+def _ended(state: RepartitionState, folder: str) -> RepartitionState:
     """Return the state of a repartition that succeeded; raises RheostatError if it failed."""
     if state.phase == "done":
         return state

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 
-from rheostat.repartition.checkpoints.checkpoint_files import refused_place
+from rheostat.repartition.checkpoints.checkpoint import refused_place
 from rheostat.repartition.checkpoints.inspection import Inspection
 from rheostat.repartition.rewrite.groups import slices
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoints.checkpoint_files import local_path
+from rheostat.repartition.checkpoints.checkpoint import checkpoint_folder
 from rheostat.repartition.checkpoints.running_query import require_stopped
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.lease import leased
 from rheostat.repartition.protocol.log_entry import entry_partitions
 from rheostat.repartition.protocol.preflight import UNFINISHED
 from rheostat.repartition.protocol.repartition_log import OWN_FOLDER, RepartitionLog
-from rheostat.repartition.sites.site import LocalSite, Site
+from rheostat.repartition.protocol.sink_log import SinkLog
+from rheostat.storage.file_system import FileSystem, numbered
 
 LATE_S = 1.0
 SOON_S = 30.0
@@ -54,74 +54,78 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointStatus:
-    """A checkpoint's folder, which may have a path's methods only, and the files of its state, with
-    the time at which each was written (Unix seconds).
+    """The folder of a checkpoint, and the files of its state by their names below it, with the time
+    at which each was written (Unix time).
     """
 
-    folder: Path
+    folder: str
+    files: FileSystem
     state: Mapping[PurePosixPath, float]
 
+    def entry(self, log: str, batch: int) -> str:
+        """Return the name of the entry of a batch in a log."""
+        return f"{self.folder}/{log}/{batch}"
 
-def repair(location: str, disk: Disk | None = None) -> Repaired:
-    """Cure a checkpoint; raises BadInput where it has no repartition of Spark's that is unfinished.
+    def batches(self, log: str) -> list[int]:
+        """Return the batches of a log."""
+        return numbered(self.files, f"{self.folder}/{log}")
 
-    May be called again after a crash: what goes last is the offset log's entry that shows it.
+    def partitions(self, batch: int) -> int:
+        """Return the number of state partitions of a batch; raises BadInput if unreadable."""
+        return entry_partitions(self.files, self.entry("offsets", batch))
+
+
+def repair(location: str, files: FileSystem | None = None) -> Repaired:
+    """Undo an unfinished repartition of Spark; raises BadInput if the checkpoint has none.
+
+    May be called again after a crash: the entry of the offset log that shows it goes last.
     """
-    return repair_at(LocalSite(location, disk or Disk()))
-
-
-def repair_at(site: Site) -> Repaired:
-    """Do ``repair`` wherever the checkpoint is."""
-    folder, disk = site.folder, site.disk
-    state = RepartitionLog(folder, disk).read()
+    folder, files = checkpoint_folder(location, files)
+    state = RepartitionLog(folder, files).read()
     if state is not None and state.phase in UNFINISHED:
         raise BadInput(
             f"the unfinished repartition of {folder} is Rheostat's own: end it with rheostat"
             f" state repartition --partitions {state.plan.partitions}, or take it back with"
             " rheostat state undo"
         )
-    diagnosis = diagnose(_checkpoint_status(site))
-    require_stopped(folder)
-    with leased(folder, disk):
-        attic = folder / OWN_FOLDER / "attic" / str(int(time.time()))
-        status = _checkpoint_status(site)
+    diagnosis = diagnose(_checkpoint_status(folder, files))
+    require_stopped(folder, files)
+    with leased(folder, files):
+        attic = f"{folder}/{OWN_FOLDER}/attic/{int(time.time())}"
+        status = _checkpoint_status(folder, files)
         moved = tuple(_going(status, diagnose(status)))
         for name in moved:
-            disk.move(folder / name, attic / name)
-        disk.flush()
+            files.move(f"{folder}/{name}", f"{attic}/{name}")
+        files.flush()
     return Repaired(
-        batch=diagnosis.batch, partitions=diagnosis.partitions, moved=moved, attic=str(attic)
+        batch=diagnosis.batch, partitions=diagnosis.partitions, moved=moved, attic=attic
     )
 
 
-def repair_sink(location: str, sink: str, disk: Disk | None = None) -> tuple[int, ...]:
-    """Give the repartitions of a checkpoint, whoever has done them, the entries that they lack in
-    the log of the query's file sink; return their batches.
+def repair_sink(location: str, sink: str, files: FileSystem | None = None) -> tuple[int, ...]:
+    """Add missing entries for repartitions to the log of the file sink of a query, whoever did
+    them; return their batches. The sink is on the file system of the checkpoint.
 
-    One that can still be taken back gets none: its number may be a batch of the query's again.
+    A repartition that can still be undone gets none: the query may run a batch of its number.
     """
-    return repair_sink_at(LocalSite(location, disk or Disk()), str(local_path(sink)))
-
-
-def repair_sink_at(site: Site, sink: str) -> tuple[int, ...]:
-    """Do ``repair_sink`` wherever the checkpoint is; the sink is on the same file system."""
-    folder = site.folder
-    offsets, commits = (_batches(folder / log) for log in ("offsets", "commits"))
+    folder, files = checkpoint_folder(location, files)
+    status = CheckpointStatus(folder, files, {})
+    offsets, commits = status.batches("offsets"), status.batches("commits")
     done = [
         batch
         for batch in offsets[:-1]
         if batch in commits
         and batch - 1 in offsets
-        and _partitions(folder, batch) != _partitions(folder, batch - 1)
+        and status.partitions(batch) != status.partitions(batch - 1)
     ]
     if not done:
         raise BadInput(
             f"{folder} has no repartition in its logs after which the query has planned a batch"
         )
-    log = site.sink_log(sink)
+    log = SinkLog(files, sink)
     log.require_log()
-    require_stopped(folder)
-    with leased(folder, site.disk):
+    require_stopped(folder, files)
+    with leased(folder, files):
         return tuple(batch for batch in done if log.add_empty(batch))
 
 
@@ -130,7 +134,7 @@ def diagnose(status: CheckpointStatus) -> Diagnosis:
     could mend.
     """
     folder = status.folder
-    offsets, commits = (_batches(folder / log) for log in ("offsets", "commits"))
+    offsets, commits = status.batches("offsets"), status.batches("commits")
     if not offsets:
         raise BadInput(
             f"{folder} is no checkpoint of a query that has started: it has no folder offsets with"
@@ -139,7 +143,7 @@ def diagnose(status: CheckpointStatus) -> Diagnosis:
     newest = offsets[-1]
     if newest in commits:
         raise BadInput(f"{folder} needs no repair: its newest batch {newest} is committed")
-    if newest - 1 not in offsets or _partitions(folder, newest) == _partitions(folder, newest - 1):
+    if newest - 1 not in offsets or status.partitions(newest) == status.partitions(newest - 1):
         raise BadInput(
             f"{folder} needs no repair: batch {newest} is the query's own and not committed; start"
             " the query, which runs it again"
@@ -150,17 +154,16 @@ def diagnose(status: CheckpointStatus) -> Diagnosis:
         raise BadInput(f"{folder} has no committed batch to go back to: restore a backup")
     return Diagnosis(
         batch=last,
-        partitions=_partitions(folder, last),
+        partitions=status.partitions(last),
         offsets=(newest,),
         commits=tuple(batch for batch in commits if batch > last),
     )
 
 
-def _checkpoint_status(site: Site) -> CheckpointStatus:
-    below = site.written_below("state")
-    return CheckpointStatus(
-        site.folder, {PurePosixPath("state", name): at_s for name, at_s in below.items()}
-    )
+def _checkpoint_status(folder: str, files: FileSystem) -> CheckpointStatus:
+    below = files.files_below(f"{folder}/state")
+    state = {PurePosixPath("state", name): file.changed_s for name, file in below.items()}
+    return CheckpointStatus(folder, files, state)
 
 
 def _going(status: CheckpointStatus, diagnosis: Diagnosis) -> Iterator[str]:
@@ -172,7 +175,7 @@ def _going(status: CheckpointStatus, diagnosis: Diagnosis) -> Iterator[str]:
     for log, batches in (("commits", diagnosis.commits), ("offsets", diagnosis.offsets)):
         for batch in batches:
             checksum = f"{log}/.{batch}.crc"
-            if (status.folder / checksum).exists():
+            if status.files.status(f"{status.folder}/{checksum}") is not None:
                 yield checksum
             yield f"{log}/{batch}"
 
@@ -195,9 +198,9 @@ def _is_skipped(status: CheckpointStatus, batch: int) -> bool:
     """Tell whether a commit is the empty one that Spark writes for a batch that it skips: of the
     stores that have the state before the batch, not all have the state after it.
     """
-    folder, after = status.folder, _stores(status, batch + 1)
-    kept = (folder / "offsets" / str(batch - 1)).is_file()
-    same = kept and _partitions(folder, batch) == _partitions(folder, batch - 1)
+    after = _stores(status, batch + 1)
+    kept = status.files.status(status.entry("offsets", batch - 1)) is not None
+    same = kept and status.partitions(batch) == status.partitions(batch - 1)
     return (
         not after or bool(same and _stores(status, batch) - after) or _is_late(status, batch, after)
     )
@@ -209,17 +212,18 @@ def _is_late(status: CheckpointStatus, batch: int, stores: set[PurePosixPath]) -
 
     A commit that is taken back in error costs a batch that runs again, one that stays costs rows.
     """
-    folder = status.folder
-    commit, lock = folder / "commits" / str(batch), folder / "offsets" / str(batch + 1)
-    if not lock.is_file() or '"nextBatchWatermarkMs":0' not in commit.read_text(encoding="utf-8"):
+    commit = status.files.status(status.entry("commits", batch))
+    lock = status.files.status(status.entry("offsets", batch + 1))
+    text = status.files.read_text(status.entry("commits", batch)) or ""
+    if lock is None or commit is None or '"nextBatchWatermarkMs":0' not in text:
         return False
-    at_s = commit.stat().st_mtime
+    at_s = commit.changed_s
     written_s = max(
         when_s
         for file, when_s in status.state.items()
         if file.parent in stores and _is_of(file, batch + 1)
     )
-    return at_s - written_s > LATE_S and lock.stat().st_mtime - at_s < SOON_S
+    return at_s - written_s > LATE_S and lock.changed_s - at_s < SOON_S
 
 
 def _stores(status: CheckpointStatus, version: int) -> set[PurePosixPath]:
@@ -229,11 +233,3 @@ def _stores(status: CheckpointStatus, version: int) -> set[PurePosixPath]:
         for file in status.state
         if "_metadata" not in file.parts and _is_of(file, version)
     }
-
-
-def _batches(folder: Path) -> list[int]:
-    return sorted(int(path.name) for path in folder.glob("*") if path.name.isdecimal())
-
-
-def _partitions(folder: Path, batch: int) -> int:
-    return entry_partitions(folder / "offsets" / str(batch))

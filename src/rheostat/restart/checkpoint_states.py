@@ -11,11 +11,11 @@ from rheostat.errors import BadInput
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.process import Child
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, is_local, local_path
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.preflight import UNFINISHED
 from rheostat.repartition.protocol.repartition_log import RepartitionLog
 from rheostat.repartition.rewrite.own_session import require_spark
+from rheostat.storage.file_system import is_remote, local_path
+from rheostat.storage.local_files import LocalFileSystem
 
 REPARTITION_LIMIT_S = 24 * 3600.0
 
@@ -31,7 +31,7 @@ class CheckpointStates:
         """Tell whether a batch is planned that is not committed; that of a repartition which was
         begun is none, its own protocol ends it.
         """
-        state = RepartitionLog(local_path(checkpoint), Disk()).read()
+        state = RepartitionLog(str(local_path(checkpoint)), LocalFileSystem()).read()
         if state is not None and state.phase in UNFINISHED:
             return False
         return any(stopped.uncommitted for stopped in _read([checkpoint]))
@@ -70,8 +70,8 @@ def require_repartition_support() -> None:
 
 def _read(checkpoints: Sequence[str]) -> Iterator[Checkpoint]:
     for location in checkpoints:
-        if is_local(location):
+        if not is_remote(location):
             try:
-                yield read_checkpoint(location, LocalFiles())
+                yield read_checkpoint(location, LocalFileSystem())
             except BadInput:  # no state, or an older Spark's: nothing to repartition
                 continue

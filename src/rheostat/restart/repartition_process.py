@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from rheostat.errors import RheostatError
 from rheostat.repartition.protocol.repartition_runner import quiet
@@ -26,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _stopped(_: Path) -> None:
+def _stopped(*_: object) -> None:
     """Watch no logs: the supervisor has ended the process of the query."""
 
 

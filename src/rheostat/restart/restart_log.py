@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.restart.restart_state import RestartState
+from rheostat.storage.local_files import LocalFileSystem
 
 FILE = "story.jsonl"
 
@@ -16,19 +16,17 @@ FILE = "story.jsonl"
 class RestartLog:
     """The file ``story.jsonl`` in the folder of the control channel."""
 
-    def __init__(self, folder: Path, disk: Disk | None = None) -> None:
-        self.path = folder / FILE
-        self._disk = disk or Disk()
+    def __init__(self, folder: Path) -> None:
+        self._name = str(folder / FILE)
+        self._files = LocalFileSystem()
 
     def note(self, state: RestartState) -> None:
         """Keep where the job stands now."""
-        self._disk.append(self.path, json.dumps(asdict(state), separators=(",", ":")))
+        self._files.append(self._name, json.dumps(asdict(state), separators=(",", ":")) + "\n")
 
     def steps(self) -> Iterator[RestartState]:
         """Yield all steps; a line that a crash has torn is left out."""
-        if not self.path.is_file():
-            return
-        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in (self._files.read_text(self._name) or "").splitlines():
             if (step := _read(line)) is not None:
                 yield step
 

@@ -327,7 +327,7 @@ def rescale_controller(
         return spark.streams.active
 
     shares = settings.state.shares
-    weigh = internals.files.bytes_in if shares == "bytes" else None
+    weigh = internals.files.size if shares == "bytes" else None
     loads = verdict.loads and not means.standby
     return RescaleController(
         executors,

@@ -23,14 +23,16 @@ from rheostat.guards.starting import Starting
 from rheostat.journal.folder import FolderJournal
 from rheostat.journal.last_run import journal_of_command, last_run, memory_of, tails
 from rheostat.journal.remote_journal import RemoteJournal
-from rheostat.kafka.checkpoint_offsets import LogFiles, committed_offsets
+from rheostat.kafka.checkpoint_offsets import committed_offsets
 from rheostat.loop import Loop
 from rheostat.model import Limits, Memory
-from rheostat.settings import Settings, local_or_far
+from rheostat.settings import Settings
 from rheostat.signals.lag import Offsets, lag_rows
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.journals import default_place
 from rheostat.spark.sensing.capabilities.capabilities import application_id
+from rheostat.storage.file_system import FileSystem
+from rheostat.storage.local_files import LocalFileSystem
 
 _log = logging.getLogger("rheostat")
 Latest = Callable[[Sequence[str]], Offsets | None]
@@ -59,24 +61,6 @@ class Start:
     guard: Starting
 
 
-class LocalLogs:
-    """The small files of a checkpoint on this computer; other file systems appear as empty."""
-
-    def listing(self, folder: str) -> list[str]:
-        """Return the names in a folder; none if it does not exist."""
-        path = local_or_far(folder)
-        is_there = isinstance(path, Path) and path.is_dir()
-        return [file.name for file in Path(path).iterdir()] if is_there else []
-
-    def text(self, file: str) -> str | None:
-        """Return a file's text; None if it does not exist."""
-        path = local_or_far(file)
-        try:
-            return path.read_text("utf-8", "replace") if isinstance(path, Path) else None
-        except OSError:
-            return None
-
-
 def command_of(name: str) -> list[str]:
     """Return what identifies this application again when it is started by the same command: its
     name, its script and the script's arguments.
@@ -100,7 +84,7 @@ def local_history(settings: Settings, name: str) -> History | None:
 def start_facts(
     history: History | None,
     configured: int,
-    files: LogFiles,
+    files: FileSystem,
     latest: Latest | None,
     now: float,
     before_s: float,
@@ -130,7 +114,7 @@ def facts_before_session(settings: Settings, name: str, now: float) -> StartFact
     try:
         history = local_history(settings, name)
         with _broker(settings.kafka) as latest:
-            return start_facts(history, 1, LocalLogs(), latest, now, now)
+            return start_facts(history, 1, LocalFileSystem(), latest, now, now)
     except Exception as fault:
         _unknown(fault)
         return StartFacts()
@@ -259,7 +243,7 @@ def _broker(kafka: Mapping[str, Any] | None) -> Iterator[Latest | None]:
         broker.close()
 
 
-def _backlog_rows(checkpoints: Iterable[str], files: LogFiles, latest: Latest) -> float | None:
+def _backlog_rows(checkpoints: Iterable[str], files: FileSystem, latest: Latest) -> float | None:
     """Return the rows in the backlog of all queries of which it is known; None where of none."""
     committed = (committed_offsets(files, checkpoint) for checkpoint in checkpoints)
     known = [rows for offsets in committed if (rows := _rows(offsets, latest)) is not None]

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewrite, Rewritten, StateIds
 from rheostat.spark.sensing.capabilities.query_shape import SHUFFLE_PARTITIONS
+from rheostat.storage.local_files import LocalFileSystem
 
 
 def wanted(folder: Path, partitions: int) -> tuple[Checkpoint, Rewrite]:
-    known = read_checkpoint(str(folder), LocalFiles())
+    known = read_checkpoint(str(folder), LocalFileSystem())
     return known, Rewrite(
         source=known.state, batch=known.committed.batch + 1, partitions=partitions
     )

@@ -21,12 +21,12 @@ from tests.unit.repartition.kill_points import QuickDisk, killed, phase_of
 
 from rheostat.errors import BadInput
 from rheostat.repartition.offline_repartition import repartition, undo
-from rheostat.repartition.protocol.disk import Disk
+from rheostat.storage.local_files import LocalFileSystem
 
 NEW = 5
 
 
-def forth(done: Path, folder: Path, disk: Disk) -> None:
+def forth(done: Path, folder: Path, disk: LocalFileSystem) -> None:
     def wrote() -> None:
         if isinstance(disk, DyingDisk) and disk.count():
             os.kill(os.getpid(), 9)
@@ -35,13 +35,13 @@ def forth(done: Path, folder: Path, disk: Disk) -> None:
         str(folder / "checkpoint"),
         NEW,
         lambda _: RecordedState(done / "checkpoint", wrote),
-        disk=disk,
-        check_stopped=lambda _: None,
+        files=disk,
+        check_stopped=lambda *_: None,
     )
 
 
-def back(_: Path, folder: Path, disk: Disk) -> None:
-    undo(str(folder / "checkpoint"), disk=disk, check_stopped=lambda _: None)
+def back(_: Path, folder: Path, disk: LocalFileSystem) -> None:
+    undo(str(folder / "checkpoint"), files=disk, check_stopped=lambda *_: None)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.repartition_log import RepartitionLog, Written
 from rheostat.repartition.state_engine import (
     Progress,
@@ -20,6 +19,7 @@ from rheostat.repartition.state_engine import (
     StoreCount,
     StoreId,
 )
+from rheostat.storage.local_files import LocalFileSystem
 
 
 class RecordedState:
@@ -28,7 +28,7 @@ class RecordedState:
     """
 
     def __init__(self, done: Path, wrote: Callable[[], None] = lambda: None) -> None:
-        story = RepartitionLog(done, Disk()).read()
+        story = RepartitionLog(str(done), LocalFileSystem()).read()
         assert story is not None
         assert story.written is not None
         self._done = done

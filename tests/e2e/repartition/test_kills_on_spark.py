@@ -26,7 +26,7 @@ KEEP_EVERY = 15
 """Of the cured checkpoints every 15th is gone on with by Spark; the others are the same files."""
 
 
-def quiet(_: Path) -> None:
+def quiet(*_: object) -> None:
     """Every query here has ended."""
 
 

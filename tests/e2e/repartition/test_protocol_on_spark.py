@@ -23,7 +23,7 @@ pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[3]
 
 
-def quiet(_: Path) -> None:
+def quiet(*_: object) -> None:
     """Every query here has ended."""
 
 

@@ -30,11 +30,10 @@ from tests.e2e.repartition.test_kills_on_spark import (
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.offline_repartition import repartition, undo
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.repartition_log import RepartitionLog, RepartitionState
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = pytest.mark.thorough
 
@@ -144,10 +143,10 @@ def cure(spark: Any, folder: Path, resume: bool) -> None:
         else:
             undo(checkpoint, check_stopped=quiet)
     if resume and not on_its_way_back:
-        assert read_checkpoint(str(folder / "checkpoint"), LocalFiles()).partitions == NEW
+        assert read_checkpoint(str(folder / "checkpoint"), LocalFileSystem()).partitions == NEW
     else:
         assert contents(folder) == contents(folder.parent / "ready")
 
 
 def read(checkpoint: Path) -> RepartitionState | None:
-    return RepartitionLog(checkpoint, Disk()).read()
+    return RepartitionLog(str(checkpoint), LocalFileSystem()).read()

@@ -15,7 +15,7 @@ from tests.e2e.repartition.test_other_programs import feed, output, process, qui
 from tests.e2e.repartition.test_random_kills import BACK, FORTH, Way, killed, read, way
 
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
+from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = pytest.mark.thorough
 
@@ -56,7 +56,7 @@ def cure(checkpoint: Path, forth: Way, resume: bool) -> None:
     story = read(checkpoint)
     assert story is None or story.phase not in BACK
     quieted(checkpoint)
-    partitions = read_checkpoint(str(checkpoint), LocalFiles()).partitions
+    partitions = read_checkpoint(str(checkpoint), LocalFileSystem()).partitions
     if resume and (story is None or story.phase != "done"):
         name, *options = forth.command
         process(["-m", "rheostat.cli", "state", name, str(checkpoint), *options])
@@ -64,4 +64,4 @@ def cure(checkpoint: Path, forth: Way, resume: bool) -> None:
     elif story is not None and not resume:
         process(["-m", "rheostat.cli", "state", "undo", str(checkpoint)])
         partitions = OLD
-    assert read_checkpoint(str(checkpoint), LocalFiles()).partitions == partitions
+    assert read_checkpoint(str(checkpoint), LocalFileSystem()).partitions == partitions

@@ -16,10 +16,10 @@ from tests.e2e.repartition.test_state_variables import CASES as VARIABLES
 
 from rheostat.errors import RheostatError
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.offline_repartition import repartition
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.spark.sensing.capabilities.query_shape import CHANGELOG
+from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = pytest.mark.e2e
 
@@ -29,7 +29,7 @@ ROCKS = f"{STORE}.rocksdb"
 PARTITIONS = (4, 6, 3)
 
 
-def quiet(_: Path) -> None:
+def quiet(*_: object) -> None:
     """Every query here has ended."""
 
 
@@ -39,13 +39,13 @@ def by_command(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
         str(checkpoint), partitions, lambda _: SparkRewriter(spark), check_stopped=quiet
     )
     assert story.phase == "done"
-    assert read_checkpoint(str(checkpoint), LocalFiles()).partitions == partitions
+    assert read_checkpoint(str(checkpoint), LocalFileSystem()).partitions == partitions
 
 
 def kept(spark: SparkSession, checkpoint: Path) -> list[str]:
     """All rows of all stores, as Spark's own reader of state tells them."""
     told = []
-    for operator in read_checkpoint(str(checkpoint), LocalFiles()).operators:
+    for operator in read_checkpoint(str(checkpoint), LocalFileSystem()).operators:
         for store in operator.stores:
             reader = spark.newSession().read.format("statestore")
             reader = reader.option("operatorId", operator.id).option("storeName", store.name)

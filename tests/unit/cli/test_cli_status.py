@@ -14,7 +14,7 @@ from rheostat.cli.app import run
 from rheostat.cli.status import alive
 from rheostat.journal.folder import FolderJournal
 from rheostat.journal.starts import Checkpoints
-from rheostat.machine.lease import this_process
+from rheostat.storage.lease import this_process
 
 
 @pytest.fixture

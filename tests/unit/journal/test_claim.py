@@ -10,55 +10,34 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.journal.test_remote_journal import Elsewhere, record
+from tests.unit.journal.test_remote_journal import FAR, record
+from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.journal.claim import STALE_S, Claim
 from rheostat.journal.folder import FolderJournal, erase, read
 from rheostat.journal.remote_journal import RemoteJournal
-from rheostat.machine.lease import BEAT_S, LocalLeaseFile, Owner
+from rheostat.storage.lease import BEAT_S, Owner
+from rheostat.storage.local_files import LocalFileSystem
 
 STEP_S = BEAT_S + 1
 
 
-class Files:
-    """The lease files of a journal on a file system with a clock of its own."""
+class Files(MemoryFileSystem):
+    """The files of a journal in memory, with a clock of their own."""
 
     def __init__(self) -> None:
+        super().__init__(clock=self.clock)
         self.now_s = 1_000.0
-        self.contents: dict[str, tuple[str, float]] = {}
 
     def clock(self) -> float:
         return self.now_s
 
     def claim(self) -> Claim:
-        return Claim(lambda place: _File(self, place), clock=self.clock)
+        return Claim(self, "journal", clock=self.clock)
 
-    def other_computer_renews(self, place: str = "") -> None:
+    def other_computer_renews(self) -> None:
         owner = Owner(host="another computer", pid=1, started="1", stale_s=STALE_S)
-        self.contents[place] = (json.dumps(asdict(owner)), self.now_s)
-
-
-class _File:
-    def __init__(self, files: Files, place: str) -> None:
-        self._files, self._place = files, place
-
-    def text(self) -> str | None:
-        return self._files.contents.get(self._place, (None, 0.0))[0]
-
-    def changed_s(self) -> float:
-        return self._files.contents[self._place][1]
-
-    def create(self, text: str) -> bool:
-        if self._place in self._files.contents:
-            return False
-        self._files.contents[self._place] = (text, self._files.now_s)
-        return True
-
-    def touch(self, text: str) -> None:
-        self._files.contents[self._place] = (text, self._files.now_s)
-
-    def remove(self) -> None:
-        self._files.contents.pop(self._place, None)
+        self.write("journal/lease.json", json.dumps(asdict(owner)))
 
 
 def test_a_second_writer_of_this_computer_gets_its_own_place_at_once():
@@ -103,8 +82,8 @@ def test_a_writer_that_was_suspended_notices_that_it_was_replaced():
 
 def test_a_writer_that_ticks_rarely_is_given_three_of_its_intervals():
     files = Files()
-    Claim(lambda place: _File(files, place), interval_s=60.0, clock=files.clock)
-    assert json.loads(files.contents[""][0])["stale_s"] == 180.0
+    Claim(files, "journal", interval_s=60.0, clock=files.clock)
+    assert json.loads(files.contents["journal/lease.json"])["stale_s"] == 180.0
 
 
 def test_a_released_claim_is_never_held_again():
@@ -159,27 +138,27 @@ def test_a_replaced_writer_goes_on_in_a_folder_of_its_own(tmp_path: Path) -> Non
 def test_a_far_journal_waits_and_is_carried_once_its_writer_elsewhere_has_ended(
     tmp_path: Path,
 ) -> None:
-    files, far = Files(), Elsewhere()
+    files, far = Files(), MemoryFileSystem()
     files.other_computer_renews()
-    journal = RemoteJournal(tmp_path, far, far_claim=files.claim())
+    journal = RemoteJournal(tmp_path, far, FAR, far_claim=files.claim())
     journal.append(record(1.0), {"n": 1})
     journal.carry()
-    assert far.files == {}
+    assert far.contents == {}
     files.now_s += STALE_S + 1
     journal.carry()
-    assert "memory.json" in far.files
+    assert f"{FAR}/memory.json" in far.contents
     journal.end()
     assert files.contents == {}
 
 
 def test_a_second_far_writer_is_carried_into_a_folder_of_its_own(tmp_path: Path) -> None:
-    files, far = Files(), Elsewhere()
+    files, far = Files(), MemoryFileSystem()
     files.claim()
-    journal = RemoteJournal(tmp_path, far, far_claim=files.claim())
+    journal = RemoteJournal(tmp_path, far, FAR, far_claim=files.claim())
     journal.append(record(1.0), {"n": 1})
     journal.carry()
-    assert far.files == {}
-    assert "memory.json" in far.folders["writer-2"].files
+    assert far.folder(FAR) == {}
+    assert "memory.json" in far.folder(f"{FAR}/writer-2")
 
 
 def test_the_kill_switch_of_a_journal_halts_a_second_writer(tmp_path: Path) -> None:
@@ -192,20 +171,20 @@ def test_the_kill_switch_of_a_journal_halts_a_second_writer(tmp_path: Path) -> N
 
 
 def test_the_kill_switch_of_a_far_journal_halts_a_second_writer(tmp_path: Path) -> None:
-    files, far = Files(), Elsewhere()
+    files, far = Files(), MemoryFileSystem()
     files.claim()
-    second = RemoteJournal(tmp_path, far, far_claim=files.claim())
-    far.files["STOP"] = ""
+    second = RemoteJournal(tmp_path, far, FAR, far_claim=files.claim())
+    far.write(f"{FAR}/STOP", "")
     second.carry()
-    assert second.halted() == f"{far.uri}/STOP"
-    del far.files["STOP"]
+    assert second.halted() == f"{FAR}/STOP"
+    far.delete(f"{FAR}/STOP")
     second.carry()
     assert second.halted() == ""
 
 
 def test_the_journals_of_other_writers_are_erased_with_it(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
-    claims = [Claim(lambda place: LocalLeaseFile(folder / place / "lease.json")) for _ in range(2)]
+    claims = [Claim(LocalFileSystem(), str(folder)) for _ in range(2)]
     for claim in claims:
         journal = FolderJournal(folder, claim=claim)
         journal.append(record(1.0), {})
@@ -218,7 +197,5 @@ def test_a_killed_writer_leaves_its_place_to_the_next(place: str, tmp_path: Path
     dead = Owner(host=socket.gethostname(), pid=2**22 + 1, started="1")
     (tmp_path / place).mkdir(exist_ok=True)
     (tmp_path / place / "lease.json").write_text(json.dumps(asdict(dead)))
-    first, second = (
-        Claim(lambda place: LocalLeaseFile(tmp_path / place / "lease.json")) for _ in range(2)
-    )
+    first, second = (Claim(LocalFileSystem(), str(tmp_path)) for _ in range(2))
     assert [first.place, second.place] == ["", "writer-2"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.journal.test_totals import record as record_of_size
 from tests.unit.journal.test_totals import start
+from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.config import JournalOptions
 from rheostat.journal.folder import read
@@ -19,56 +20,7 @@ from rheostat.model import Record, Rescaling
 from rheostat.ports import Journal
 from rheostat.testing.contracts import journal_checks
 
-
-class Elsewhere:
-    """A folder of another file system, as values; ``lost`` as long as nobody reaches it."""
-
-    uri = "far://away/journal"
-
-    def __init__(self, most_bytes: int = 1 << 20) -> None:
-        self.files: dict[str, str] = {}
-        self.times: dict[str, float] = {}
-        self.folders: dict[str, Elsewhere] = {}
-        self.most_bytes = most_bytes
-        self.lost = False
-
-    def _reach(self) -> None:
-        if self.lost:
-            raise OSError("nobody answers")
-
-    def sizes(self) -> dict[str, tuple[int, float]]:
-        self._reach()
-        return {name: (len(text), self.times.get(name, 0.0)) for name, text in self.files.items()}
-
-    def text(self, name: str) -> str | None:
-        self._reach()
-        return self.files.get(name)
-
-    def write(self, name: str, text: str) -> None:
-        self._reach()
-        self.files[name] = text
-
-    def extend(self, name: str, text: str) -> None:
-        self._reach()
-        self.files[name] = self.files.get(name, "") + text
-
-    def create(self, name: str, text: str) -> bool:
-        self._reach()
-        return self.files.setdefault(name, text) is text
-
-    def touch(self, name: str, text: str) -> None:
-        self._reach()
-        self.files[name] = text
-
-    def delete(self, name: str) -> None:
-        self._reach()
-        del self.files[name]
-
-    def inside(self, name: str) -> Elsewhere:
-        return self.folders.setdefault(name, Elsewhere(self.most_bytes))
-
-    def close(self) -> None:
-        self._reach()
+FAR = "far://away/journal"
 
 
 def record(t_s: float, detail: str = "") -> Record:
@@ -88,41 +40,41 @@ def sized(t_s: float) -> Record:
     return record_of_size(t_s, 3)
 
 
-def told(far: Elsewhere, folder: Path) -> list[float]:
+def told(far: MemoryFileSystem, folder: Path) -> list[float]:
     """Read the far journal as one that was copied here."""
     folder.mkdir()
-    for name, text in far.files.items():
+    for name, text in far.folder(FAR).items():
         (folder / name).write_text(text)
     return [each.t_s for each in read(folder)]
 
 
 @pytest.mark.parametrize("check", [check for _, check in journal_checks()])
 def test_it_is_a_journal(check: Callable[[Callable[[], Journal]], None], tmp_path: Path) -> None:
-    check(lambda: RemoteJournal(tmp_path / "near", Elsewhere()))
+    check(lambda: RemoteJournal(tmp_path / "near", MemoryFileSystem(), FAR))
 
 
 def test_what_is_carried_is_a_journal_there_and_a_restart_goes_on_from_it(tmp_path: Path) -> None:
-    far = Elsewhere()
-    first = RemoteJournal(tmp_path / "near", far)
+    far = MemoryFileSystem()
+    first = RemoteJournal(tmp_path / "near", far, FAR)
     for number in range(3):
         first.append(record(float(number)), {"policy": {"n": number}})
     first.carry()
     first.append(record(3.0), {"policy": {"n": 3}})
     first.end()
-    second = RemoteJournal(tmp_path / "another driver", far)
+    second = RemoteJournal(tmp_path / "another driver", far, FAR)
     assert second.restore() == {"policy": {"n": 3}}
     second.append(record(4.0), {"policy": {"n": 4}})
     second.carry()
     assert told(far, tmp_path / "copy") == [0.0, 1.0, 2.0, 3.0, 4.0]
-    assert [name for name in sorted(far.files) if name.startswith("segment")] == [
+    assert [name for name in sorted(far.folder(FAR)) if name.startswith("segment")] == [
         "segment-00000.jsonl",
         "segment-00001.jsonl",
     ]
 
 
 def test_what_could_not_be_brought_away_waits_and_is_brought_once(tmp_path: Path) -> None:
-    far = Elsewhere()
-    journal = RemoteJournal(tmp_path / "near", far)
+    far = MemoryFileSystem()
+    journal = RemoteJournal(tmp_path / "near", far, FAR)
     journal.append(record(0.0), {})
     journal.carry()
     far.lost = True
@@ -139,9 +91,9 @@ def test_what_could_not_be_brought_away_waits_and_is_brought_once(tmp_path: Path
 
 
 def test_starts_and_totals_outlive_the_driver_s_computer(tmp_path: Path) -> None:
-    far = Elsewhere()
+    far = MemoryFileSystem()
     for number, name in enumerate(("first", "second")):
-        journal = RemoteJournal(tmp_path / name, far)
+        journal = RemoteJournal(tmp_path / name, far, FAR)
         journal.restore()
         journal.note(start(t_s=100.0 * number))
         for tick in range(3):
@@ -156,19 +108,19 @@ def test_starts_and_totals_outlive_the_driver_s_computer(tmp_path: Path) -> None
 
 
 def test_files_stay_small_where_they_are_written_as_a_whole(tmp_path: Path) -> None:
-    far = Elsewhere(most_bytes=500)
-    journal = RemoteJournal(tmp_path / "near", far)
+    far = MemoryFileSystem(append_limit_bytes=500)
+    journal = RemoteJournal(tmp_path / "near", far, FAR)
     for number in range(20):
         journal.append(record(float(number), "x" * 50), {})
         journal.carry()
-    assert max(len(t) for name, t in far.files.items() if name.startswith("segment")) <= 500
+    assert max(len(t) for name, t in far.folder(FAR).items() if name.startswith("segment")) <= 500
     assert told(far, tmp_path / "copy") == [float(number) for number in range(20)]
 
 
 def test_old_files_go_there_too(tmp_path: Path) -> None:
-    far = Elsewhere(most_bytes=10)
+    far = MemoryFileSystem(append_limit_bytes=10)
     options = JournalOptions(journal_days=1.0)
-    journal = RemoteJournal(tmp_path / "near", far, options)
+    journal = RemoteJournal(tmp_path / "near", far, FAR, options)
     journal.append(record(0.0), {})
     journal.carry()
     journal.append(record(2 * 86_400.0), {})
@@ -177,9 +129,9 @@ def test_old_files_go_there_too(tmp_path: Path) -> None:
 
 
 def test_the_switch_there_is_a_kill_switch(tmp_path: Path) -> None:
-    far = Elsewhere()
-    journal = RemoteJournal(tmp_path / "near", far)
-    far.files["STOP"] = ""
+    far = MemoryFileSystem()
+    journal = RemoteJournal(tmp_path / "near", far, FAR)
+    far.write(f"{FAR}/STOP", "")
     assert not journal.halted()
     journal.carry()
     assert journal.halted()

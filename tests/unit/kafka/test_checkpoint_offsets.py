@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rheostat.kafka.checkpoint_offsets import committed_offsets
-from rheostat.spark.starting import LocalLogs
+from rheostat.storage.local_files import LocalFileSystem
 
 ENTRY = 'v1\n{"batchWatermarkMs":0,"conf":{}}\n'
 
@@ -28,7 +28,11 @@ def test_the_offsets_of_the_last_committed_batch_count_and_not_those_of_a_planne
             "offsets/11": ENTRY + '{"a":{"0":30,"1":40}}\n{"b":{"0":50}}\n',
         },
     )
-    assert committed_offsets(LocalLogs(), checkpoint) == {("a", 0): 3, ("a", 1): 4, ("b", 0): 5}
+    assert committed_offsets(LocalFileSystem(), checkpoint) == {
+        ("a", 0): 3,
+        ("a", 1): 4,
+        ("b", 0): 5,
+    }
 
 
 def test_before_the_first_commit_a_query_starts_at_its_initial_offsets(tmp_path: Path) -> None:
@@ -36,11 +40,11 @@ def test_before_the_first_commit_a_query_starts_at_its_initial_offsets(tmp_path:
         tmp_path,
         {"sources/0/0": '\0v1\n{"a":{"0":7}}', "offsets/0": ENTRY + '{"a":{"0":90}}\n'},
     )
-    assert committed_offsets(LocalLogs(), checkpoint) == {("a", 0): 7}
+    assert committed_offsets(LocalFileSystem(), checkpoint) == {("a", 0): 7}
 
 
 def test_of_another_source_and_without_a_checkpoint_nothing_is_known(tmp_path: Path) -> None:
     other = written(tmp_path, {"commits/0": "v1\n{}", "offsets/0": ENTRY + '{"logOffset":3}\n-\n'})
-    assert committed_offsets(LocalLogs(), other) is None
-    assert committed_offsets(LocalLogs(), str(tmp_path / "none")) is None
-    assert committed_offsets(LocalLogs(), "s3a://bucket/checkpoint") is None
+    assert committed_offsets(LocalFileSystem(), other) is None
+    assert committed_offsets(LocalFileSystem(), str(tmp_path / "none")) is None
+    assert committed_offsets(LocalFileSystem(), "s3a://bucket/checkpoint") is None

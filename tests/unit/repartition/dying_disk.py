@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 from typing import NoReturn
 
-from rheostat.repartition.protocol.disk import Disk
+from rheostat.storage.local_files import LocalFileSystem
 
 MOMENTS = ("before", "amid")
 
@@ -18,69 +18,62 @@ def die() -> NoReturn:
     raise AssertionError("unreachable")
 
 
-class DyingDisk(Disk):
+class DyingDisk(LocalFileSystem):
     """Kills its process at the change of number ``point`` (from 0), at one of ``MOMENTS``."""
 
     def __init__(self, point: int, moment: str) -> None:
+        super().__init__()
         self.left = point
         self._moment = moment
 
     def count(self) -> bool:
-        """Count a change and tell whether the process is to be killed amid it."""
+        """Count a change and return whether the process is to be killed amid it."""
         self.left -= 1
         if self.left == -1 and self._moment == "before":
             die()
         return self.left == -1
 
-    def append(self, path: Path, line: str) -> None:
+    def append(self, name: str, text: str) -> None:
         if self.count():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("a") as file:
-                file.write(line[: len(line) // 2])
+            Path(name).parent.mkdir(parents=True, exist_ok=True)
+            with Path(name).open("a") as file:
+                file.write(text[: len(text) // 2])
             die()
-        super().append(path, line)
+        super().append(name, text)
 
-    def take(self, path: Path, text: str) -> bool:
+    def create(self, name: str, text: str) -> bool:
         if self.count():
+            path = Path(name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.with_name(f".{path.name}.rheostat.tmp").write_text(text[: len(text) // 2])
             die()
-        return super().take(path, text)
+        return super().create(name, text)
 
-    def remove(self, path: Path) -> None:
+    def delete(self, name: str) -> None:
         if self.count():
-            path.unlink()
+            if Path(name).is_dir():
+                shutil.rmtree(Path(name, "commits"), ignore_errors=True)
+            else:
+                Path(name).unlink(missing_ok=True)
             die()
-        super().remove(path)
+        super().delete(name)
 
-    def drop(self, path: Path) -> None:
+    def move(self, source: str, target: str) -> None:
         if self.count():
-            path.unlink()
-            die()
-        super().drop(path)
-
-    def move(self, source: Path, target: Path) -> None:
-        if self.count():
-            target.parent.mkdir(parents=True, exist_ok=True)
+            Path(target).parent.mkdir(parents=True, exist_ok=True)
             die()
         super().move(source, target)
 
-    def make(self, folder: Path) -> None:
+    def make_folder(self, name: str) -> None:
         if self.count():
             die()
-        super().make(folder)
+        super().make_folder(name)
 
-    def mirror(self, source: Path, target: Path) -> None:
+    def link_tree(self, source: str, target: str) -> None:
         if self.count():
-            shutil.copytree(source, target.with_name(f"{target.name}.part"))
+            shutil.copytree(source, f"{target}.part")
             die()
-        super().mirror(source, target)
-
-    def clear(self, folder: Path) -> None:
-        if self.count():
-            shutil.rmtree(folder / "commits", ignore_errors=True)
-            die()
-        super().clear(folder)
+        super().link_tree(source, target)
 
     def flush(self) -> None:
-        """The whole machine's disks need not wait for a test."""
+        """The disks of the whole computer need not wait for a test."""

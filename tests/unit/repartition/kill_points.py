@@ -19,25 +19,25 @@ from tests.unit.repartition.toy_query import ROWS, Refused, ToyEngine, ToyQuery,
 
 from rheostat.errors import BadInput
 from rheostat.repartition.offline_repartition import repartition, undo
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.repartition_log import RepartitionLog
+from rheostat.storage.local_files import LocalFileSystem
 
 OLD, NEW = 4, 7
 
 
-class QuickDisk(Disk):
+class QuickDisk(LocalFileSystem):
     def flush(self) -> None:
         pass
 
 
-def to_new(checkpoint: Path, disk: Disk) -> None:
+def to_new(checkpoint: Path, disk: LocalFileSystem) -> None:
     wrote = disk.count if isinstance(disk, DyingDisk) else lambda: None
     repartition(
         str(checkpoint),
         NEW,
         lambda _: ToyEngine(lambda: _died(wrote())),
-        disk=disk,
-        check_stopped=lambda _: None,
+        files=disk,
+        check_stopped=lambda *_: None,
     )
 
 
@@ -46,11 +46,11 @@ def _died(last: object) -> None:
         os.kill(os.getpid(), 9)
 
 
-def to_old(checkpoint: Path, disk: Disk) -> None:
-    undo(str(checkpoint), disk=disk, check_stopped=lambda _: None)
+def to_old(checkpoint: Path, disk: LocalFileSystem) -> None:
+    undo(str(checkpoint), files=disk, check_stopped=lambda *_: None)
 
 
-def killed(work: Callable[[Disk], None], point: int, moment: str) -> bool:
+def killed(work: Callable[[LocalFileSystem], None], point: int, moment: str) -> bool:
     """Do the work in a fork that is killed at the point; False where it ended before."""
     child = os.fork()
     if child == 0:
@@ -80,7 +80,9 @@ def goes_on(checkpoint: Path, partitions: int | None) -> str:
     return str(query.partitions)
 
 
-def cured(cut: Path, folder: Path, cure: Callable[[Path, Disk], None], partitions: int) -> str:
+def cured(
+    cut: Path, folder: Path, cure: Callable[[Path, LocalFileSystem], None], partitions: int
+) -> str:
     checkpoint = copied(cut, folder)
     try:
         cure(checkpoint, QuickDisk())
@@ -91,7 +93,7 @@ def cured(cut: Path, folder: Path, cure: Callable[[Path, Disk], None], partition
     return goes_on(checkpoint, partitions)
 
 
-def cured_late(cut: Path, folder: Path, cure: Callable[[Path, Disk], None]) -> str:
+def cured_late(cut: Path, folder: Path, cure: Callable[[Path, LocalFileSystem], None]) -> str:
     """Let the query run two batches before the cure, as a supervisor that starts it again would."""
     checkpoint = copied(cut, folder)
     query = ToyQuery(checkpoint)
@@ -106,7 +108,7 @@ def cured_late(cut: Path, folder: Path, cure: Callable[[Path, Disk], None]) -> s
 
 
 def phase_of(checkpoint: Path) -> str:
-    story = RepartitionLog(checkpoint, Disk()).read()
+    story = RepartitionLog(str(checkpoint), LocalFileSystem()).read()
     return story.phase if story else "asked"
 
 

@@ -17,7 +17,7 @@ from rheostat.repartition.state_engine import Progress, Rewrite, Rewritten
 
 @pytest.fixture(autouse=True)
 def _stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repairs, "require_stopped", lambda _: None)
+    monkeypatch.setattr(repairs, "require_stopped", lambda *_: None)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_our_own_unfinished_repartition_is_not_repaired_but_ended(checkpoint: Pa
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        repartition(str(checkpoint), 7, lambda _: Stopped(), check_stopped=lambda _: None)
+        repartition(str(checkpoint), 7, lambda _: Stopped(), check_stopped=lambda *_: None)
     begun_by_spark(checkpoint)
     with pytest.raises(BadInput, match="is Rheostat's own"):
         repair(str(checkpoint))

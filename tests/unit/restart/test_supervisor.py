@@ -11,7 +11,7 @@ from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order
 from rheostat.restart.in_memory import MemoryJob, MemoryStates
 from rheostat.restart.request_selection import RestartConfig
 from rheostat.restart.restart_conditions import CONDITIONS
-from rheostat.restart.restart_log import RestartLog
+from rheostat.restart.restart_log import FILE, RestartLog
 from rheostat.restart.restart_protocol import EVENTS, ORDERS, RESTART
 from rheostat.restart.restart_state import RestartState, restart_text
 from rheostat.restart.supervisor import Supervisor
@@ -286,6 +286,6 @@ def test_killed_after_any_step_the_next_one_ends_the_restart(tmp_path: Path, poi
 
 
 def test_a_torn_last_line_is_left_out(world: World) -> None:
-    with world.kept.path.open("a") as file:
+    with (world.folder / FILE).open("a") as file:
         file.write('{"phase":"dra')
     assert world.kept.last() == world.supervisor.state

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.journal.folder import FolderJournal, MemoryJournal
 from rheostat.journal.remote_journal import RemoteJournal
@@ -17,7 +18,6 @@ from rheostat.model import Observation, Record, Rescaling
 from rheostat.settings import Settings, settings_of
 from rheostat.spark.starting import (
     JobNotes,
-    LocalLogs,
     Start,
     begin,
     command_of,
@@ -25,6 +25,7 @@ from rheostat.spark.starting import (
     session_start,
     start_at,
 )
+from rheostat.storage.local_files import LocalFileSystem
 from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 STARTED_S = 1_700_000_000.0
@@ -38,7 +39,7 @@ class Session:
         self.streams = SimpleNamespace(active=[])
 
 
-INTERNALS: Any = SimpleNamespace(files=LocalLogs())
+INTERNALS: Any = SimpleNamespace(files=LocalFileSystem())
 
 
 def record(t_s: float, target: int) -> Record:
@@ -85,22 +86,23 @@ def test_a_journal_on_another_file_system_is_read_there(
     near = FolderJournal(tmp_path / "near")
     near.append(record(STARTED_S - 50, 5), {})
     near.close()
+    far = MemoryFileSystem()
     text = (tmp_path / "near" / "segment-00000.jsonl").read_text()
-    far: Any = SimpleNamespace(
-        uri="s3a://journals", sizes=lambda: {"segment-00000.jsonl": (1, 0.0)}, text=lambda _: text
-    )
-    journal = RemoteJournal(tmp_path / "far", far)
+    far.write("s3a://journals/segment-00000.jsonl", text)
+    journal = RemoteJournal(tmp_path / "far", far, "s3a://journals")
     assert start(settings_of(journal="s3a://journals"), journal).size.executors == 5
 
 
 def test_a_journal_that_cannot_be_read_leaves_the_configured_size(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: str) -> Any:
+    def refused(_: str) -> Any:
         raise RuntimeError("no file system")
 
-    far: Any = SimpleNamespace(uri="s3a://journals", sizes=refused, text=refused)
-    begun = start(settings_of(journal="s3a://j"), RemoteJournal(tmp_path, far), configured=3)
+    far = MemoryFileSystem()
+    monkeypatch.setattr(far, "files_below", refused)
+    journal = RemoteJournal(tmp_path, far, "s3a://j")
+    begun = start(settings_of(journal="s3a://j"), journal, configured=3)
     assert begun.size.executors == 3
     assert caplog.messages == [
         "rheostat: the previous run is unknown: RuntimeError: no file system"

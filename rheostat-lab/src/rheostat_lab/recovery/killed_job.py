@@ -21,7 +21,7 @@ from rheostat.kafka.offsets import Offsets
 from rheostat.local.executor_options import EXECUTOR_FLAGS, SMALL
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.signals.lag import lag_rows
-from rheostat.spark.starting import LocalLogs
+from rheostat.storage.local_files import LocalFileSystem
 
 ROW_MS = 20
 """Milliseconds that a row occupies a slot: far more than a busy machine adds to a sleep."""
@@ -159,7 +159,7 @@ class KilledJob:
 
     def lag_rows(self) -> int | None:
         """Return the broker's latest offsets minus those that the checkpoint has committed."""
-        committed = committed_offsets(LocalLogs(), str(self.folder / "checkpoint"))
+        committed = committed_offsets(LocalFileSystem(), str(self.folder / "checkpoint"))
         broker = Offsets({"bootstrap.servers": self._bootstrap})
         try:
             latest = broker.latest([self._topic])

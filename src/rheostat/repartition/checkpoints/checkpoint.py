@@ -9,17 +9,28 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoints.checkpoint_files import CheckpointFiles
 from rheostat.repartition.state_engine import StateIds, StateVersion, StoreId
 from rheostat.spark.sensing.capabilities.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
 from rheostat.spark.sensing.queries.offset_log import entry_of
+from rheostat.storage.file_system import (
+    FileSystem,
+    is_remote,
+    local_path,
+    moves_in_one_step,
+    numbered,
+)
+from rheostat.storage.local_files import LocalFileSystem
 
 HDFS_BACKED = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
 FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 _STATE = "state"
+_COPY = (
+    "copy the checkpoint of the stopped query to a folder here, repartition that, and copy it back"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,12 +151,39 @@ class Checkpoint:
         )
 
 
-def read_checkpoint(location: str, files: CheckpointFiles) -> Checkpoint:
+def local_folder(location: str) -> Path:
+    """Return the folder of a checkpoint on this computer; raises BadInput if there is none."""
+    if is_remote(location):
+        raise BadInput(f"{location} is not on this computer's disks: {_COPY}")
+    folder = local_path(location.rstrip("/") or location)
+    if not location or not folder.is_dir():
+        named = location or "an empty name"
+        raise BadInput(f"{named} is no folder: name the checkpointLocation of a query")
+    return folder.resolve()
+
+
+def checkpoint_folder(location: str, files: FileSystem | None) -> tuple[str, FileSystem]:
+    """Return the full name of a checkpoint and its file system, by default that of this computer;
+    raises BadInput if there is no such folder on this computer.
+    """
+    if files is None or isinstance(files, LocalFileSystem):
+        return str(local_folder(location)), files or LocalFileSystem()
+    return location.rstrip("/"), files
+
+
+def refused_place(location: str) -> str | None:
+    """Return why a checkpoint cannot be repartitioned where it is; None if it can."""
+    if moves_in_one_step(location):
+        return None
+    return f"{location} is neither on this computer's disks nor on HDFS: {_COPY}"
+
+
+def read_checkpoint(location: str, files: FileSystem) -> Checkpoint:
     """Return the contents of a checkpoint; raises BadInput if it is none, or has no committed
     batch, no state or no metadata of its operators.
     """
     location = location.rstrip("/") or "/"
-    offsets, commits = (_batches(files, f"{location}/{log}") for log in ("offsets", "commits"))
+    offsets, commits = (numbered(files, f"{location}/{log}") for log in ("offsets", "commits"))
     if not offsets:
         raise BadInput(
             f"{location} is no checkpoint of a query that has started: it has no folder offsets"
@@ -170,13 +208,9 @@ def read_checkpoint(location: str, files: CheckpointFiles) -> Checkpoint:
     )
 
 
-def _batches(files: CheckpointFiles, folder: str) -> list[int]:
-    return sorted(int(name) for name in files.listing(folder) if name.isdecimal())
-
-
-def _planned(files: CheckpointFiles, location: str, batch: int) -> PlannedBatch:
+def _planned(files: FileSystem, location: str, batch: int) -> PlannedBatch:
     name = f"{location}/offsets/{batch}"
-    text = files.text(name) or ""
+    text = files.read_text(name) or ""
     version, settings = entry_of(name, text)
     if version not in ("v1", "v2"):
         raise BadInput(f"{name} has format {version!r}; v1 and v2 can be read")
@@ -185,9 +219,9 @@ def _planned(files: CheckpointFiles, location: str, batch: int) -> PlannedBatch:
     return PlannedBatch(batch=batch, settings=settings, text=text)
 
 
-def _committed(files: CheckpointFiles, location: str, batch: int) -> CommittedBatch:
+def _committed(files: FileSystem, location: str, batch: int) -> CommittedBatch:
     name = f"{location}/commits/{batch}"
-    text = files.text(name) or ""
+    text = files.read_text(name) or ""
     try:
         version, _, body = text.partition("\n")
         ids = json.loads(body or "{}").get("stateUniqueIds") or {}
@@ -204,20 +238,20 @@ def _committed(files: CheckpointFiles, location: str, batch: int) -> CommittedBa
     return CommittedBatch(batch=batch, ids=kept, text=text)
 
 
-def _operators(files: CheckpointFiles, location: str, batch: int) -> Iterator[Operator]:
-    numbers = _batches(files, f"{location}/{_STATE}")
+def _operators(files: FileSystem, location: str, batch: int) -> Iterator[Operator]:
+    numbers = numbered(files, f"{location}/{_STATE}")
     if not numbers:
         raise BadInput(f"{location} has no state: its query keeps none")
     for number in numbers:
         yield _operator(files, f"{location}/{_STATE}/{number}", batch)
 
 
-def _operator(files: CheckpointFiles, folder: str, batch: int) -> Operator:
+def _operator(files: FileSystem, folder: str, batch: int) -> Operator:
     versions = [
-        version for version in _batches(files, f"{folder}/_metadata/v2") if version <= batch
+        version for version in numbered(files, f"{folder}/_metadata/v2") if version <= batch
     ]
     name = f"{folder}/_metadata/" + (f"v2/{versions[-1]}" if versions else "metadata")
-    text = files.text(name)
+    text = files.read_text(name)
     if text is None:
         raise BadInput(
             f"{name} is missing: an older Spark has written this checkpoint; run one batch of its"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from statistics import mean
 
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, Operator, Store
-from rheostat.repartition.checkpoints.checkpoint_files import CheckpointFiles
 from rheostat.repartition.checkpoints.formats import unknown_format
 from rheostat.repartition.checkpoints.kafka_sources import KafkaSource, kafka_sources
 from rheostat.repartition.checkpoints.operators import refusal
+from rheostat.storage.file_system import FileSystem
 
 IN_USE_S = 20.0
 """A checkpoint whose logs are younger may have a query that is running."""
@@ -94,7 +94,7 @@ Counts = Mapping[tuple[int, str, int], tuple[int, int]]
 
 def inspect(
     checkpoint: Checkpoint,
-    files: CheckpointFiles,
+    files: FileSystem,
     counts: Counts,
     *,
     quiet_s: float | None = None,
@@ -124,7 +124,7 @@ def inspect(
 
 def _inspected(
     checkpoint: Checkpoint,
-    files: CheckpointFiles,
+    files: FileSystem,
     counts: Counts,
     operator: Operator,
     store: Store,
@@ -141,11 +141,11 @@ def _inspected(
 
 
 def _sizes(
-    checkpoint: Checkpoint, files: CheckpointFiles, counts: Counts, operator: int, store: str
+    checkpoint: Checkpoint, files: FileSystem, counts: Counts, operator: int, store: str
 ) -> Iterator[PartitionSize]:
     for partition in range(checkpoint.partitions):
         folder = f"{checkpoint.location}/state/{operator}/{partition}"
-        size = files.bytes_in(folder if store == "default" else f"{folder}/{store}")
+        size = files.size(folder if store == "default" else f"{folder}/{store}")
         rows, held = counts.get((operator, store, partition), (None, None))
         # An operator without a key keeps everything in partition 0, and has no other folder.
         if size is not None:

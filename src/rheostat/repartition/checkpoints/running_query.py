@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 
 from rheostat.errors import BadInput
+from rheostat.storage.file_system import FileSystem, numbered
 
 QUIET_S = 20.0
 """Logs that are older than this are not watched: their query is taken to be stopped."""
@@ -21,30 +20,31 @@ WATCH_S = 6.0
 """How long younger logs are watched for a next entry."""
 
 
-def last_sign(checkpoint: Path) -> tuple[float, int]:
+def last_sign(checkpoint: str, files: FileSystem) -> tuple[float, int]:
     """Return when a log of the checkpoint was last written to, in seconds since 1970, and the
     number of its newest entry.
     """
     entries: list[tuple[float, int]] = []
     for log in ("offsets", "commits"):
-        for path in (checkpoint / log).glob("*"):
-            if path.name.isdecimal():
-                with suppress(FileNotFoundError):  # a running query deletes old entries
-                    entries.append((path.stat().st_mtime, int(path.name)))
+        for number in numbered(files, f"{checkpoint}/{log}"):
+            status = files.status(f"{checkpoint}/{log}/{number}")
+            if status is not None:  # a running query deletes old entries
+                entries.append((status.changed_s, number))
     return max((at for at, _ in entries), default=0.0), max((n for _, n in entries), default=-1)
 
 
 def require_stopped(
-    checkpoint: Path,
+    checkpoint: str,
+    files: FileSystem,
     now: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Raise BadInput if a query writes to the checkpoint; watches for up to
     ``WATCH_S`` seconds if it was written to a short time ago.
     """
-    before = last_sign(checkpoint)
+    before = last_sign(checkpoint, files)
     ends = now() + WATCH_S
     while now() - before[0] < QUIET_S and now() < ends:
         sleep(0.5)
-        if last_sign(checkpoint) != before:
+        if last_sign(checkpoint, files) != before:
             raise BadInput(f"a query is running on {checkpoint}: stop it first")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import CheckpointFiles
+from rheostat.storage.file_system import FileSystem
 
 _NAME = re.compile(r"^(\d+)(_[^.]*)?\.(zip|snapshot|changelog|delta)$")
 # 12.zip, 12.changelog, 12_ID.zip, 12_ID_BASE.changelog, 12.snapshot, 12.delta, each perhaps with a
@@ -94,13 +94,13 @@ def versions_from(names: Iterable[str], first: int) -> list[str]:
     return [name for name in names if (version_of(name) or -1) >= first]
 
 
-def state_folders(location: str, files: CheckpointFiles) -> Iterator[str]:
+def state_folders(location: str, files: FileSystem) -> Iterator[str]:
     """Yield the folders of every partition of every store."""
     state = f"{location}/state"
-    for operator in filter(str.isdecimal, files.listing(state)):
-        for partition in filter(str.isdecimal, files.listing(f"{state}/{operator}")):
+    for operator in filter(str.isdecimal, files.names(state)):
+        for partition in filter(str.isdecimal, files.names(f"{state}/{operator}")):
             folder = f"{state}/{operator}/{partition}"
-            names = files.listing(folder)
+            names = files.names(folder)
             yield folder
             # Stores with a name of their own, those of joins, have folders of that name.
             yield from (f"{folder}/{name}" for name in names if _may_be_store(name))

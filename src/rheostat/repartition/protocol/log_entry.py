@@ -8,24 +8,24 @@ the second line, and nothing else is touched.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.repartition.state_engine import StateIds
 from rheostat.spark.sensing.capabilities.query_shape import SHUFFLE_PARTITIONS
 from rheostat.spark.sensing.queries.offset_log import entry_of
+from rheostat.storage.file_system import FileSystem
 
 
-def entry_partitions(file: Path) -> int:
+def entry_partitions(files: FileSystem, name: str) -> int:
     """Return the number of state partitions in an entry of the offset log; raises BadInput where it
     cannot be read.
     """
     try:
-        settings = entry_of(str(file), file.read_text(encoding="utf-8"))[1]
+        settings = entry_of(name, files.read_text(name) or "")[1]
         return int(settings[SHUFFLE_PARTITIONS])
-    except (BadInput, OSError, ValueError, KeyError):
-        raise BadInput(f"{file} is no entry of an offset log: restore it from a backup") from None
+    except (BadInput, ValueError, KeyError):
+        raise BadInput(f"{name} is no entry of an offset log: restore it from a backup") from None
 
 
 def offset_entry(last: str, partitions: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 from rheostat.errors import BadInput
@@ -13,6 +14,8 @@ from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.log_entry import offset_entry
 from rheostat.repartition.protocol.repartition_log import Plan, RepartitionState
 from rheostat.repartition.protocol.repartition_protocol import CLOSED, OPEN_OLD
+from rheostat.storage.file_system import FileSystem
+from rheostat.storage.local_files import LocalFileSystem
 
 MOST_PARTITIONS = 32_768
 """Above it a number is taken to be a slip: Flink's largest maximum parallelism."""
@@ -30,19 +33,25 @@ def require_number(partitions: int) -> None:
         raise BadInput(f"--partitions must be from 1 to {MOST_PARTITIONS}, but it is {partitions}")
 
 
-def require_fit(checkpoint: Checkpoint, partitions: int) -> None:
+def require_fit(checkpoint: Checkpoint, partitions: int, files: FileSystem) -> None:
     """Raise BadInput for a checkpoint or a disk that does not allow a repartition."""
-    require_repartition(checkpoint, partitions)
+    _require_repartition(checkpoint, partitions)
+    # The state folder holds older versions, too: the new one takes no more than that.
+    state_bytes = files.size(f"{checkpoint.location}/state") or 0
+    if not isinstance(files, LocalFileSystem):
+        here = Path(tempfile.gettempdir())
+        _require_room(here, 2 * state_bytes, checkpoint.location, f"the disk of {here}")
+        return
     folder = Path(checkpoint.location)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise BadInput(f"{folder} cannot be written: Permission denied")
     missing = missing_file(checkpoint)
     if missing:
         raise BadInput(f"{missing} is missing: restore it from a backup, then again")
-    require_room_for(folder, _newest_bytes(folder / "state"), checkpoint.location)
+    _require_room(folder, state_bytes, checkpoint.location)
 
 
-def require_repartition(checkpoint: Checkpoint, partitions: int) -> None:
+def _require_repartition(checkpoint: Checkpoint, partitions: int) -> None:
     """Raise BadInput for a checkpoint, wherever it is, that does not allow a repartition."""
     require_drained(checkpoint)
     if partitions == checkpoint.partitions:
@@ -116,7 +125,7 @@ def plan_of(checkpoint: Checkpoint, partitions: int, sink: str = "") -> Plan:
     )
 
 
-def require_room_for(folder: Path, needed: int, location: str, disk: str = "its disk") -> None:
+def _require_room(folder: Path, needed: int, location: str, disk: str = "its disk") -> None:
     """Raise BadInput where a folder's disk has less room than the new state may take."""
     free = shutil.disk_usage(folder).free
     if free < needed:
@@ -124,10 +133,3 @@ def require_room_for(folder: Path, needed: int, location: str, disk: str = "its 
             f"the new state of {location} may take {needed / 1e6:,.0f} MB, and {disk} has"
             f" {free / 1e6:,.0f} MB free: make room first"
         )
-
-
-def _newest_bytes(state: Path) -> int:
-    """Return the size of a state folder: it holds older versions too, so it is the most that a
-    version can take.
-    """
-    return sum(path.stat().st_size for path in state.rglob("*") if path.is_file())

@@ -7,12 +7,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.state_engine import StoreCount, StoreId
+from rheostat.storage.file_system import FileSystem
 
 SCHEMA = 1
 
@@ -79,9 +78,9 @@ class RepartitionState:
 class RepartitionLog:
     """Keeps the state of a checkpoint's repartitions in ``_rheostat/journal.jsonl``."""
 
-    def __init__(self, checkpoint: Path, disk: Disk) -> None:
-        self.path = checkpoint / JOURNAL
-        self._disk = disk
+    def __init__(self, checkpoint: str, files: FileSystem) -> None:
+        self._name = f"{checkpoint}/{JOURNAL}"
+        self._files = files
 
     def begin(self, plan: Plan, now: float) -> RepartitionState:
         """Write a plan, and return the state of its repartition."""
@@ -101,12 +100,10 @@ class RepartitionLog:
 
     def read(self) -> RepartitionState | None:
         """Return the state of the newest repartition; None if there was none."""
-        if not self.path.is_file():
-            return None
-        return repartition_state(self.path.read_text(encoding="utf-8", errors="replace"))
+        return repartition_state(self._files.read_text(self._name) or "")
 
     def _add(self, line: Mapping[str, Any]) -> None:
-        self._disk.append(self.path, json.dumps(line, separators=(",", ":")))
+        self._files.append(self._name, json.dumps(line, separators=(",", ":")) + "\n")
 
 
 def repartition_state(journal: str) -> RepartitionState | None:

@@ -5,13 +5,16 @@ Nothing is remembered but the journal, so a new runner resumes an interrupted re
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from rheostat.errors import RheostatError
 from rheostat.protocols.transition_table import Transition
-from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.log_entry import commit_entry, entry_partitions
 from rheostat.repartition.protocol.repartition_facts import (
     ABSENT,
@@ -24,8 +27,10 @@ from rheostat.repartition.protocol.repartition_facts import (
 from rheostat.repartition.protocol.repartition_log import RepartitionLog, RepartitionState, Written
 from rheostat.repartition.protocol.repartition_protocol import OPEN_NEW, OPEN_OLD, REPARTITION
 from rheostat.repartition.protocol.sink_log import SinkLog
-from rheostat.repartition.protocol.staging import Staging
+from rheostat.repartition.protocol.staging import STAGED, Staging
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion
+from rheostat.storage.file_system import FileSystem, numbered
+from rheostat.storage.local_files import LocalFileSystem
 
 TRIES = 3
 """How often an order without effect is repeated: then another process changes the same files."""
@@ -46,20 +51,20 @@ class RepartitionRunner:
 
     def __init__(
         self,
-        checkpoint: Path,
+        checkpoint: str,
         state: RepartitionState,
         *,
-        disk: Disk,
+        files: FileSystem,
         clock: Callable[[], float],
         on_progress: ProgressCallback = quiet,
     ) -> None:
         self.state = state
         self._checkpoint = checkpoint
-        self._disk = disk
+        self._files = files
         self._clock = clock
         self._on_progress = on_progress
-        self._journal = RepartitionLog(checkpoint, disk)
-        self._staging = Staging(checkpoint, disk)
+        self._journal = RepartitionLog(checkpoint, files)
+        self._staging = Staging(checkpoint, files)
 
     def run(self, rewriter: Rewriter, source: StateVersion) -> RepartitionState:
         """Go on until the checkpoint has its new number, or is as it was before; ``source`` is the
@@ -80,19 +85,14 @@ class RepartitionRunner:
         self.state = replace(self.state, reason=reason)
         return self._run(back=True, write=_unwanted)
 
-    @property
-    def staged(self) -> Path:
-        """Where the new state is written."""
-        return self._staging.folder
-
     def look(self, back: bool) -> Facts:
         """Return what the checkpoint shows at this moment."""
         plan, written = self.state.plan, self.state.written
-        offsets = self._checkpoint / "offsets"
         files = written.files if written else ()
         in_place = len(self._staging.in_place(files))
-        guard = _whose_guard(offsets, plan.new_batch, plan.guard)
-        lock = self._whose_number(offsets, guard)
+        later = self._batches_after(plan.new_batch)
+        guard = self._whose_guard(later)
+        lock = self._whose_number(later, guard)
         # Two entries of the commit log may be the same text; the offset log shows whose it is.
         commit = self._whose_commit() if lock == OURS else ABSENT
         return Facts(
@@ -105,18 +105,35 @@ class RepartitionRunner:
             unplaced=len(files) - in_place,
         )
 
-    def _whose_number(self, offsets: Path, guard: str) -> str:
+    def _whose_guard(self, later: list[int]) -> str:
+        """Return who wrote the entries after the batch of the repartition."""
+        batch = self.state.plan.new_batch + 1
+        if not later:
+            return ABSENT
+        return self._whose("offsets", batch, self.state.plan.guard) if later == [batch] else OTHERS
+
+    def _batches_after(self, batch: int) -> list[int]:
+        numbers = numbered(self._files, f"{self._checkpoint}/offsets")
+        return [number for number in numbers if number > batch]
+
+    def _whose(self, log: str, batch: int, ours: str) -> str:
+        entry = self._files.read_text(self._entry(log, batch))
+        if entry is None:
+            return ABSENT
+        return OURS if entry == ours else OTHERS
+
+    def _whose_number(self, later: list[int], guard: str) -> str:
         """Return who wrote the batch with the repartition's number.
 
         Spark deletes old entries: if that one is gone and there are later ones, a query that
         continued with the old number of partitions had taken it.
         """
         plan, phase = self.state.plan, self.state.phase
-        whose = _whose(offsets / str(plan.new_batch), plan.lock)
+        whose = self._whose("offsets", plan.new_batch, plan.lock)
         if whose != ABSENT or guard != OTHERS or phase in OPEN_NEW:
             return whose
-        oldest = offsets / str(min(_batches_after(offsets, plan.new_batch)))
-        with_old = phase in OPEN_OLD or entry_partitions(oldest) == plan.partitions_before
+        oldest = entry_partitions(self._files, self._entry("offsets", min(later)))
+        with_old = phase in OPEN_OLD or oldest == plan.partitions_before
         return OTHERS if with_old else whose
 
     def _run(self, back: bool, write: Callable[[], Written]) -> RepartitionState:
@@ -172,19 +189,47 @@ class RepartitionRunner:
 
     def write(self, rewriter: Rewriter, source: StateVersion) -> Written:
         """Write the new state where no query looks, and count it."""
-        plan, location = self.state.plan, str(self._staging.folder)
-        self._staging.prepare()
+        if isinstance(self._files, LocalFileSystem):
+            return self._write_here(self._files, rewriter, source)
+        self._files.delete(self._staging.folder)  # of an upload that was interrupted
+        copy = Path(tempfile.mkdtemp(prefix="rheostat-state-"))
+        try:
+            return self._write_there(copy, rewriter, source)
+        finally:
+            shutil.rmtree(copy, ignore_errors=True)
+
+    def _write_there(self, copy: Path, rewriter: Rewriter, source: StateVersion) -> Written:
+        """Write the new state into a copy of a remote checkpoint, and upload it."""
+        for part in ("offsets", "commits", "state"):
+            self._files.download(f"{self._checkpoint}/{part}", copy / part)
+        here = LocalFileSystem()
+        missing = missing_file(read_checkpoint(str(copy), here))
+        if missing:
+            raise RheostatError(f"{missing} is missing: restore it from a backup, then again")
+        runner = RepartitionRunner(
+            str(copy), self.state, files=here, clock=self._clock, on_progress=self._on_progress
+        )
+        written = runner.write(rewriter, source)
+        uploaded = []
+        for number, file in enumerate(written.files, 1):
+            uploaded.append(self._staging.upload(f"{copy}/{STAGED}", file))
+            self._on_progress("begun", number, len(written.files))
+        return replace(written, files=tuple(uploaded))
+
+    def _write_here(
+        self, disk: LocalFileSystem, rewriter: Rewriter, source: StateVersion
+    ) -> Written:
+        plan, location = self.state.plan, self._staging.folder
+        self._staging.prepare(disk)
         source = replace(source, checkpoint=location)
         wanted = Rewrite(
             source=source,
             batch=plan.new_batch,
             partitions=plan.partitions,
-            notes=str(self._staging.notes),
+            notes=self._staging.notes,
         )
         done = rewriter.rewrite(wanted, self._progress)
-        commit = commit_entry(
-            (self._checkpoint / "commits" / str(plan.batch)).read_text("utf-8"), done.ids
-        )
+        commit = commit_entry(disk.read_text(self._entry("commits", plan.batch)) or "", done.ids)
         self._staging.write_entries(plan.new_batch, plan.lock, commit)
         settled = StateVersion(
             checkpoint=location,
@@ -205,37 +250,36 @@ class RepartitionRunner:
         return lambda done, total: self._on_progress("begun", done, total)
 
     def _whose_commit(self) -> str:
-        entry = self._entry("commits", self.state.plan.new_batch)
-        return _whose(entry, self.state.written.commit if self.state.written else "")
+        ours = self.state.written.commit if self.state.written else ""
+        return self._whose("commits", self.state.plan.new_batch, ours)
 
-    def _entry(self, log: str, batch: int) -> Path:
-        return self._checkpoint / log / str(batch)
+    def _entry(self, log: str, batch: int) -> str:
+        return f"{self._checkpoint}/{log}/{batch}"
 
     def _lock(self) -> None:
-        self._disk.flush()
-        self._disk.write_entry(
-            self._entry("offsets", self.state.plan.new_batch), self.state.plan.lock
-        )
+        self._files.flush()
+        self._files.create(self._entry("offsets", self.state.plan.new_batch), self.state.plan.lock)
 
     def _place(self) -> None:
         files = self.state.written.files if self.state.written else ()
         for number, file in enumerate(self._staging.unplaced(files), 1):
             self._staging.place(file)
             self._on_progress("locked", number, len(files))
-        self._disk.flush()
+        self._files.flush()
 
     def _commit_batch(self) -> None:
         if self.state.written:
-            self._disk.write_entry(
+            self._files.create(
                 self._entry("commits", self.state.plan.new_batch), self.state.written.commit
             )
 
     def _reopen(self) -> None:
         plan = self.state.plan
-        if self._disk.write_entry(self._entry("offsets", plan.new_batch + 1), plan.guard) or (
+        if self._files.create(self._entry("offsets", plan.new_batch + 1), plan.guard) or (
             self.look(back=True).guard == OURS
         ):
-            self._disk.remove(self._entry("commits", plan.new_batch))
+            self._files.delete(self._entry("commits", plan.new_batch))
+            self._files.flush()
 
     def _withdraw(self) -> None:
         files = self.state.written.files if self.state.written else ()
@@ -243,18 +287,14 @@ class RepartitionRunner:
         for number, file in enumerate(placed, 1):
             self._staging.withdraw(file)
             self._on_progress("withdrawing", number, len(placed))
-        self._disk.flush()
+        self._files.flush()
 
     def _tidy(self) -> None:
         """Before the staged files go: a sink's log learns of a batch that the query has not run."""
         plan = self.state.plan
         if plan.sink and self.state.phase != "unlocked":
-            SinkLog(self._output(plan.sink), self._disk).add_empty(plan.new_batch)
+            SinkLog(self._files, plan.sink).add_empty(plan.new_batch)
         self._staging.clear()
-
-    def _output(self, sink: str) -> Path:
-        """Return the folder of a sink on the file system of the checkpoint."""
-        return Path(sink)
 
     def _unlock(self) -> None:
         """The guard first: with the batch before it gone, Spark could not even say what it is. The
@@ -262,34 +302,14 @@ class RepartitionRunner:
         """
         plan, facts = self.state.plan, self.look(back=True)
         if facts.guard == OURS:
-            self._disk.remove(self._entry("offsets", plan.new_batch + 1))
+            self._files.delete(self._entry("offsets", plan.new_batch + 1))
         if facts.lock == OURS:
             if plan.sink:
-                SinkLog(self._output(plan.sink), self._disk).take_out(plan.new_batch)
-            self._disk.remove(self._entry("offsets", plan.new_batch))
+                SinkLog(self._files, plan.sink).take_out(plan.new_batch)
+            self._files.flush()
+            self._files.delete(self._entry("offsets", plan.new_batch))
+        self._files.flush()
 
 
 def _unwanted() -> Written:
     raise AssertionError("on its way back a repartition writes no state")
-
-
-def _whose(entry: Path, ours: str) -> str:
-    if not entry.is_file():
-        return ABSENT
-    return OURS if entry.read_text(encoding="utf-8", errors="replace") == ours else OTHERS
-
-
-def _whose_guard(offsets: Path, batch: int, guard: str) -> str:
-    """Return who wrote the entries after the repartition's batch."""
-    later = _batches_after(offsets, batch)
-    if not later:
-        return ABSENT
-    return _whose(offsets / str(batch + 1), guard) if later == [batch + 1] else OTHERS
-
-
-def _batches_after(offsets: Path, batch: int) -> list[int]:
-    return [
-        int(path.name)
-        for path in offsets.glob("*")
-        if path.name.isdecimal() and int(path.name) > batch
-    ]

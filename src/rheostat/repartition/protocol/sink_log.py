@@ -7,10 +7,8 @@ entry without files. The checkpoint does not say where its query writes: whoever
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rheostat.errors import BadInput
-from rheostat.repartition.protocol.disk import Disk
+from rheostat.storage.file_system import FileSystem, numbered
 
 LOG = "_spark_metadata"
 COMPACT = ".compact"
@@ -22,10 +20,10 @@ COMPACT_INTERVAL = 10
 class SinkLog:
     """The log of the folder that a query writes files to."""
 
-    def __init__(self, output: Path, disk: Disk) -> None:
-        self._output = output
-        self._log = output / LOG
-        self._disk = disk
+    def __init__(self, files: FileSystem, output: str) -> None:
+        self._files = files
+        self._output = output.rstrip("/")
+        self._log = f"{self._output}/{LOG}"
 
     def require_log(self) -> list[int]:
         """Return the numbers of its batches; raises BadInput where there is no such log."""
@@ -51,22 +49,23 @@ class SinkLog:
         if batch in known or batch < max(self._compacted(), default=-1):
             return False
         if (batch + 1) % self._interval():
-            return self._disk.write_entry(self._log / str(batch), EMPTY)
-        return self._disk.write_entry(self._log / f"{batch}{COMPACT}", self._merged(batch))
+            return self._files.create(f"{self._log}/{batch}", EMPTY)
+        return self._files.create(f"{self._log}/{batch}{COMPACT}", self._merged(batch))
 
     def take_out(self, batch: int) -> None:
         """Take the entry of a batch out, which is to be a batch of the query's own again."""
         for name in (str(batch), f"{batch}{COMPACT}"):
-            self._disk.remove(self._log / name)
+            self._files.delete(f"{self._log}/{name}")
 
     def _merged(self, batch: int) -> str:
         """Return all entries before a batch as one, those of the last compaction first."""
         compacted = self._compacted()
-        files = [self._log / f"{number}{COMPACT}" for number in compacted[-1:]]
+        names = [f"{number}{COMPACT}" for number in compacted[-1:]]
         later = [number for number in self._numbers() if number < batch]
         first = compacted[-1] if compacted else -1
-        files += [self._log / str(number) for number in later if number > first]
-        lines = [line for file in files for line in file.read_text("utf-8").splitlines()[1:]]
+        names += [str(number) for number in later if number > first]
+        entries = (self._files.read_text(f"{self._log}/{name}") or "" for name in names)
+        lines = [line for entry in entries for line in entry.splitlines()[1:]]
         return "\n".join([EMPTY, *lines])
 
     def _interval(self) -> int:
@@ -88,11 +87,10 @@ class SinkLog:
 
     def _compacted(self) -> list[int]:
         return sorted(
-            int(path.name.removesuffix(COMPACT))
-            for path in self._log.glob("*")
-            if path.name.endswith(COMPACT) and path.name.removesuffix(COMPACT).isdecimal()
+            int(name.removesuffix(COMPACT))
+            for name in self._files.names(self._log)
+            if name.endswith(COMPACT) and name.removesuffix(COMPACT).isdecimal()
         )
 
     def _numbers(self) -> list[int]:
-        plain = [int(path.name) for path in self._log.glob("*") if path.name.isdecimal()]
-        return sorted([*plain, *self._compacted()])
+        return sorted([*numbered(self._files, self._log), *self._compacted()])

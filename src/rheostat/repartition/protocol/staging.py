@@ -6,55 +6,58 @@ checkpoint: whatever rewrites or reads state can be pointed at it, Spark's own r
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.repartition_log import OWN_FOLDER, StagedFile
 from rheostat.repartition.rewrite.notes import finished_places
+from rheostat.storage.file_system import FileStatus, FileSystem, StorageError
+from rheostat.storage.local_files import LocalFileSystem
+
+STAGED = f"{OWN_FOLDER}/staged"
+"""Where it is below a checkpoint."""
 
 
 class Staging:
     """The second checkpoint of ``checkpoint``; ``folder`` is where it is."""
 
-    def __init__(self, checkpoint: Path, disk: Disk) -> None:
-        self.folder = checkpoint / OWN_FOLDER / "staged"
+    def __init__(self, checkpoint: str, files: FileSystem) -> None:
+        self.folder = f"{checkpoint}/{STAGED}"
         self._checkpoint = checkpoint
-        self._disk = disk
+        self._files = files
 
     @property
-    def notes(self) -> Path:
+    def notes(self) -> str:
         """Where finished work is noted."""
-        return self.folder / "notes"
+        return f"{self.folder}/notes"
 
-    def prepare(self) -> None:
+    def prepare(self, disk: LocalFileSystem) -> None:
         """Make it; costs a link a file. Of a start that was interrupted, what is noted as finished
         stays, and what was left half is deleted.
         """
-        if self.notes.is_dir():
+        if disk.status(self.notes) is not None:
             self._drop_unfinished()
             return
-        self._disk.clear(self.folder)
+        disk.delete(self.folder)
         for part in ("offsets", "commits", "state"):
-            self._disk.mirror(self._checkpoint / part, self.folder / part)
-        self._disk.make(self.notes)  # the last of it: the links are whole
+            disk.link_tree(f"{self._checkpoint}/{part}", f"{self.folder}/{part}")
+        disk.make_folder(self.notes)  # last: now all links exist
 
     def _drop_unfinished(self) -> None:
-        finished = {*finished_places(self.notes)}
-        for name in [*self._new_names()]:
-            inside = Path(name)
+        finished = {*finished_places(self._files, self.notes)}
+        for file in self.new_files():
+            inside = PurePosixPath(file.name)
             if not finished & {str(inside.parent), str(inside.parent.parent)}:
-                self._disk.drop(self.folder / name)
+                self._files.delete(f"{self.folder}/{file.name}")
 
     def write_entries(self, batch: int, offsets: str, commit: str) -> None:
         """Write the batch into both logs of the second checkpoint."""
         for log, text in (("offsets", offsets), ("commits", commit)):
-            self._disk.write_entry(self.folder / log / str(batch), text)
+            self._files.create(f"{self.folder}/{log}/{batch}", text)
 
     def new_files(self) -> tuple[StagedFile, ...]:
         """Return the files of the state that the first checkpoint does not have."""
-        return tuple(known_file(self.folder, name) for name in sorted(self._new_names()))
+        return tuple(sorted(self._new_files(), key=lambda file: file.name))
 
     def unplaced(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
         """Return those files that are not in their places in the first checkpoint."""
@@ -66,29 +69,36 @@ class Staging:
 
     def place(self, file: StagedFile) -> None:
         """Put a file in its place in the first checkpoint."""
-        self._disk.move(self.folder / file.name, self._checkpoint / file.name)
+        self._files.move(f"{self.folder}/{file.name}", f"{self._checkpoint}/{file.name}")
 
     def withdraw(self, file: StagedFile) -> None:
         """Delete a file from its place."""
-        self._disk.drop(self._checkpoint / file.name)
+        self._files.delete(f"{self._checkpoint}/{file.name}")
 
     def clear(self) -> None:
         """Delete the second checkpoint; the first one's files have their own names."""
-        self._disk.clear(self.folder)
+        self._files.delete(self.folder)
+
+    def upload(self, folder: str, file: StagedFile) -> StagedFile:
+        """Copy a file of another folder, which is on this computer, into the second checkpoint."""
+        name = f"{self.folder}/{file.name}"
+        self._files.upload(Path(folder, file.name), name)
+        status = self._files.status(name)
+        if status is None or status.bytes != file.bytes:
+            there = status.bytes if status else 0
+            raise StorageError(f"{name} was not copied: it has {there} of {file.bytes} bytes")
+        return _staged(file.name, status)
 
     def _is_placed(self, file: StagedFile) -> bool:
-        place = self._checkpoint / file.name
-        return place.is_file() and known_file(self._checkpoint, file.name) == file
+        status = self._files.status(f"{self._checkpoint}/{file.name}")
+        return status is not None and _staged(file.name, status) == file
 
-    def _new_names(self) -> Iterator[str]:
-        for folder, _, names in os.walk(self.folder / "state"):
-            for name in names:
-                inside = (Path(folder) / name).relative_to(self.folder)
-                if not (self._checkpoint / inside).exists():
-                    yield str(inside)
+    def _new_files(self) -> Iterator[StagedFile]:
+        for inside, status in self._files.files_below(f"{self.folder}/state").items():
+            name = f"state/{inside}"
+            if self._files.status(f"{self._checkpoint}/{name}") is None:
+                yield _staged(name, status)
 
 
-def known_file(root: Path, name: str) -> StagedFile:
-    """Return a file as it is known again, also under another root."""
-    stat = (root / name).stat()
-    return StagedFile(name=name, bytes=stat.st_size, mtime_ns=stat.st_mtime_ns)
+def _staged(name: str, status: FileStatus) -> StagedFile:
+    return StagedFile(name=name, bytes=status.bytes, mtime_ns=status.changed_ns)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from rheostat.storage.file_system import FileSystem
+
 
 def noted(
     folder: str, operator: int, store: str, residue: int, part: int = 0, parts: int = 1
@@ -20,12 +22,12 @@ def noted(
     return note.read_text("utf-8").splitlines() if folder and note.is_file() else []
 
 
-def finished_places(folder: Path) -> Iterator[str]:
+def finished_places(files: FileSystem, folder: str) -> Iterator[str]:
     """Yield the folders, below a checkpoint, of all partitions of stores that are done."""
-    for note in folder.iterdir():
-        if note.name.startswith("."):
+    for note in files.names(folder):
+        if note.startswith("."):
             continue
-        for line in note.read_text("utf-8").splitlines():
+        for line in (files.read_text(f"{folder}/{note}") or "").splitlines():
             kind, operator, name, partition, *_ = line.split("\t")
             if kind == "written":
                 place = f"state/{operator}/{partition}"

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import (
     FORMAT,
     Checkpoint,
     Operator,
     read_checkpoint,
 )
-from rheostat.repartition.checkpoints.checkpoint_files import is_local
 from rheostat.repartition.checkpoints.operators import require_repartitionable
 from rheostat.repartition.checkpoints.state_files import (
     operator_metadata,
@@ -34,11 +34,12 @@ from rheostat.repartition.state_engine import (
     StoreId,
 )
 from rheostat.spark.internals.compiled_classes import CompiledClasses
-from rheostat.spark.internals.file_systems.files import Files
 from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.hadoop_file_system import session_files
 from rheostat.spark.internals.state.opened_stores import KeptStore, OpenStores
 from rheostat.spark.internals.state.state_rewrite import PartitionReport, StateRewrite, parsed_line
 from rheostat.spark.sensing.capabilities.query_shape import FILES, checkpoint_files_class
+from rheostat.storage.file_system import FileSystem, StorageError, is_remote, numbered
 
 _ESCAPED = re.compile(r"[^\w\-!.~'()*,;:$&+=/@]")
 """What may not stand in the path of a URI; letters and digits of all alphabets may."""
@@ -53,7 +54,7 @@ class SparkRewriter:
     def __init__(self, spark: Any) -> None:
         gateway = Gateway(spark)
         self._version = str(spark.version)
-        self.files = Files(gateway)
+        self.files = session_files(gateway)
         self._jobs = StateRewrite(gateway, CompiledClasses(gateway))
         self._paths = PlainPaths()
 
@@ -97,16 +98,13 @@ class SparkRewriter:
         """Delete the wanted batch's version of every store, and later ones."""
         location = wanted.source.checkpoint
         for folder in state_folders(location, self.files):
-            names = versions_from(self.files.listing(folder), wanted.batch + 1)
-            self.files.delete(f"{folder}/{name}" for name in names)
-        for operator in self.files.listing(f"{location}/state"):
+            for name in versions_from(self.files.names(folder), wanted.batch + 1):
+                self.files.delete(f"{folder}/{name}")
+        for operator in self.files.names(f"{location}/state"):
             metadata = f"{location}/state/{operator}/_metadata/v2"
-            later = [
-                name
-                for name in self.files.listing(metadata)
-                if name.isdecimal() and int(name) >= wanted.batch
-            ]
-            self.files.delete(f"{metadata}/{name}" for name in later)
+            for batch in numbered(self.files, metadata):
+                if batch >= wanted.batch:
+                    self.files.delete(f"{metadata}/{batch}")
 
     def read_by_filter(self, state: StateVersion, partitions: int) -> list[PartitionReport]:
         """Let every new partition read everything and keep its own: the first way that is not
@@ -182,7 +180,7 @@ class SparkRewriter:
         processes a file, which is most of the time of many small partitions.
         """
         settings = {FORMAT: "2" if state.ids else "1"}
-        if is_local(state.checkpoint):
+        if not is_remote(state.checkpoint):
             settings[FILES] = checkpoint_files_class(self._version)
         return settings
 
@@ -196,6 +194,16 @@ class SparkRewriter:
         folder = f"{wanted.source.checkpoint}/state/{operator.id}/_metadata/v2"
         text = operator_metadata(operator.text, wanted.partitions)
         self.files.write(f"{folder}/{wanted.batch}", text)
+
+
+def reachable_files(spark: Any, location: str) -> FileSystem:
+    """Return the file system of a checkpoint; raises BadInput where a session cannot reach it."""
+    files = session_files(Gateway(spark))
+    try:
+        files.names(location)
+    except StorageError as fault:
+        raise BadInput(str(fault)) from None
+    return files
 
 
 class PlainPaths:
@@ -214,7 +222,7 @@ class PlainPaths:
         """Return a name of the same folder without a character that would be escaped; the location
         itself where there is none in it, or where it is not on this computer.
         """
-        if not is_local(location) or not _ESCAPED.search(location):
+        if is_remote(location) or not _ESCAPED.search(location):
             return location
         if location not in self._links:
             if self._folder is None:

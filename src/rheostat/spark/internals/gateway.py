@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -123,15 +122,6 @@ def has_ended(spark: Any) -> bool:
         return not spark.sparkContext.applicationId
     except (AttributeError, Py4JError, OSError):  # its context has let go of the JVM
         return True
-
-
-@contextmanager
-def as_os_error() -> Iterator[None]:
-    """Raise a fault of the JVM as the OSError that a file of this computer would raise."""
-    try:
-        yield
-    except RAISED as fault:
-        raise OSError(java_message(fault)) from None
 
 
 def java_message(fault: Exception) -> str:

@@ -13,8 +13,8 @@ from rheostat.spark.internals.driver_cpu import DriverCpu
 from rheostat.spark.internals.executors.block_managers import BlockManagers
 from rheostat.spark.internals.executors.executors import Executors
 from rheostat.spark.internals.executors.kubernetes_pods import KubernetesPods
-from rheostat.spark.internals.file_systems.files import Files
 from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.hadoop_file_system import HadoopFileSystem, session_files
 from rheostat.spark.internals.queries.stream_executions import Queries
 from rheostat.spark.internals.state.coordinator import Coordinator
 from rheostat.spark.internals.state.operator_stores import OperatorStores
@@ -35,7 +35,7 @@ class Internals:
     block_managers: BlockManagers
     locality_waits: LocalityWaits
     queries: Queries
-    files: Files
+    files: HadoopFileSystem
     coordinator: Coordinator
     tasks: PlacedTasks
     warmup_runner: WarmupRunner
@@ -58,7 +58,7 @@ def internals_of(spark: Any) -> Internals:
         block_managers=block_managers,
         locality_waits=LocalityWaits(gateway),
         queries=Queries(gateway, classes),
-        files=Files(gateway),
+        files=session_files(gateway),
         coordinator=coordinator,
         tasks=tasks,
         warmup_runner=WarmupRunner(gateway, tasks, executors),

@@ -4,7 +4,6 @@ both beside the ticks.
 
 from __future__ import annotations
 
-import functools
 import logging
 import threading
 import time
@@ -15,7 +14,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.journal.claim import LEASE_FILE, Claim
+from rheostat.journal.claim import Claim
 from rheostat.journal.folder import (
     MEMORY_FILE,
     FolderJournal,
@@ -23,11 +22,10 @@ from rheostat.journal.folder import (
     require_known_folder,
     require_known_schema,
 )
-from rheostat.journal.remote_journal import FarFolder, FarLeaseFile, RemoteJournal
+from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.machine import folders
-from rheostat.machine.lease import LocalLeaseFile
 from rheostat.settings import Settings
-from rheostat.spark.internals.file_systems.hadoop_folder import HadoopFolder, hadoop_folder
+from rheostat.spark.internals.hadoop_file_system import application_files
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.kill_switches import KillSwitches
 from rheostat.spark.journaling.start_events import NotedCheckpoints
@@ -36,6 +34,8 @@ from rheostat.spark.sensing.capabilities.capabilities import (
     is_connect,
     is_in_cluster,
 )
+from rheostat.storage.file_system import FileSystem
+from rheostat.storage.local_files import LocalFileSystem
 
 _log = logging.getLogger("rheostat")
 _DAY_S = 86_400.0
@@ -69,7 +69,7 @@ def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
         tasks[f"the journal {journal.kept_at} cannot be reached"] = journal.carry
     if internals is not None:
         noted = NotedCheckpoints(lambda: _checkpoints(spark, internals), journal.note)
-        switches = KillSwitches(noted, _exists(spark))
+        switches = KillSwitches(noted, application_files(spark))
         journal.other_switch = switches.pulled
         tasks["the checkpoints cannot be checked for a kill switch"] = switches.look
     return Kept(journal, BackgroundTasks(tasks, settings.loop.interval_s))
@@ -86,8 +86,10 @@ def journal_of(spark: Any, settings: Settings) -> FolderJournal:
     near = place / application_id(spark)
     if settings.journal is None:
         return FolderJournal(near, options=options, claim=_claim(near, interval_s))
-    far = _far(spark, settings.journal)
-    return RemoteJournal(near, far, options, _claim(near, interval_s), _far_claim(far, interval_s))
+    uri = settings.journal
+    files = _reachable(spark, uri)
+    far_claim = _far_claim(files, uri, interval_s)
+    return RemoteJournal(near, files, uri, options, _claim(near, interval_s), far_claim)
 
 
 def _claim(folder: Path, interval_s: float) -> Claim:
@@ -96,24 +98,20 @@ def _claim(folder: Path, interval_s: float) -> Claim:
     """
     require_known_folder(folder)
     try:
-        claim = Claim(lambda place: LocalLeaseFile(folder / place / LEASE_FILE), interval_s)
+        claim = Claim(LocalFileSystem(), str(folder), interval_s)
     except OSError as error:
-        raise BadInput(
-            f"the journal folder {folder} cannot be written: {error.strerror or error}"
-        ) from None
+        raise BadInput(f"the journal folder {folder} cannot be written: {error}") from None
     return _logged(claim, str(folder))
 
 
-def _far_claim(folder: FarFolder, interval_s: float) -> Claim:
+def _far_claim(files: FileSystem, uri: str, interval_s: float) -> Claim:
     """Return the same for a folder on another file system."""
     try:
-        require_known_schema(folder.uri, folder.text(MEMORY_FILE))
-        claim = Claim(
-            lambda place: FarLeaseFile(folder.inside(place) if place else folder), interval_s
-        )
+        require_known_schema(uri, files.read_text(f"{uri}/{MEMORY_FILE}"))
+        claim = Claim(files, uri, interval_s)
     except OSError as error:
-        raise BadInput(f"the journal {folder.uri} cannot be written: {error}") from None
-    return _logged(claim, folder.uri)
+        raise BadInput(f"the journal cannot be written: {error}") from None
+    return _logged(claim, uri)
 
 
 def _logged(claim: Claim, journal: str) -> Claim:
@@ -155,31 +153,21 @@ def check_journal(settings: Settings, deploy_mode: str) -> None:
         ) from None
 
 
-def _far(spark: Any, uri: str) -> HadoopFolder:
+def _reachable(spark: Any, uri: str) -> FileSystem:
     if is_connect(spark):
         raise BadInput(f"journal {uri}: a Spark Connect client has no file system; name a folder")
-    folder = hadoop_folder(spark, uri)
+    files = application_files(spark)
     try:
-        folder.sizes()
+        files.names(uri)
     except OSError as fault:
-        raise BadInput(f"the journal {uri} cannot be reached: {fault}") from None
-    return folder
+        raise BadInput(f"the journal cannot be reached: {fault}") from None
+    return files
 
 
 def _checkpoints(spark: Any, internals: Internals) -> list[str]:
     if internals.gateway.stopped():
         return []
     return list(filter(None, map(internals.queries.checkpoint, spark.streams.active)))
-
-
-def _exists(spark: Any) -> Callable[[str], bool]:
-    folder = functools.cache(functools.partial(hadoop_folder, spark))
-
-    def exists(file: str) -> bool:
-        above, _, name = file.rpartition("/")
-        return folder(above).exists(name)
-
-    return exists
 
 
 def after_death_text(spark: Any, settings: Settings, folder: Path) -> str:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from rheostat.storage.file_system import FileSystem
+
 HALT_FILE = "_rheostat/halt"
 """Below a checkpoint; Spark looks at no folder there that it does not know."""
 
@@ -13,15 +15,11 @@ HALT_FILE = "_rheostat/halt"
 class KillSwitches:
     """Looks for the file in the checkpoint of each running query; one of them halts the
     application.
-
-    ``exists`` raises OSError where a checkpoint cannot be looked at.
     """
 
-    def __init__(
-        self, checkpoints: Callable[[], Iterable[str]], exists: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, checkpoints: Callable[[], Iterable[str]], files: FileSystem) -> None:
         self._checkpoints = checkpoints
-        self._exists = exists
+        self._files = files
         self._pulled = ""
 
     def pulled(self) -> str:
@@ -29,8 +27,10 @@ class KillSwitches:
         return self._pulled
 
     def look(self) -> None:
-        """Look for them now; raises OSError where that cannot be done."""
+        """Look for them now; raises StorageError where that cannot be done."""
         files = [f"{checkpoint}/{HALT_FILE}" for checkpoint in self._checkpoints()]
         # The one that halts first: its query may have ended, and must not resume the others so.
         known = [self._pulled] if self._pulled else []
-        self._pulled = next(filter(self._exists, (*known, *files)), "")
+        # Read, because an object store answers that with one request.
+        there = (file for file in (*known, *files) if self._files.read_text(file) is not None)
+        self._pulled = next(there, "")

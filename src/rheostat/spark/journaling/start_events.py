@@ -11,9 +11,9 @@ from pathlib import Path
 from rheostat.journal.known_journals import remember
 from rheostat.journal.starts import LIVE, RESTART, SHADOW, Checkpoints, Start
 from rheostat.machine import folders
-from rheostat.machine.lease import this_process
 from rheostat.model import Capabilities
 from rheostat.settings import Settings
+from rheostat.storage.lease import this_process
 
 
 def start_event(

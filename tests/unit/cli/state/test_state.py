@@ -6,10 +6,9 @@ from tests.unit.repartition.checkpoint_on_disk import operator, planned, whole, 
 
 from rheostat.cli.app import run
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.preflight import plan_of
 from rheostat.repartition.protocol.repartition_log import RepartitionLog
+from rheostat.storage.local_files import LocalFileSystem
 
 
 def test_inspect_tells_stores_and_partitions_as_json(tmp_path, capsys):
@@ -36,8 +35,8 @@ def test_plan_tells_what_is_impossible_and_why(tmp_path, capsys):
 
 
 def test_inspect_and_plan_tell_a_repartition_of_our_own_and_a_missing_file(tmp_path, capsys):
-    checkpoint = read_checkpoint(str(whole(tmp_path)), LocalFiles())
-    RepartitionLog(tmp_path, Disk()).begin(plan_of(checkpoint, 7), 1.0)
+    checkpoint = read_checkpoint(str(whole(tmp_path)), LocalFileSystem())
+    RepartitionLog(str(tmp_path), LocalFileSystem()).begin(plan_of(checkpoint, 7), 1.0)
     planned(tmp_path, 2, 7)  # its lock
     for command in (["inspect"], ["plan", "--partitions", "9"]):
         assert run(["state", *command, str(tmp_path), "--no-rows"]) == 0

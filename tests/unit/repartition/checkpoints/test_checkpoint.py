@@ -6,13 +6,14 @@ from tests.unit.repartition.checkpoint_on_disk import committed, operator, plann
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import HDFS_BACKED, Checkpoint, read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, is_local
 from rheostat.repartition.state_engine import StoreId
 from rheostat.spark.sensing.capabilities.query_shape import ROCKSDB
+from rheostat.storage.file_system import is_remote
+from rheostat.storage.local_files import LocalFileSystem
 
 
 def read(folder: Path) -> Checkpoint:
-    return read_checkpoint(str(folder), LocalFiles())
+    return read_checkpoint(str(folder), LocalFileSystem())
 
 
 def test_the_offset_log_tells_the_number_of_partitions_not_the_metadata(tmp_path):
@@ -109,6 +110,6 @@ def test_what_cannot_be_read_is_named(tmp_path, broken, said):
 
 
 def test_a_scheme_other_than_file_is_not_local():
-    assert is_local("/a/b")
-    assert is_local("file:///a/b")
-    assert not is_local("s3a://bucket/a")
+    assert not is_remote("/a/b")
+    assert not is_remote("file:///a/b")
+    assert is_remote("s3a://bucket/a")

@@ -3,14 +3,14 @@ from pathlib import Path
 from tests.unit.repartition.checkpoint_on_disk import operator, whole, written
 
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.checkpoints.inspection import Counts, Inspection, inspect, skew
+from rheostat.storage.local_files import LocalFileSystem
 
 
 def inspected(
     folder: Path, counts: Counts | None = None, quiet_s: float | None = 100.0
 ) -> Inspection:
-    files = LocalFiles()
+    files = LocalFileSystem()
     return inspect(read_checkpoint(str(folder), files), files, counts or {}, quiet_s=quiet_s)
 
 

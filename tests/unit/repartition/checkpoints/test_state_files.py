@@ -7,8 +7,8 @@ from pathlib import Path
 from tests.unit.repartition.checkpoint_on_disk import committed, operator, planned, written
 
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.checkpoints.state_files import missing_file
+from rheostat.storage.local_files import LocalFileSystem
 
 
 def with_files(folder: Path, *names: str, partitions: int = 1) -> Path:
@@ -23,7 +23,7 @@ def with_files(folder: Path, *names: str, partitions: int = 1) -> Path:
 
 
 def missing(folder: Path) -> str | None:
-    found = missing_file(read_checkpoint(str(folder), LocalFiles()))
+    found = missing_file(read_checkpoint(str(folder), LocalFileSystem()))
     return found and found.removeprefix(str(folder / "state/0"))
 
 

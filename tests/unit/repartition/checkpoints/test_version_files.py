@@ -1,12 +1,12 @@
 import pytest
 
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.checkpoints.state_files import (
     operator_metadata,
     state_folders,
     version_of,
     versions_from,
 )
+from rheostat.storage.local_files import LocalFileSystem
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_version_and_all_later_ones_are_found():
 def test_stores_of_joins_have_folders_of_their_own(tmp_path):
     for folder in ("0/1/SSTs", "0/_metadata", "1/0/left-keyToNumValues", "1/0/_metadata"):
         (tmp_path / "state" / folder).mkdir(parents=True)
-    found = [*state_folders(str(tmp_path), LocalFiles())]
+    found = [*state_folders(str(tmp_path), LocalFileSystem())]
     assert [each.removeprefix(f"{tmp_path}/state/") for each in found] == [
         "0/1",
         "1/0",

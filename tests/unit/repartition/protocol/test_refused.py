@@ -4,7 +4,6 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,14 +13,14 @@ from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition.checkpoints import running_query
-from rheostat.repartition.offline_repartition import repartition, undo
-from rheostat.repartition.protocol.disk import Disk
+from rheostat.repartition.offline_repartition import CheckStopped, repartition, undo
 from rheostat.repartition.protocol.lease import lease_path, leased
 from rheostat.repartition.protocol.repartition_log import RepartitionState
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewritten
+from rheostat.storage.local_files import LocalFileSystem
 
 
-def quiet(_: Path) -> None:
+def quiet(*_: object) -> None:
     """No query runs."""
 
 
@@ -29,7 +28,7 @@ def to(
     checkpoint: Path,
     partitions: int,
     engine: ToyEngine | None = None,
-    check: Callable[[Path], None] = quiet,
+    check: CheckStopped = quiet,
 ) -> RepartitionState:
     return repartition(
         str(checkpoint), partitions, lambda _: engine or ToyEngine(), check_stopped=check
@@ -146,11 +145,13 @@ def test_a_query_that_runs(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_old_logs_are_not_watched(checkpoint: Path) -> None:
     for path in checkpoint.rglob("*"):
         os.utime(path, (1, 1))
-    running_query.require_stopped(checkpoint, sleep=lambda _: pytest.fail("it waited"))
+    running_query.require_stopped(
+        str(checkpoint), LocalFileSystem(), sleep=lambda _: pytest.fail("it waited")
+    )
 
 
 def test_a_second_repartition_at_the_same_time(checkpoint: Path) -> None:
-    with leased(checkpoint, Disk()):
+    with leased(str(checkpoint), LocalFileSystem()):
         before = everything(checkpoint)
         with pytest.raises(BadInput, match=f"by another \\(process {os.getpid()} on"):
             to(checkpoint, 7)
@@ -212,6 +213,5 @@ def test_a_query_that_has_gone_on_is_repartitioned_back_instead(
 
 
 def test_a_torn_lease_hinders_nobody(checkpoint: Path) -> None:
-    lease_path(checkpoint).parent.mkdir()
-    lease_path(checkpoint).write_text('{"host": ')
+    LocalFileSystem().write(lease_path(str(checkpoint)), '{"host": ')
     assert to(checkpoint, 7).phase == "done"

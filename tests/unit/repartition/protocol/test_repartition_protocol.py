@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.log_entry import commit_entry, offset_entry
 from rheostat.repartition.protocol.repartition_facts import CONDITIONS
-from rheostat.repartition.protocol.repartition_log import Plan, RepartitionLog
+from rheostat.repartition.protocol.repartition_log import JOURNAL, Plan, RepartitionLog
 from rheostat.repartition.protocol.repartition_protocol import (
     BACK,
     EVENTS,
@@ -14,6 +13,7 @@ from rheostat.repartition.protocol.repartition_protocol import (
     ORDERS,
     REPARTITION,
 )
+from rheostat.storage.local_files import LocalFileSystem
 
 
 def test_every_event_has_a_condition_and_a_meaning() -> None:
@@ -49,10 +49,10 @@ def test_the_commit_entry_has_the_new_ids() -> None:
 
 
 def test_a_line_that_a_crash_has_torn_is_left_out(tmp_path: Path) -> None:
-    journal = RepartitionLog(tmp_path, Disk())
+    journal = RepartitionLog(str(tmp_path), LocalFileSystem())
     plan = Plan(batch=3, partitions_before=4, partitions=7, lock="l", guard="g")
     journal.begin(plan, 1.0)
-    with journal.path.open("a") as file:
+    with (tmp_path / JOURNAL).open("a") as file:
         file.write('{"phase":"wri')
     assert _phase(journal) == ("begun", "")
     journal.note("withdrawing", 2.0, reason="why")
@@ -62,11 +62,3 @@ def test_a_line_that_a_crash_has_torn_is_left_out(tmp_path: Path) -> None:
 def _phase(journal: RepartitionLog) -> tuple[str, str] | None:
     story = journal.read()
     return (story.phase, story.reason) if story else None
-
-
-def test_a_wrong_checksum_beside_a_new_entry_is_deleted(tmp_path: Path) -> None:
-    (tmp_path / ".5.crc").write_text("wrong")
-    assert Disk().write_entry(tmp_path / "5", "v1")
-    assert [path.name for path in tmp_path.iterdir()] == ["5"]
-    assert not Disk().write_entry(tmp_path / "5", "v2")
-    assert (tmp_path / "5").read_text() == "v1"

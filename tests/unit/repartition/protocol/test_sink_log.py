@@ -9,13 +9,12 @@ from tests.unit.repartition.toy_query import ToyEngine, ToyQuery
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles
 from rheostat.repartition.offline_repartition import repartition, undo
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.preflight import plan_of
 from rheostat.repartition.protocol.repartition_log import RepartitionLog
 from rheostat.repartition.protocol.sink_log import SinkLog
 from rheostat.repartition.repair import repair_sink
+from rheostat.storage.local_files import LocalFileSystem
 
 
 def log_of(folder: Path, *names: str) -> Path:
@@ -34,7 +33,7 @@ def checkpoint(tmp_path: Path) -> Path:
 
 def to(checkpoint: Path, sink: Path) -> None:
     repartition(
-        str(checkpoint), 7, lambda _: ToyEngine(), sink=str(sink), check_stopped=lambda _: None
+        str(checkpoint), 7, lambda _: ToyEngine(), sink=str(sink), check_stopped=lambda *_: None
     )
 
 
@@ -44,7 +43,7 @@ def test_a_repartition_leaves_no_gap_and_its_way_back_no_entry(
     log = log_of(tmp_path / "out", "0", "1", "2", "3")
     to(checkpoint, tmp_path / "out")
     assert (log / "4").read_text() == "v1"
-    undo(str(checkpoint), check_stopped=lambda _: None)
+    undo(str(checkpoint), check_stopped=lambda *_: None)
     assert not (log / "4").exists()
 
 
@@ -60,8 +59,8 @@ def test_a_sink_that_is_named_only_when_it_goes_on_is_refused(
     checkpoint: Path, tmp_path: Path
 ) -> None:
     log_of(tmp_path / "out", "0", "1", "2", "3")
-    RepartitionLog(checkpoint, Disk()).begin(
-        plan_of(read_checkpoint(str(checkpoint), LocalFiles()), 7), 1.0
+    RepartitionLog(str(checkpoint), LocalFileSystem()).begin(
+        plan_of(read_checkpoint(str(checkpoint), LocalFileSystem()), 7), 1.0
     )
     with pytest.raises(BadInput, match="was started without --sink, not with"):
         to(checkpoint, tmp_path / "out")
@@ -69,14 +68,14 @@ def test_a_sink_that_is_named_only_when_it_goes_on_is_refused(
 
 def test_a_number_that_spark_would_compact_holds_all_entries_before(tmp_path: Path) -> None:
     log = log_of(tmp_path, *map(str, range(9)))
-    assert SinkLog(tmp_path, Disk()).add_empty(9)
+    assert SinkLog(LocalFileSystem(), str(tmp_path)).add_empty(9)
     lines = (log / "9.compact").read_text().splitlines()
     assert lines == ["v1", *(f'{{"path":"part-{n}"}}' for n in range(9))]
 
 
 def test_a_later_compaction_begins_with_the_one_before(tmp_path: Path) -> None:
     log = log_of(tmp_path, "3.compact", "7.compact", "8", "9", "10")
-    assert SinkLog(tmp_path, Disk()).add_empty(11)
+    assert SinkLog(LocalFileSystem(), str(tmp_path)).add_empty(11)
     lines = (log / "11.compact").read_text().splitlines()
     assert lines == ["v1", *(f'{{"path":"part-{n}"}}' for n in ("7.compact", "8", "9", "10"))]
 
@@ -85,20 +84,20 @@ def test_a_later_compaction_begins_with_the_one_before(tmp_path: Path) -> None:
 def test_it_is_known_when_spark_compacts(tmp_path: Path, compacted: list[int], due: int) -> None:
     names = [f"{number}.compact" for number in compacted]
     log = log_of(tmp_path, *names, str(due - 1))
-    SinkLog(tmp_path, Disk()).add_empty(due)
+    SinkLog(LocalFileSystem(), str(tmp_path)).add_empty(due)
     assert (log / f"{due}.compact").exists()
 
 
 def test_what_is_there_or_compacted_away_needs_no_entry(tmp_path: Path) -> None:
     log_of(tmp_path, "9.compact", "10")
-    assert not SinkLog(tmp_path, Disk()).add_empty(4)
-    assert not SinkLog(tmp_path, Disk()).add_empty(10)
+    assert not SinkLog(LocalFileSystem(), str(tmp_path)).add_empty(4)
+    assert not SinkLog(LocalFileSystem(), str(tmp_path)).add_empty(10)
 
 
 def test_a_repartition_that_can_be_taken_back_is_not_repaired(
     checkpoint: Path, tmp_path: Path
 ) -> None:
-    repartition(str(checkpoint), 7, lambda _: ToyEngine(), check_stopped=lambda _: None)
+    repartition(str(checkpoint), 7, lambda _: ToyEngine(), check_stopped=lambda *_: None)
     log_of(tmp_path / "out", "0", "1", "2", "3")
     with pytest.raises(BadInput, match="no repartition in its logs after which"):
         repair_sink(str(checkpoint), str(tmp_path / "out"))
@@ -107,8 +106,8 @@ def test_a_repartition_that_can_be_taken_back_is_not_repaired(
 def test_a_gap_of_a_finished_repartition_is_repaired(
     checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rheostat.repartition.repair.require_stopped", lambda _: None)
-    repartition(str(checkpoint), 7, lambda _: ToyEngine(), check_stopped=lambda _: None)
+    monkeypatch.setattr("rheostat.repartition.repair.require_stopped", lambda *_: None)
+    repartition(str(checkpoint), 7, lambda _: ToyEngine(), check_stopped=lambda *_: None)
     ToyQuery(checkpoint).run(2)
     log = log_of(tmp_path / "out", "0", "1", "2", "3", "5", "6")
     assert repair_sink(str(checkpoint), str(tmp_path / "out")) == (4,)

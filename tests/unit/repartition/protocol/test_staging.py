@@ -5,22 +5,22 @@ from pathlib import Path
 import pytest
 from tests.unit.repartition.checkpoint_on_disk import whole, written
 
-from rheostat.repartition.protocol.disk import Disk
 from rheostat.repartition.protocol.staging import Staging
 from rheostat.repartition.rewrite.notes import noted
+from rheostat.storage.local_files import LocalFileSystem
 
 
 @pytest.fixture
 def staging(tmp_path: Path) -> Staging:
     written(whole(tmp_path) / "state/0/0/2.zip", "old")
-    made = Staging(tmp_path, Disk())
-    made.prepare()
+    made = Staging(str(tmp_path), LocalFileSystem())
+    made.prepare(LocalFileSystem())
     return made
 
 
 def note(staging: Staging, name: str, *places: tuple[str, int]) -> None:
     lines = [f"written\t0\t{store}\t{partition}\t1\t2\t3\t0\t" for store, partition in places]
-    written(staging.notes / name, "\n".join(lines) + "\n")
+    written(Path(staging.notes) / name, "\n".join(lines) + "\n")
 
 
 def news(staging: Staging) -> list[str]:
@@ -29,38 +29,38 @@ def news(staging: Staging) -> list[str]:
 
 def test_what_is_noted_stays_and_the_rest_goes(staging):
     for name in ("0/3.zip", "0/SSTs/1.sst", "3/3.zip", "1/SSTs/2.sst", "_metadata/v2/2"):
-        written(staging.folder / "state/0" / name, "new")
+        written(Path(staging.folder) / "state/0" / name, "new")
     note(staging, "0-default-0", ("default", 0), ("default", 3))
-    staging.prepare()
+    staging.prepare(LocalFileSystem())
     assert news(staging) == ["0/3.zip", "0/SSTs/1.sst", "3/3.zip"]
-    assert (staging.folder / "state/0/0/2.zip").read_text() == "old"
+    assert (Path(staging.folder) / "state/0/0/2.zip").read_text() == "old"
 
 
 def test_stores_of_a_join_are_told_apart(staging):
     for name in ("1/left/3.zip", "1/left/SSTs/1.sst", "1/right/3.zip"):
-        written(staging.folder / "state/0" / name, "new")
+        written(Path(staging.folder) / "state/0" / name, "new")
     note(staging, "0-left-1", ("left", 1))
-    staging.prepare()
+    staging.prepare(LocalFileSystem())
     assert news(staging) == ["1/left/3.zip", "1/left/SSTs/1.sst"]
 
 
 def test_a_note_that_was_not_ended_is_none(staging):
-    written(staging.folder / "state/0/0/3.zip", "new")
-    written(staging.notes / ".0-default-0", "written\t0")
-    staging.prepare()
+    written(Path(staging.folder) / "state/0/0/3.zip", "new")
+    written(Path(staging.notes) / ".0-default-0", "written\t0")
+    staging.prepare(LocalFileSystem())
     assert news(staging) == []
 
 
 def test_without_its_last_folder_it_is_made_anew(staging):
-    written(staging.folder / "state/0/0/3.zip", "new")
-    staging.notes.rmdir()
-    staging.prepare()
+    written(Path(staging.folder) / "state/0/0/3.zip", "new")
+    Path(staging.notes).rmdir()
+    staging.prepare(LocalFileSystem())
     assert news(staging) == []
-    assert staging.notes.is_dir()
+    assert Path(staging.notes).is_dir()
 
 
 def test_a_group_that_is_not_noted_has_no_lines(staging):
     note(staging, "0-default-0", ("default", 0))
-    assert len(noted(str(staging.notes), 0, "default", 0)) == 1
-    assert noted(str(staging.notes), 0, "default", 1) == []
+    assert len(noted(staging.notes, 0, "default", 0)) == 1
+    assert noted(staging.notes, 0, "default", 1) == []
     assert noted("", 0, "default", 0) == []

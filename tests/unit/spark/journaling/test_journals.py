@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.errors import BadInput
 from rheostat.journal.folder import read
@@ -15,6 +16,7 @@ from rheostat.model import Record, Rescaling
 from rheostat.settings import Settings, settings_of
 from rheostat.spark.journaling import journals
 from rheostat.spark.journaling.journals import after_death_text, journal_of
+from rheostat.storage.file_system import StorageError
 
 
 class Conf(dict[str, str]):
@@ -27,24 +29,17 @@ def session(master: str, mode: str) -> Any:
     return SimpleNamespace(sparkContext=context)
 
 
-class Far:
-    """A folder that is there, or not."""
+class Far(MemoryFileSystem):
+    """Folders that are there, one of a newer version, and a host that nobody knows."""
 
-    def __init__(self, uri: str) -> None:
-        self.uri = uri
-        self.files: dict[str, str] = {}
+    def __init__(self) -> None:
+        super().__init__()
+        self.write("hdfs://name/newer/memory.json", '{"schema": 1, "records": 2}')
 
-    def sizes(self) -> dict[str, tuple[int, float]]:
-        if "nowhere" in self.uri:
-            raise OSError("java.net.UnknownHostException: nowhere")
-        return {}
-
-    def text(self, name: str) -> str | None:
-        newer = '{"schema": 1, "records": 2}' if "newer" in self.uri else None
-        return newer if name == "memory.json" else self.files.get(name)
-
-    def create(self, name: str, text: str) -> bool:
-        return self.files.setdefault(name, text) is text
+    def names(self, folder: str) -> list[str]:
+        if "nowhere" in folder:
+            raise StorageError(f"{folder} cannot be read: java.net.UnknownHostException: nowhere")
+        return super().names(folder)
 
 
 def tick(t_s: float) -> Record:
@@ -65,7 +60,7 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "container").mkdir()
     monkeypatch.chdir(tmp_path / "container")
-    monkeypatch.setattr(journals, "hadoop_folder", lambda _, uri: Far(uri))
+    monkeypatch.setattr(journals, "application_files", lambda _: Far())
 
 
 @pytest.mark.parametrize(
@@ -93,7 +88,7 @@ def test_a_journal_on_another_file_system_is_kept_there(tmp_path: Path) -> None:
 
 def test_a_journal_that_cannot_be_reached_is_refused() -> None:
     settings = settings_of(journal="hdfs://nowhere/one")
-    with pytest.raises(BadInput, match=r"hdfs://nowhere/one cannot be reached: java\.net\.Unknown"):
+    with pytest.raises(BadInput, match=r"reached: hdfs://nowhere/one cannot be read: java\.net\.U"):
         journal_of(session("yarn", "cluster"), settings)
 
 

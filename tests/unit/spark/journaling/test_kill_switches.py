@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.cli.app import run
 from rheostat.spark.journaling.journals import BackgroundTasks
@@ -13,34 +14,29 @@ from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
 
 
 def test_a_file_in_the_checkpoint_of_any_query_halts_until_it_is_removed() -> None:
-    there: set[str] = set()
+    files = MemoryFileSystem()
     running = ["hdfs://n/one", "hdfs://n/two"]
-    switches = KillSwitches(lambda: running, there.__contains__)
+    switches = KillSwitches(lambda: running, files)
     switches.look()
     assert switches.pulled() == ""
-    there.add(file := f"hdfs://n/two/{HALT_FILE}")
+    files.write(file := f"hdfs://n/two/{HALT_FILE}", "")
     switches.look()
     assert switches.pulled() == file
     running.remove("hdfs://n/two")  # the end of its query resumes nothing
     switches.look()
     assert switches.pulled() == file
-    there.clear()
+    files.delete(file)
     switches.look()
     assert switches.pulled() == ""
 
 
 def test_a_file_system_that_does_not_answer_keeps_the_halt() -> None:
-    answers = [True]
-
-    def exists(file: str) -> bool:
-        if not answers[0]:
-            raise OSError("connection refused")
-        return True
-
-    switches = KillSwitches(lambda: ["hdfs://n/one"], exists)
+    files = MemoryFileSystem()
+    files.write(f"hdfs://n/one/{HALT_FILE}", "")
+    switches = KillSwitches(lambda: ["hdfs://n/one"], files)
     switches.look()
-    answers[0] = False
-    with pytest.raises(OSError, match="refused"):
+    files.lost = True
+    with pytest.raises(OSError, match="nobody answers"):
         switches.look()
     assert switches.pulled()
 

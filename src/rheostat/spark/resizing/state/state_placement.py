@@ -105,7 +105,7 @@ class Placement:
         if self._bytes_in is None:
             return None
         read = {
-            unit: [self._bytes_in(folder) for folder in folders]
+            unit: [_size(self._bytes_in, folder) for folder in folders]
             for unit, folders in self._folders.items()
         }
         return {
@@ -131,6 +131,13 @@ class Placement:
     def _keep(self, stores: dict[Unit, tuple[Any, ...]]) -> None:
         self._stores = stores
         self._all = tuple(itertools.chain.from_iterable(stores.values()))
+
+
+def _size(bytes_in: Callable[[str], int | None], folder: str) -> int | None:
+    try:
+        return bytes_in(folder)
+    except OSError:
+        return None
 
 
 def _common(holders: set[str | None]) -> str | None:

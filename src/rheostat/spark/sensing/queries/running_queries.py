@@ -11,7 +11,8 @@ from typing import Any, Protocol
 from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.sensing.queries.in_flight import runs_batch
 from rheostat.spark.sensing.queries.rhythms import BatchTimes, Rhythms
-from rheostat.spark.sensing.queries.state_stores import Files, Operator, operators
+from rheostat.spark.sensing.queries.state_stores import Operator, operators
+from rheostat.storage.file_system import FileSystem
 
 _AT_REST = 1.5
 """Trigger intervals without a batch."""
@@ -37,7 +38,7 @@ class RunningQueries:
     """
 
     def __init__(
-        self, spark: Any, streams: Streams, files: Files, rhythms: Rhythms | None = None
+        self, spark: Any, streams: Streams, files: FileSystem, rhythms: Rhythms | None = None
     ) -> None:
         self._spark = spark
         self._streams = streams

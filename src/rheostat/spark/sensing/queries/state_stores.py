@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
+
+from rheostat.storage.file_system import FileSystem, StorageError, numbered
 
 _DEFAULT = ("default",)
 JOIN_STORES = (
@@ -25,18 +27,6 @@ JOIN_STORES = (
 _STORES = {"symmetricHashJoin": JOIN_STORES}
 
 
-class Files(Protocol):
-    """Reads a checkpoint, wherever it is."""
-
-    def listing(self, folder: str) -> list[str]:
-        """Return the names in a folder, none if it is not there."""
-        ...
-
-    def text(self, file: str) -> str | None:
-        """Return a file's text, None if it is not there."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Operator:
     """A stateful operator: its number, its partitions, and the names of the stores that each
@@ -48,7 +38,9 @@ class Operator:
     stores: tuple[str, ...]
 
 
-def operators(files: Files, state_folder: str, progress: Mapping[str, Any]) -> tuple[Operator, ...]:
+def operators(
+    files: FileSystem, state_folder: str, progress: Mapping[str, Any]
+) -> tuple[Operator, ...]:
     """Return the stateful operators of a query, from its checkpoint's metadata where there are
     some, else from its progress.
     """
@@ -74,15 +66,16 @@ def reported_operators(progress: Mapping[str, Any]) -> tuple[Operator, ...]:
     )
 
 
-def _described(files: Files, folder: str) -> Operator | None:
-    newest = sorted(
-        (int(name) for name in files.listing(f"{folder}/v2") if name.isdecimal()), reverse=True
-    )
-    # The newest first: the number of stores may differ from the first start on.
-    for file in (*(f"{folder}/v2/{batch}" for batch in newest[:1]), f"{folder}/metadata"):
-        text = files.text(file)
-        if text is not None:
-            return read_metadata(text)
+def _described(files: FileSystem, folder: str) -> Operator | None:
+    try:
+        newest = numbered(files, f"{folder}/v2")[-1:]
+        # The newest first: the number of stores may differ from the first start on.
+        for file in (*(f"{folder}/v2/{batch}" for batch in newest), f"{folder}/metadata"):
+            text = files.read_text(file)
+            if text is not None:
+                return read_metadata(text)
+    except StorageError:  # the progress describes the operators, too
+        pass
     return None
 
 

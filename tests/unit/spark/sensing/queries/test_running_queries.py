@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from tests.unit.storage.memory_files import MemoryFileSystem
+
 from rheostat.spark.sensing.queries.running_queries import RunningQueries
 from rheostat.spark.sensing.queries.state_stores import Operator
 
@@ -52,16 +54,10 @@ class Streams:
     def pauses_after(self, query):
         return None
 
-    def listing(self, folder):
-        return []
-
-    def text(self, file):
-        return None
-
 
 def running(*queries: Query) -> RunningQueries:
     session, streams = SimpleNamespace(streams=SimpleNamespace(active=list(queries))), Streams()
-    found = RunningQueries(session, streams, streams)
+    found = RunningQueries(session, streams, MemoryFileSystem())
     assert list(found.refresh()) == [query.runId for query in queries]
     return found
 

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.spark.sensing.queries.state_stores import (
     Operator,
@@ -20,21 +21,12 @@ JOIN = (
 )
 
 
-class Folder:
-    """A checkpoint's files, by their path."""
-
-    def __init__(self, **files: str) -> None:
-        self.files = files
-
-    def listing(self, folder: str) -> list[str]:
-        return [
-            path.removeprefix(f"{folder}/").partition("/")[0]
-            for path in self.files
-            if path.startswith(f"{folder}/")
-        ]
-
-    def text(self, file: str) -> str | None:
-        return self.files.get(file)
+def folder_of(files: dict[str, str]) -> MemoryFileSystem:
+    """Return the files of a checkpoint, by their names."""
+    made = MemoryFileSystem()
+    for name, text in files.items():
+        made.write(name, text)
+    return made
 
 
 def progress(*names: str, partitions: int = 8) -> dict[str, Any]:
@@ -58,11 +50,11 @@ def test_the_progress_tells_the_operators_from_the_sink_upwards():
 
 
 def test_the_checkpoint_knows_better_where_it_says_anything():
-    folder = Folder(**{"file:/c/state/0/_metadata/metadata": metadata(0, 24, "default")})
+    folder = folder_of({"file:/c/state/0/_metadata/metadata": metadata(0, 24, "default")})
     assert operators(folder, "file:/c/state", progress("symmetricHashJoin")) == (
         Operator(0, 24, ("default",)),
     )
-    assert operators(Folder(), "file:/c/state", progress("symmetricHashJoin")) == (
+    assert operators(MemoryFileSystem(), "file:/c/state", progress("symmetricHashJoin")) == (
         Operator(0, 8, JOIN),
     )
 
@@ -72,7 +64,7 @@ def test_of_the_second_format_the_newest_file_counts():
         f"s/0/_metadata/v2/{batch}": metadata(0, partitions, "default")
         for batch, partitions in ((0, 8), (10, 24), (9, 16))
     }
-    assert operators(Folder(**files), "s", progress("stateStoreSave")) == (
+    assert operators(folder_of(files), "s", progress("stateStoreSave")) == (
         Operator(0, 24, ("default",)),
     )
 
@@ -83,6 +75,6 @@ def test_of_the_second_format_the_newest_file_counts():
 )
 def test_metadata_that_cannot_be_read_is_none(text):
     assert read_metadata(text) is None
-    assert operators(Folder(**{"s/0/_metadata/metadata": text}), "s", progress("dedupe")) == (
+    assert operators(folder_of({"s/0/_metadata/metadata": text}), "s", progress("dedupe")) == (
         Operator(0, 8, ("default",)),
     )

@@ -9,8 +9,8 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.errors import IllegalArgumentException
 
-from rheostat.errors import BadInput
-from rheostat.spark.internals.file_systems.files import Files
+from rheostat.spark.internals.hadoop_file_system import HadoopFileSystem, session_files
+from rheostat.storage.file_system import StorageError
 
 
 class Hadoop:
@@ -35,6 +35,9 @@ class Hadoop:
         size = sum(file.stat().st_size for file in path._there().rglob("*") if file.is_file())
         return SimpleNamespace(getLength=lambda: size)
 
+    def isFile(self, path: Hadoop) -> bool:  # noqa: N802 - Hadoop's name
+        return path.path.is_file()
+
     def open(self, path: Hadoop) -> Any:
         return path._there().open(encoding="utf-8")
 
@@ -44,7 +47,7 @@ def _named(name: str) -> Any:
 
 
 @pytest.fixture
-def files(gateway: Callable[..., Any]) -> Files:
+def files(gateway: Callable[..., Any]) -> HadoopFileSystem:
     state = SimpleNamespace(newHadoopConf=lambda: "the session's settings")
     made = gateway(session=SimpleNamespace(sessionState=lambda: state))
     read = SimpleNamespace(IOUtils=SimpleNamespace(toString=lambda stream, _: stream.read()))
@@ -54,31 +57,30 @@ def files(gateway: Callable[..., Any]) -> Files:
             commons=SimpleNamespace(io=read),
         )
     )
-    return Files(made)
+    return session_files(made)
 
 
 @pytest.mark.parametrize("kind", [Py4JError, IllegalArgumentException])
 def test_a_folder_that_cannot_be_listed_is_one_line(
-    files: Files, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+    files: HadoopFileSystem, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
 ) -> None:
     def unknown(self: Hadoop, path: Hadoop) -> None:
         raise kind("java.net.UnknownHostException: nowhere.invalid\nat line 2")
 
     monkeypatch.setattr(Hadoop, "listStatus", unknown)
     said = "^hdfs://nowhere.invalid/a cannot be read: java.net.UnknownHostException: nowhere.*d$"
-    with pytest.raises(BadInput, match=said):
-        files.require("hdfs://nowhere.invalid/a")
-    assert files.listing("hdfs://nowhere.invalid/a") == []
+    with pytest.raises(StorageError, match=said):
+        files.names("hdfs://nowhere.invalid/a")
 
 
-def test_a_checkpoint_is_read_wherever_it_is(files: Files, tmp_path: Path) -> None:
+def test_a_checkpoint_is_read_wherever_it_is(files: HadoopFileSystem, tmp_path: Path) -> None:
     (tmp_path / "0").mkdir()
     (tmp_path / "0" / "metadata").write_text("v1\n{}", encoding="utf-8")
-    assert files.listing(str(tmp_path)) == ["0"]
-    assert files.text(str(tmp_path / "0" / "metadata")) == "v1\n{}"
-    assert files.bytes_in(str(tmp_path)) == 5
+    assert files.names(str(tmp_path)) == ["0"]
+    assert files.read_text(str(tmp_path / "0" / "metadata")) == "v1\n{}"
+    assert files.size(str(tmp_path)) == 5
 
 
-def test_what_is_not_there_is_nothing_and_no_fault(files: Files, tmp_path: Path) -> None:
+def test_what_is_not_there_is_nothing_and_no_fault(files: HadoopFileSystem, tmp_path: Path) -> None:
     gone = str(tmp_path / "gone")
-    assert (files.listing(gone), files.text(gone), files.bytes_in(gone)) == ([], None, None)
+    assert (files.names(gone), files.read_text(gone), files.size(gone)) == ([], None, None)

@@ -7,18 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.unit.repartition.folder_system import FolderSystem, Killed
 from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, copied, expected
+from tests.unit.storage.remote_folder import Killed, RemoteFolder
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition import repair as repairs
-from rheostat.repartition.checkpoints.checkpoint_files import LocalFiles, refused_place
-from rheostat.repartition.offline_repartition import repartition_at, undo_at
-from rheostat.repartition.protocol.lease import lease_path
+from rheostat.repartition.checkpoints.checkpoint import refused_place
+from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.protocol.log_entry import offset_entry
 from rheostat.repartition.protocol.repartition_log import RepartitionState
-from rheostat.repartition.repair import repair_at, repair_sink_at
-from rheostat.repartition.sites.remote_site import RemoteSite
+from rheostat.repartition.repair import repair, repair_sink
 
 OLD, NEW = 4, 7
 
@@ -29,18 +27,25 @@ def ready(tmp_path: Path) -> Path:
     return tmp_path / "ready"
 
 
-def site(folder: Path, dies_at: int | None = None) -> RemoteSite:
-    return RemoteSite(LocalFiles(), FolderSystem(folder, dies_at))  # type: ignore[arg-type]
-
-
-def forth(at: RemoteSite, engine: ToyEngine | None = None, sink: str = "") -> RepartitionState:
-    return repartition_at(
-        at, NEW, lambda _: engine or ToyEngine(), sink=sink, check_stopped=lambda _: None
+def forth(
+    folder: Path, files: RemoteFolder | None = None, engine: ToyEngine | None = None, sink: str = ""
+) -> RepartitionState:
+    return repartition(
+        str(folder),
+        NEW,
+        lambda _: engine or ToyEngine(),
+        files=files or RemoteFolder(),
+        sink=sink,
+        check_stopped=lambda *_: None,
     )
 
 
-def back(at: RemoteSite, sink: str = "") -> RepartitionState:
-    return undo_at(at, check_stopped=lambda _: None)
+def back(folder: Path, files: RemoteFolder | None = None, sink: str = "") -> RepartitionState:
+    return undo(str(folder), files=files or RemoteFolder(), check_stopped=lambda *_: None)
+
+
+def lease_of(checkpoint: Path) -> Path:
+    return checkpoint / "_rheostat" / "lease.json"
 
 
 def goes_on(folder: Path, partitions: int) -> None:
@@ -51,20 +56,20 @@ def goes_on(folder: Path, partitions: int) -> None:
 
 
 def test_it_gets_its_new_number_and_the_query_goes_on(ready: Path) -> None:
-    assert forth(site(ready)).phase == "done"
+    assert forth(ready).phase == "done"
     goes_on(ready, NEW)
     assert not (ready / "_rheostat" / "staged").exists()
 
 
 def test_it_is_taken_back(ready: Path) -> None:
-    forth(site(ready))
-    assert back(site(ready)).phase == "ended"
+    forth(ready)
+    assert back(ready).phase == "ended"
     goes_on(ready, OLD)
 
 
 def test_a_rewrite_that_loses_rows_leaves_it_as_it_was(ready: Path) -> None:
     with pytest.raises(RheostatError, match="as it was before"):
-        forth(site(ready), ToyEngine(lose=1))
+        forth(ready, engine=ToyEngine(lose=1))
     goes_on(ready, OLD)
 
 
@@ -73,23 +78,23 @@ def test_killed_at_every_change_it_is_resumed_or_rolled_back(
     ready: Path, tmp_path: Path, way: str
 ) -> None:
     if way == "back":
-        forth(site(ready))
+        forth(ready)
     work = forth if way == "forth" else back
-    whole = site(copied(ready, tmp_path / "whole"))
-    work(whole)
-    changes = whole._system.changes  # type: ignore[attr-defined]
+    whole = RemoteFolder()
+    work(copied(ready, tmp_path / "whole"), whole)
+    changes = whole.changes
     assert changes > 15
     for point in range(changes):
         cut = copied(ready, tmp_path / "cut")
         with pytest.raises(Killed):
-            work(site(cut, point))
-        lease_path(cut).unlink(missing_ok=True)  # its holder is this process, which lives
+            work(cut, RemoteFolder(point))
+        lease_of(cut).unlink(missing_ok=True)  # its holder is this process, which lives
         for cure, partitions in ((forth, NEW), (back, OLD)):
             if way == "back" and cure is forth:
                 continue
             cured = copied(cut, tmp_path / "cured")
             with suppress(BadInput):  # before the beginning or after the end
-                cure(site(cured))
+                cure(cured)
             done = partitions if (cured / "_rheostat" / "journal.jsonl").exists() else OLD
             goes_on(cured, done)
 
@@ -101,15 +106,15 @@ def test_killed_at_every_change_a_file_sink_loses_no_batch_and_has_no_gap(
     folder, log = tmp_path / "checkpoint", tmp_path / "checkpoint" / "out" / "_spark_metadata"
     ToyQuery(folder, OLD, log).run(4)
     ready = copied(folder, tmp_path / "ready")
-    whole = site(folder)
-    forth(whole, sink=str(log.parent))
-    for point in range(0, whole._system.changes, 2):  # type: ignore[attr-defined]
+    whole = RemoteFolder()
+    forth(folder, whole, sink=str(log.parent))
+    for point in range(0, whole.changes, 2):
         copied(ready, folder)
         with pytest.raises(Killed):
-            forth(site(folder, point), sink=str(log.parent))
-        lease_path(folder).unlink(missing_ok=True)
+            forth(folder, RemoteFolder(point), sink=str(log.parent))
+        lease_of(folder).unlink(missing_ok=True)
         with suppress(BadInput):
-            cure(site(folder), sink=str(log.parent))
+            cure(folder, sink=str(log.parent))
         query = ToyQuery(folder, log=log)
         query.run()
         assert query.output == expected(ROWS)
@@ -127,32 +132,32 @@ def begun_by_spark(folder: Path) -> None:
 def test_what_spark_has_begun_elsewhere_is_taken_out_killed_at_any_change(
     ready: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repairs, "require_stopped", lambda _: None)
+    monkeypatch.setattr(repairs, "require_stopped", lambda *_: None)
     begun_by_spark(ready)
-    whole = site(copied(ready, tmp_path / "whole"))
-    done = repair_at(whole)
+    whole = RemoteFolder()
+    done = repair(str(copied(ready, tmp_path / "whole")), whole)
     assert (done.batch, done.partitions) == (3, OLD)
     assert done.moved == ("state/0/6/5.snapshot", "offsets/4")
-    for point in range(whole._system.changes):  # type: ignore[attr-defined]
+    for point in range(whole.changes):
         cut = copied(ready, tmp_path / "cut")
         with pytest.raises(Killed):
-            repair_at(site(cut, point))
-        lease_path(cut).unlink(missing_ok=True)  # its holder is this process, which lives
+            repair(str(cut), RemoteFolder(point))
+        lease_of(cut).unlink(missing_ok=True)  # its holder is this process, which lives
         with suppress(BadInput):  # it was done but for its lease
-            repair_at(site(cut))
+            repair(str(cut), RemoteFolder())
         goes_on(cut, OLD)
 
 
 def test_the_log_of_a_sink_elsewhere_gets_the_entries_that_it_lacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repairs, "require_stopped", lambda _: None)
+    monkeypatch.setattr(repairs, "require_stopped", lambda *_: None)
     folder, log = tmp_path / "checkpoint", tmp_path / "out" / "_spark_metadata"
     ToyQuery(folder, OLD, log).run(4)
-    forth(site(folder))
+    forth(folder)
     ToyQuery(folder, log=log).run(1)
-    assert repair_sink_at(site(folder), str(log.parent)) == (4,)
-    assert repair_sink_at(site(folder), str(log.parent)) == ()
+    assert repair_sink(str(folder), str(log.parent), RemoteFolder()) == (4,)
+    assert repair_sink(str(folder), str(log.parent), RemoteFolder()) == ()
 
 
 @pytest.mark.parametrize("location", ["s3a://bucket/cp", "abfss://x@y/z", "gs://bucket/cp"])

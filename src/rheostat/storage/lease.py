@@ -15,11 +15,10 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
-from rheostat.errors import RheostatError
+from rheostat.storage.file_system import FileSystem, StorageError
 
 BEAT_S = 5.0
 """How often an owner renews its lease."""
@@ -39,73 +38,60 @@ class Owner:
     stale_s: float = 120.0
 
 
-class LeaseFile(Protocol):
-    """The file of a lease; every call raises OSError or RheostatError with the system's message."""
-
-    def text(self) -> str | None:
-        """Return its text; None where there is none."""
-        ...
-
-    def changed_s(self) -> float:
-        """Return the Unix time of its last change."""
-        ...
-
-    def create(self, text: str) -> bool:
-        """Write it in one step; False, with nothing changed, where there is one."""
-        ...
-
-    def touch(self, text: str) -> None:
-        """Set the time of its last change to now; ``text`` is what it holds."""
-        ...
-
-    def remove(self) -> None:
-        """Delete it; nothing where there is none."""
-        ...
-
-
 class Lease:
-    """A lease that this process takes, renews and releases."""
+    """A lease that this process takes, renews and releases: the file ``name``.
+
+    Every method but ``release`` raises StorageError where the file cannot be reached.
+    """
 
     def __init__(
-        self, file: LeaseFile, stale_s: float, clock: Callable[[], float] = time.time
+        self,
+        files: FileSystem,
+        name: str,
+        stale_s: float,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self._file = file
+        self._files = files
+        self._name = name
         self._clock = clock
         own = replace(this_process(), token=uuid.uuid4().hex, stale_s=stale_s)
         self._text = json.dumps(asdict(own))
 
     def owner(self) -> Owner | None:
         """Return the running process that owns it; None if there is none."""
-        text = self._file.text()
-        if text is None:
-            return None
-        return live_owner(text, self._file.changed_s(), self._clock())
+        return lease_owner(self._files, self._name, self._clock())
 
     def take(self) -> Owner | None:
         """Take it and return None; where a running process owns it, return that owner."""
-        while not self._file.create(self._text):
+        while not self._files.create(self._name, self._text):
             owner = self.owner()
             if owner is not None:
                 return owner
             # Of two processes that remove a stale lease at once, the slower one may remove the new
             # lease of the other, which notices it when it renews.
-            self._file.remove()
+            self._files.delete(self._name)
         return None
 
     def renew(self) -> bool:
         """Renew it; return whether it is still this one's, or was free."""
-        text = self._file.text()
+        text = self._files.read_text(self._name)
         if text is None:
-            return self._file.create(self._text)
+            return self._files.create(self._name, self._text)
         if text == self._text:
-            self._file.touch(text)
+            self._files.touch(self._name)
         return text == self._text
 
     def release(self) -> None:
         """Give it back; raises nothing, because an unreleased lease ends with this process."""
-        with suppress(OSError, RheostatError):
-            if self._file.text() == self._text:
-                self._file.remove()
+        with suppress(StorageError):
+            if self._files.read_text(self._name) == self._text:
+                self._files.delete(self._name)
+
+
+def lease_owner(files: FileSystem, name: str, now_s: float) -> Owner | None:
+    """Return the running process that owns a lease; None if there is none."""
+    text, status = files.read_text(name), files.status(name)
+    return live_owner(text, status.changed_s, now_s) if text and status else None
 
 
 def live_owner(text: str, changed_s: float, now_s: float) -> Owner | None:
@@ -143,55 +129,3 @@ def process_start(pid: int) -> str | None:
     except OSError:
         return None
     return None if fields[0] in (b"Z", b"X") else f"{boot}/{fields[19].decode()}"
-
-
-@dataclass(frozen=True, slots=True)
-class LocalLeaseFile:
-    """The file of a lease on a local disk; its folder is made when the lease is taken."""
-
-    path: Path
-    _own: str = field(default_factory=lambda: uuid.uuid4().hex)
-
-    def text(self) -> str | None:
-        """Return its text; None where there is none."""
-        try:
-            return self.path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            return None
-
-    def changed_s(self) -> float:
-        """Return the Unix time of its last change."""
-        return self.path.stat().st_mtime
-
-    def create(self, text: str) -> bool:
-        """Write it in one step; False, with nothing changed, where there is one."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = self.path.with_name(f".{self.path.name}-{self._own}")
-        try:
-            fresh.write_text(text, encoding="utf-8")
-            return linked(fresh, self.path)
-        finally:
-            fresh.unlink(missing_ok=True)
-
-    def touch(self, text: str) -> None:
-        """Set the time of its last change to now."""
-        os.utime(self.path)
-
-    def remove(self) -> None:
-        """Delete it; nothing where there is none."""
-        self.path.unlink(missing_ok=True)
-
-
-def linked(fresh: Path, path: Path) -> bool:
-    """Give a file a name that is not taken, in one step wherever there are hard links; False where
-    the name is taken.
-    """
-    try:
-        os.link(fresh, path)
-    except FileExistsError:
-        return False
-    except OSError:  # a file system without hard links
-        if path.exists():
-            return False
-        fresh.replace(path)
-    return True

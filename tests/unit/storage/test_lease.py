@@ -6,27 +6,29 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
-from rheostat.machine.lease import (
+from rheostat.storage.lease import (
     Lease,
-    LocalLeaseFile,
     Owner,
     is_stale,
     process_start,
     this_process,
 )
+from rheostat.storage.local_files import LocalFileSystem
 
 HERE = Owner(host="a", pid=1, started="10")
 STALE_S = 30.0
 OWNS_A_LEASE = """
 import sys
-from pathlib import Path
-from rheostat.machine.lease import Lease, LocalLeaseFile
-assert Lease(LocalLeaseFile(Path(sys.argv[1])), 30.0).take() is None
+from rheostat.storage.lease import Lease
+from rheostat.storage.local_files import LocalFileSystem
+assert Lease(LocalFileSystem(), sys.argv[1], 30.0).take() is None
 print("taken", flush=True)
 sys.stdin.read()
 """
@@ -50,12 +52,16 @@ def test_a_lease_is_stale_when_its_process_ended_here_or_was_silent_elsewhere(
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> LocalLeaseFile:
-    return LocalLeaseFile(tmp_path / "folder" / "lease.json")
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "lease.json"
+
+
+def lease_in(file: Path, clock: Callable[[], float] = time.time) -> Lease:
+    return Lease(LocalFileSystem(), str(file), STALE_S, clock)
 
 
 def test_a_second_lease_of_the_same_process_finds_the_first(file):
-    first, second = Lease(file, STALE_S), Lease(file, STALE_S)
+    first, second = lease_in(file), lease_in(file)
     assert first.take() is None
     owner = second.take()
     assert owner is not None
@@ -69,14 +75,14 @@ def test_a_second_lease_of_the_same_process_finds_the_first(file):
 
 def test_the_lease_of_a_killed_process_is_free_at_once(file):
     owner = subprocess.Popen(
-        [sys.executable, "-c", OWNS_A_LEASE, str(file.path)],
+        [sys.executable, "-c", OWNS_A_LEASE, str(file)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
     assert owner.stdout is not None
     assert owner.stdout.readline() == "taken\n"
-    lease = Lease(file, STALE_S)
+    lease = lease_in(file)
     living = lease.take()
     assert living is not None
     assert living.pid == owner.pid
@@ -88,26 +94,26 @@ def test_the_lease_of_a_killed_process_is_free_at_once(file):
 
 def test_the_lease_of_another_computer_is_free_after_it_was_silent(file):
     elsewhere = replace(this_process(), host="another computer", stale_s=STALE_S)
-    assert file.create(json.dumps(asdict(elsewhere)))
-    changed_s = file.path.stat().st_mtime
-    assert Lease(file, STALE_S, lambda: changed_s + STALE_S - 1).take() == elsewhere
-    assert Lease(file, STALE_S, lambda: changed_s + STALE_S + 1).take() is None
+    assert LocalFileSystem().create(str(file), json.dumps(asdict(elsewhere)))
+    changed_s = file.stat().st_mtime
+    assert lease_in(file, lambda: changed_s + STALE_S - 1).take() == elsewhere
+    assert lease_in(file, lambda: changed_s + STALE_S + 1).take() is None
 
 
 def test_renewing_keeps_a_lease_and_restores_a_deleted_one(file):
-    lease = Lease(file, STALE_S)
+    lease = lease_in(file)
     lease.take()
-    os.utime(file.path, (1, 1))
+    os.utime(file, (1, 1))
     assert lease.renew()
-    assert file.path.stat().st_mtime > 1
-    file.remove()
+    assert file.stat().st_mtime > 1
+    file.unlink()
     assert lease.renew()
-    assert Lease(file, STALE_S).take() is not None
+    assert lease_in(file).take() is not None
 
 
 def test_a_torn_lease_hinders_nobody(file):
-    assert file.create('{"host": ')
-    assert Lease(file, STALE_S).take() is None
+    assert LocalFileSystem().create(str(file), '{"host": ')
+    assert lease_in(file).take() is None
 
 
 def test_a_file_system_without_hard_links_has_leases_too(file, monkeypatch):
@@ -115,5 +121,5 @@ def test_a_file_system_without_hard_links_has_leases_too(file, monkeypatch):
         raise OSError("no hard links")
 
     monkeypatch.setattr(os, "link", refused)
-    assert Lease(file, STALE_S).take() is None
-    assert Lease(file, STALE_S).take() is not None
+    assert lease_in(file).take() is None
+    assert lease_in(file).take() is not None

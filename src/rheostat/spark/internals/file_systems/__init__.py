@@ -1,1 +1,0 @@
-"""Files of any file system that Spark or Hadoop knows."""

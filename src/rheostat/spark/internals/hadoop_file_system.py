@@ -1,0 +1,280 @@
+"""The files of every file system that Hadoop knows: HDFS, object stores, local disks."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rheostat.spark.internals.gateway import RAISED, Gateway, java_message
+from rheostat.storage.file_system import FileStatus, StorageError, moves_in_one_step
+
+_SECOND_MS = 1000
+_REWRITTEN_BYTES = 192 * 1024
+_STREAMED_BYTES = 1 << 40
+_MISSING, _TAKEN = "FileNotFoundException", "AlreadyExists"
+
+
+class HadoopFileSystem:
+    """The port ``FileSystem``; ``configuration`` returns the settings of Hadoop.
+
+    A new file is appended to by ``hflush`` where the file system has it (HDFS). Elsewhere, and for
+    an existing file, ``append`` replaces the file, which must therefore stay small.
+
+    * Calls: Hadoop's public ``FileSystem`` (``copyFromLocalFile``, ``copyToLocalFile``,
+      ``create``, ``delete``, ``getContentSummary``, ``getFileStatus``, ``isFile``, ``listFiles``,
+      ``listStatus``, ``makeQualified``, ``mkdirs``, ``open``, ``rename``, ``setTimes``);
+      ``FileContext.rename``; ``FSDataOutputStream.hasCapability`` and ``hflush``.
+    * Without them: StorageError; a journal stays in its local folder.
+    * Spark 3.5 to 4.3.
+    """
+
+    def __init__(self, jvm: Any, configuration: Callable[[], Any]) -> None:
+        self._jvm = jvm
+        self._fs = jvm.org.apache.hadoop.fs
+        self._configuration = configuration
+        self._suffix = f"{uuid.uuid4().hex[:12]}.rheostat.tmp"
+        self._name, self._stream, self._text = "", None, ""
+
+    @property
+    def append_limit_bytes(self) -> int:
+        """The size above which a file should not be appended to."""
+        return _REWRITTEN_BYTES if self._stream is None else _STREAMED_BYTES
+
+    def status(self, name: str) -> FileStatus | None:
+        """Return the status of a file or folder; None if it does not exist."""
+        with _errors(name, "read"):
+            system, path = self._at(name)
+            try:
+                return _status(system.getFileStatus(path))
+            except RAISED as fault:
+                if _MISSING not in java_message(fault):
+                    raise
+                return None
+
+    def names(self, folder: str) -> list[str]:
+        """Return the sorted names in a folder; an empty list if it does not exist."""
+        with _errors(folder, "read"):
+            system, path = self._at(folder)
+            try:
+                return sorted(str(file.getPath().getName()) for file in system.listStatus(path))
+            except RAISED as fault:
+                if _MISSING not in java_message(fault):
+                    raise
+                return []
+
+    def files_below(self, folder: str) -> dict[str, FileStatus]:
+        """Return all files below a folder by their names relative to it."""
+        if self.status(folder) is None:
+            return {}
+        with _errors(folder, "read"):
+            system, path = self._at(folder)
+            top, below = f"{system.makeQualified(path).toString()}/", {}
+            files = system.listFiles(path, True)
+            while files.hasNext():
+                file = files.next()
+                below[str(file.getPath().toString()).removeprefix(top)] = _status(file)
+            return below
+
+    def size(self, name: str) -> int | None:
+        """Return the bytes of a file, or of all files below a folder; None if it does not exist."""
+        with _errors(name, "read"):
+            system, path = self._at(name)
+            try:
+                return int(system.getContentSummary(path).getLength())
+            except RAISED as fault:
+                if _MISSING not in java_message(fault):
+                    raise
+                return None
+
+    def read_text(self, name: str) -> str | None:
+        """Return the text of a file (UTF-8); None if it does not exist."""
+        with _errors(name, "read"):
+            system, path = self._at(name)
+            # Not exists(), which asks an object store for a folder of that name, too.
+            if not system.isFile(path):
+                return None
+            stream = system.open(path)
+            try:
+                return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+            finally:
+                stream.close()
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file, replacing an existing one."""
+        with _errors(name):
+            if not moves_in_one_step(name):
+                self._write(name, text)  # an object store shows a file once it is complete
+                return
+            self._write(fresh := self._fresh(name), text)
+            self._rename(fresh, name, "OVERWRITE")
+
+    def create(self, name: str, text: str) -> bool:
+        """Write a file unless it exists; an object store may let two writers succeed."""
+        with _errors(name):
+            try:
+                if moves_in_one_step(name):
+                    self._write(fresh := self._fresh(name), text)
+                    try:
+                        self._rename(fresh, name, "NONE")
+                    except RAISED:
+                        self.delete(fresh)
+                        raise
+                else:
+                    self._write(name, text, overwrite=False)
+            except RAISED as fault:
+                if _TAKEN not in str(fault):
+                    raise
+                return False
+            return True
+
+    def append(self, name: str, text: str) -> None:
+        """Add complete lines to a file, which is created if necessary."""
+        if name != self._name:
+            self._begin(name)
+        with _errors(name):
+            if self._stream is not None:
+                self._stream.write(bytearray(text, "utf-8"))
+                self._stream.hflush()
+                return
+        self.write(name, self._text + text)
+        self._text += text
+
+    def touch(self, name: str) -> None:
+        """Set the time of the last change of a file to now."""
+        with _errors(name):
+            system, path = self._at(name)
+            now_ms = int(time.time() * 1000)
+            system.setTimes(path, now_ms, -1)
+            if int(system.getFileStatus(path).getModificationTime()) >= now_ms - _SECOND_MS:
+                return
+        self.write(name, self.read_text(name) or "")  # an object store keeps the time of a write
+
+    def move(self, source: str, target: str) -> None:
+        """Give a file another name, replacing an existing file."""
+        with _errors(target):
+            system, path = self._at(target)
+            system.mkdirs(path.getParent())
+            if moves_in_one_step(target):
+                self._rename(source, target, "OVERWRITE")
+                return
+            system.delete(path, False)
+            if not system.rename(self._fs.Path(source), path):
+                raise StorageError(f"{target} cannot be changed: {source} cannot be renamed")
+
+    def delete(self, name: str) -> None:
+        """Delete a file, or a folder with its contents; nothing if it does not exist."""
+        with _errors(name):
+            system, path = self._at(name)
+            system.delete(path, True)
+
+    def flush(self) -> None:
+        """Do nothing: a file is durable once it is closed."""
+
+    def close(self) -> None:
+        """Finish the file that was appended to last."""
+        name, stream = self._name, self._stream
+        self._name, self._stream, self._text = "", None, ""
+        if stream is not None:
+            with _errors(name):
+                stream.close()
+
+    def download(self, folder: str, target: Path) -> None:
+        """Copy a folder with its contents to a new folder of this computer."""
+        with _errors(folder, "read"):
+            system, path = self._at(folder)
+            system.copyToLocalFile(False, path, self._fs.Path(f"file:{target}"), True)
+
+    def upload(self, source: Path, name: str) -> None:
+        """Copy a file of this computer, replacing an existing file."""
+        with _errors(name):
+            system, path = self._at(name)
+            system.mkdirs(path.getParent())
+            system.delete(path, False)  # with the checksum that a local file may have
+            system.copyFromLocalFile(False, True, self._fs.Path(f"file:{source}"), path)
+
+    def _at(self, name: str) -> tuple[Any, Any]:
+        path = self._fs.Path(name)
+        return path.getFileSystem(self._configuration()), path
+
+    def _fresh(self, name: str) -> str:
+        folder, _, own = name.rpartition("/")
+        return f"{folder}/.{own}.{self._suffix}"
+
+    def _begin(self, name: str) -> None:
+        self.close()
+        before = self.read_text(name)
+        if before is None:
+            with _errors(name):
+                stream = self._created(name, overwrite=False)
+                if stream.hasCapability("hflush"):
+                    self._stream = stream
+                else:
+                    stream.close()
+        torn = bool(before) and not str(before).endswith("\n")
+        self._name, self._text = name, (before or "") + "\n" * torn
+
+    def _write(self, name: str, text: str, *, overwrite: bool = True) -> None:
+        stream = self._created(name, overwrite=overwrite)
+        try:
+            stream.write(bytearray(text, "utf-8"))
+        finally:
+            stream.close()
+
+    def _created(self, name: str, *, overwrite: bool) -> Any:
+        system, path = self._at(name)
+        return system.create(path, overwrite)
+
+    def _rename(self, source: str, target: str, option: str) -> None:
+        """Rename in one step, which only ``FileContext`` can do over an existing file."""
+        from pyspark import SparkContext
+
+        system, path = self._at(target)
+        kinds = getattr(self._fs, "Options$Rename")
+        options = SparkContext._gateway.new_array(kinds, 1)
+        options[0] = getattr(kinds, option)
+        uri = system.makeQualified(path).toUri()
+        context = self._fs.FileContext.getFileContext(uri, self._configuration())
+        context.rename(self._fs.Path(source), path, options)
+
+
+def session_files(gateway: Gateway) -> HadoopFileSystem:
+    """Return the files as a session sees them, with its own settings."""
+    session = gateway.spark._jsparkSession
+    return HadoopFileSystem(gateway.jvm, lambda: session.sessionState().newHadoopConf())
+
+
+def application_files(spark: Any) -> HadoopFileSystem:
+    """Return the files as the application of a session sees them."""
+    context = spark.sparkContext
+    return HadoopFileSystem(context._jvm, context._jsc.hadoopConfiguration)
+
+
+def own_files() -> HadoopFileSystem:
+    """Return the files as a JVM of its own sees them, with the settings of ``spark-defaults.conf``
+    and ``HADOOP_CONF_DIR``; its start takes 2 s.
+    """
+    from pyspark import SparkContext
+
+    SparkContext._ensure_initialized()
+    jvm: Any = SparkContext._jvm
+    return HadoopFileSystem(jvm, jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf)
+
+
+def _status(status: Any) -> FileStatus:
+    return FileStatus(
+        int(status.getLen()),
+        int(status.getModificationTime()) * 1_000_000,
+        is_folder=bool(status.isDirectory()),
+    )
+
+
+@contextmanager
+def _errors(name: str, done: str = "changed") -> Iterator[None]:
+    try:
+        yield
+    except RAISED as fault:
+        raise StorageError(f"{name} cannot be {done}: {java_message(fault)}") from None

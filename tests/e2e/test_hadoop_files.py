@@ -1,0 +1,67 @@
+"""Hadoop keeps the contract of the port: on a local disk, a real HDFS and an object store."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.contract.file_system_checks import CHECKS
+from tests.e2e.drivers_elsewhere import DEADLINE_S, hdfs_of_one_node
+from tests.e2e.s3_here import BUCKET, needs_s3, object_store
+
+pytestmark = pytest.mark.e2e
+# A process of its own: a JVM learns its class path at its start.
+RUN_CHECKS = """
+import sys
+from pathlib import Path
+from rheostat.spark.internals.hadoop_file_system import own_files
+from tests.contract.file_system_checks import CHECKS
+
+for check in CHECKS:
+    here = Path(sys.argv[2], check.__name__)
+    here.mkdir()
+    check(own_files(), f"{sys.argv[1]}/{check.__name__}", here)
+    print(check.__name__)
+"""
+
+
+def passed(folder: str, here: Path, settings: Mapping[str, str] | None = None) -> list[str]:
+    """Run all checks in a folder and return the names of those that passed."""
+    lines = [f"{name} {value}" for name, value in (settings or {}).items()]
+    (here / "spark-defaults.conf").write_text("\n".join(lines))
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_CHECKS, folder, str(here)],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "SPARK_CONF_DIR": str(here)},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout.splitlines()
+
+
+ALL = [check.__name__ for check in CHECKS]
+
+
+def test_a_local_disk_through_hadoop(tmp_path: Path) -> None:
+    assert passed(f"file:{tmp_path}/files", tmp_path) == ALL
+
+
+@pytest.mark.thorough
+def test_hdfs(tmp_path: Path) -> None:
+    with hdfs_of_one_node(tmp_path) as hdfs:
+        (tmp_path / "here").mkdir()
+        assert passed(f"{hdfs}/files", tmp_path / "here") == ALL
+
+
+@pytest.mark.thorough
+@needs_s3
+def test_an_object_store(tmp_path: Path) -> None:
+    with object_store(tmp_path) as store:
+        (tmp_path / "here").mkdir()
+        assert passed(f"s3a://{BUCKET}/files", tmp_path / "here", store.settings) == ALL
