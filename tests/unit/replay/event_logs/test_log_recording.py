@@ -1,4 +1,6 @@
 # mypy: disallow-untyped-calls=False
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,3 +71,20 @@ def test_a_query_without_a_batch_has_no_moments():
     lines = [line for line in written_log(lambda t_s: 1.0, 2) if "QueryProgress" not in line]
     lines.append(event("SparkListenerApplicationEnd", Timestamp=1))
     assert recording(lines) == []
+
+
+SAMPLES = sorted((Path(__file__).parent / "samples").glob("spark-*.jsonl"))
+"""Logs of local sessions that ran a stateful query on 200 rows a batch, cut to the events and
+fields that are read."""
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
+def test_a_log_of_each_version_of_spark_shows_its_batches(sample):
+    log = read_log("file", sample.read_text().splitlines())
+    (query,) = log.queries.values()
+    assert (log.spark, log.malformed) == (sample.stem.removeprefix("spark-"), 0)
+    assert {event.rows for event in query.progress} == {200}
+    assert {event.tasks.count for event in query.progress} == {3}
+    seen = [moment.observation for moment in moments(log, query)]
+    assert {(o.executors, o.slots_per_executor, o.state_partitions) for o in seen} == {(1, 1, 2)}
+    assert len(seen) == len(query.progress) >= 3
