@@ -23,7 +23,7 @@ from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.model import Limits
-from rheostat.protocols.executors.executor_lifecycle import GOING, KEEPABLE
+from rheostat.protocols.executors.memory import GOING, KEEPABLE
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.executors.executors import Executors
 from rheostat.spark.internals.internals import internals_of

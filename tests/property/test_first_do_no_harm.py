@@ -19,7 +19,7 @@ from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Decision, Limits, Memory, Observation, hold
 from rheostat.ports import Policy
-from rheostat.protocols.executors.executor_lifecycle import GOING
+from rheostat.protocols.executors.memory import GOING
 from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.resizing.actuator import SparkActuator

@@ -6,13 +6,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.protocols.executors.executor_lifecycle import GOING, STAYING
-from rheostat.protocols.executors.facts import Facts
-from rheostat.protocols.executors.phase_limits import Waits
+from rheostat.protocols.engine import first_row
+from rheostat.protocols.executors.executor_lifecycle import LIFE
+from rheostat.protocols.executors.executor_states import Facts
+from rheostat.protocols.executors.memory import GOING, STAYING, Waits
 from rheostat.protocols.executors.transition import Memory, Step, advance
 from rheostat.protocols.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.state.assignment import Unit
@@ -347,3 +349,28 @@ def test_no_rule_is_broken_and_it_ends_steady_and_even(cluster, executors, happe
         assert max(counts) - min(counts) <= 1
     cluster.quiet()
     assert cluster.step().orders == (Request(cluster.target + cluster.standby),)
+
+
+def test_every_row_of_the_lifecycle_is_taken(monkeypatch):
+    taken = set()
+
+    def recorded(*facts):
+        row = first_row(*facts)
+        taken.add(row)
+        return row
+
+    monkeypatch.setattr("rheostat.protocols.executors.executor_states.first_row", recorded)
+    for seed in range(200):
+        drawn = Random(seed)
+        cluster = Cluster(partitions=8, warmable=seed % 2 == 0, standby=seed % 3)
+        for _ in range(60):
+            happen(cluster, drawn.choice((*HAPPENS, *DISTURBS)), drawn.randrange(8))
+            cluster.step()
+        cluster.target, cluster.standby, cluster.deaf = 1, 0, True
+        for _ in range(10):  # nothing leaves, so that everything is late
+            cluster.true_s += 40.0
+            cluster.run_batch()
+            cluster.step()
+        if taken.issuperset(LIFE.rows):
+            return
+    assert not {row.cells()[:2] for row in LIFE.rows if row not in taken}

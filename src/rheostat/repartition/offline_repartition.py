@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rheostat.errors import BadInput, RheostatError
+from rheostat.protocols.repartition import OTHERS
 from rheostat.repartition.checkpoints.checkpoint import (
     Checkpoint,
     checkpoint_folder,
@@ -22,7 +23,6 @@ from rheostat.repartition.protocol.preflight import (
     require_no_unfinished,
     require_number,
 )
-from rheostat.repartition.protocol.repartition_facts import OTHERS
 from rheostat.repartition.protocol.repartition_log import Plan, RepartitionLog, RepartitionState
 from rheostat.repartition.protocol.repartition_runner import (
     ProgressCallback,

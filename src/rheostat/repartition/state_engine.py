@@ -5,7 +5,7 @@ A *version* of state is what Spark writes when it commits a batch: version = bat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -105,3 +105,29 @@ class Rewriter(Protocol):
         number is used for anything else, or Spark may load it.
         """
         ...
+
+
+def differences(
+    before: Mapping[StoreId, StoreCount], after: Mapping[StoreId, StoreCount]
+) -> tuple[str, ...]:
+    """Return how the new state differs, one sentence per difference; empty if it does not."""
+    return tuple(
+        sentence
+        for store in sorted({*before, *after})
+        for sentence in _store_differences(store, before.get(store), after.get(store))
+    )
+
+
+def _store_differences(
+    store: StoreId, before: StoreCount | None, after: StoreCount | None
+) -> Iterator[str]:
+    name = f"store {store.name} of operator {store.operator}"
+    if before is None or after is None:
+        yield f"{name} exists only {'after' if before is None else 'before'} the repartition"
+        return
+    if before.rows != after.rows:
+        yield f"{name} held {before.rows} rows and holds {after.rows}"
+    elif before.checksum != after.checksum:
+        yield f"{name} holds {after.rows} rows, as before, but with other contents"
+    if after.misplaced:
+        yield f"{name} has {after.misplaced} rows in partitions that their keys' hashes do not name"

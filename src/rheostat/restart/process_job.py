@@ -9,22 +9,22 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from typing import Literal
 
 import psutil
 
 from rheostat.journal.control_channel import VARIABLE, ControlChannel, Order
-from rheostat.restart.restart_conditions import ALIVE, LEFT, NONE
 
 STOP_GRACE_S = 40.0
-"""A cluster of ours and its driver end within this; then they are killed."""
+"""The local cluster and its driver end within this time; then they are killed."""
 
 _POLL_S = 0.1
 
 
 class ProcessJob:
-    """``arguments`` are those of ``rheostat``; what the script prints is not touched.
+    """Runs ``rheostat`` with ``arguments`` in a child process, which keeps its standard output.
 
-    The process ends by itself when this one has gone (``machine/orderly_end.py``).
+    The child ends by itself when this process has ended (``machine/orderly_end.py``).
     """
 
     def __init__(self, arguments: Sequence[str], channel: ControlChannel) -> None:
@@ -33,20 +33,20 @@ class ProcessJob:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, order: Order) -> None:
-        """Start it with an order; a process that an earlier supervisor has left ends first."""
+        """Start the process with an order, after the end of one left by an earlier supervisor."""
         self._end_left_over()
         self._channel.give(order)
         environment = {**os.environ, VARIABLE: str(self._channel.folder)}
         self._process = subprocess.Popen(self._command, env=environment)
 
-    def process(self) -> str:
-        """Tell whether it was started by this supervisor and runs: none, alive, left."""
+    def process(self) -> Literal["none", "alive", "ended"]:
+        """Return whether this supervisor has started the process, and whether it runs."""
         if self._process is None:
-            return NONE
-        return ALIVE if self._process.poll() is None else LEFT
+            return "none"
+        return "alive" if self._process.poll() is None else "ended"
 
     def stop(self) -> int:
-        """End it if it runs, and return its exit code; 0 where none was started."""
+        """End the process if it runs, and return its exit code; 0 where none was started."""
         if self._process is None:
             return 0
         if self._process.poll() is None:
@@ -59,8 +59,8 @@ class ProcessJob:
         return code if code >= 0 else 128 - code
 
     def _end_left_over(self) -> None:
-        """Wait for a process whose supervisor was killed: it ends by itself within a second or
-        two of that, and its cluster with it.
+        """Wait for the process of a killed supervisor, which ends with its cluster within a second
+        or two; kill it after the grace period.
         """
         report = self._channel.report()
         deadline = time.monotonic() + STOP_GRACE_S
@@ -71,7 +71,7 @@ class ProcessJob:
 
 
 def is_running(pid: int, began: str) -> bool:
-    """Tell whether the process runs that had this number when it began, as its system says it."""
+    """Return whether the process with this id and this creation time still runs."""
     try:
         process = psutil.Process(pid)
         return str(process.create_time()) == began and process.status() != psutil.STATUS_ZOMBIE

@@ -12,9 +12,9 @@ from rheostat.restart.restart_state import RestartState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartConfig:
-    """When a restart that the loop wants may be made, and how long its phases may last, in seconds.
+    """When the loop may restart the job, and how long draining may last, in seconds.
 
-    ``pause_s`` is the least time from a start to the next restart. State is repartitioned
+    ``pause_s`` is the minimum time from a start to the next restart. State is repartitioned
     automatically only with ``allow_repartition`` and during a period of ``window``.
     """
 
@@ -35,8 +35,8 @@ def select_request(
     """Return the state with the restart to carry out now; None if there is none.
 
     ``partitions`` are the state partitions of each checkpoint that has state. A person's request is
-    carried out at once; the loop's waits for the pause, and its state partitions for the
-    window. The loop means the query that is bound, so it takes no partition from another one.
+    carried out at once; the loop's request waits for the pause, and its state partitions for the
+    window. The loop's request raises the partitions of a query that lacks some and lowers none.
     """
     if person is not None and person.t_s > state.requested_s:
         return _taken(state, partitions, person, at_least=False)
@@ -45,29 +45,29 @@ def select_request(
     if not may_repartition(config, now):
         loop = replace(loop, partitions=None)
     if loop.partitions == state.partitions and state.refusal:
-        loop = replace(loop, partitions=None)  # it was tried, and cannot be had
+        loop = replace(loop, partitions=None)  # it was refused before
     return _taken(state, partitions, loop, at_least=True)
 
 
 def may_repartition(config: RestartConfig, now: float) -> bool:
-    """Tell whether state may be repartitioned now without a person's request."""
+    """Return whether state may be repartitioned now without a person's request."""
     return config.allow_repartition and in_force(config.window, now)
 
 
-def is_unlike(partitions: int, wanted: int | None, at_least: bool) -> bool:
-    """Tell whether a checkpoint with so many state partitions has to be repartitioned."""
-    if wanted is None:
+def differs(partitions: int, requested: int | None, at_least: bool) -> bool:
+    """Return whether a checkpoint with this number of state partitions must be repartitioned."""
+    if requested is None:
         return False
-    return partitions < wanted if at_least else partitions != wanted
+    return partitions < requested if at_least else partitions != requested
 
 
 def _taken(
     state: RestartState, partitions: Sequence[int], request: RestartRequest, *, at_least: bool
 ) -> RestartState | None:
     executors = request.executors or state.executors
-    wanted = request.partitions if partitions else None
-    unlike = [partition for partition in partitions if is_unlike(partition, wanted, at_least)]
-    if executors == state.executors and not unlike:
+    requested = request.partitions if partitions else None
+    differing = [partition for partition in partitions if differs(partition, requested, at_least)]
+    if executors == state.executors and not differing:
         return None
     return replace(
         state,
@@ -75,8 +75,8 @@ def _taken(
         restarts=state.restarts + 1,
         executors=executors,
         executors_before=state.executors,
-        partitions=wanted,
-        partitions_before=next(iter([*unlike, *partitions]), None),
+        partitions=requested,
+        partitions_before=next(iter([*differing, *partitions]), None),
         at_least=at_least,
         reason=request.reason,
         requested_s=request.t_s,

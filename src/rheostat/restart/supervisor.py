@@ -1,7 +1,7 @@
-"""Owns a job's process and runs the table of a restart: observes, takes the step whose event holds,
-carries out its order, records it.
+"""The process backend of the restart protocol: observes the job's process, takes the row of the
+table whose event holds, records it, and carries out its order.
 
-Only the state is kept, so a new supervisor continues after one that was killed.
+Only the recorded state is needed to continue, so a new supervisor replaces one that was killed.
 """
 
 from __future__ import annotations
@@ -9,40 +9,39 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order
-from rheostat.restart.request_selection import RestartConfig, is_unlike, select_request
-from rheostat.restart.restart_conditions import ALIVE, Facts, events
+from rheostat.protocols.restart import RESTART, RestartFacts, RestartOrder, due, hopeless
+from rheostat.restart.request_selection import RestartConfig, differs, select_request
 from rheostat.restart.restart_log import RestartLog
-from rheostat.restart.restart_protocol import RESTART
 from rheostat.restart.restart_state import RestartState
 
 LOOK_S = 0.2
-"""Between two looks at the job."""
+"""Time between two observations of the job."""
 
 END_GRACE_S = 5.0
-"""A script whose queries have been stopped ends by itself within this, or is ended."""
+"""A script whose queries have stopped must end within this time; then it is stopped."""
 
-HOPELESS = "a batch is planned that the script did not commit, started for one batch of each query"
+HOPELESS = "the script was started for one batch of each query and did not commit its planned batch"
 
 FINISH_LIMIT_S = 900.0
-"""One batch of each query, start of the application included."""
+"""Limit for one batch of each query, including the start of the application."""
 
 
 class Job(Protocol):
-    """The process of the job, of which there is one at a time."""
+    """The process of the job; at most one runs at a time."""
 
     def start(self, order: Order) -> None:
-        """Start it with an order; a process that an earlier supervisor has left ends first."""
+        """Start the process with an order, after the end of one left by an earlier supervisor."""
         ...
 
-    def process(self) -> str:
-        """Tell whether it was started by this supervisor and runs: none, alive, left."""
+    def process(self) -> Literal["none", "alive", "ended"]:
+        """Return whether this supervisor has started the process, and whether it runs."""
         ...
 
     def stop(self) -> int:
-        """End it if it runs, and return its exit code."""
+        """End the process if it runs, and return its exit code."""
         ...
 
 
@@ -54,11 +53,11 @@ class States(Protocol):
         ...
 
     def uncommitted(self, checkpoint: str) -> bool:
-        """Tell whether a batch is planned that is not committed."""
+        """Return whether a planned batch is not committed."""
         ...
 
     def repartition(self, checkpoint: str, partitions: int, sink: str) -> str:
-        """Give it so many state partitions, verified; return why that was not possible, or nothing.
+        """Repartition and verify the state; return why that was refused, or an empty text.
 
         ``sink`` is the folder that the query writes files to, empty for another sink.
         """
@@ -66,10 +65,10 @@ class States(Protocol):
 
 
 class Supervisor:
-    """One supervised job, continued from the state in its ``journal``.
+    """Runs one supervised job from ``state``, which it records in ``journal``.
 
-    While it is ``halted`` (the kill switch) only a person's requests are carried out.
-    ``on_step`` is called with every new state.
+    While ``halted`` (the kill switch), only a person's requests are carried out. ``on_step`` is
+    called with every new state.
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class Supervisor:
         self._on_step = on_step
 
     def run(self, sleep: Callable[[float], None] = time.sleep) -> int:
-        """Go on until the job has ended by itself, and return its exit code; whatever happens, its
+        """Run until the job has ended by itself, and return its exit code; whatever happens, its
         process is ended.
         """
         try:
@@ -108,39 +107,39 @@ class Supervisor:
         return code
 
     def step(self) -> bool:
-        """Take the step whose event holds; False where none does."""
+        """Take the row whose event holds; return False where none does."""
         now = self._clock()
         if self.state.phase == "running":
-            self._learn()
-        wanted = self._due(now)
-        step = RESTART.after(self.state.phase, events(self._look(now, wanted is not None)))
-        if step is None:
+            self._record_checkpoints()
+        requested = self._requested(now)
+        row = RESTART.step(self.state.phase, self._facts(now, requested is not None))
+        if row is None:
             return False
-        if step.event == "due" and wanted is not None:
-            self.state = wanted
-        if step.event == "hopeless":
+        if row.event == due and requested is not None:
+            self.state = requested
+        if row.event == hopeless:
             self.state = replace(self.state, refusal=HOPELESS)
-        self.state = self._counted(step.phase, step.to, now)
-        self._enter(step.to, now)
-        if step.order:
+        self.state = self._counted(row.phase, row.to, now)
+        self._enter(row.to, now)
+        if row.order:
             before = self.state
-            self._orders()[step.order]()
+            self._carry_out(row.order)
             if self.state != before:
                 self._journal.note(self.state)
         return True
 
-    def _look(self, now: float, is_due: bool) -> Facts:
+    def _facts(self, now: float, is_due: bool) -> RestartFacts:
         state, report = self.state, self._channel.report()
         mine = report if report is not None and report.run == state.run else None
-        resting = state.phase in ("stopped", "repartitioning")
-        unlike = self._unlike() if resting else []
-        return Facts(
+        is_stopped = state.phase in ("stopped", "repartitioning")
+        differing = self._differing() if is_stopped else []
+        return RestartFacts(
             process=self._job.process(),
             works=mine is not None and mine.works_s is not None,
             drained=mine is not None and mine.drained_s is not None,
             due=is_due,
-            unlike=bool(unlike),
-            uncommitted=any(map(self._states.uncommitted, unlike)),
+            differs=bool(differing),
+            uncommitted=any(map(self._states.uncommitted, differing)),
             refused=bool(state.refusal),
             finishes=state.finishes,
             phase_s=now - state.since_s,
@@ -155,32 +154,34 @@ class Supervisor:
         }
         return limits.get(phase, float("inf"))
 
-    def _due(self, now: float) -> RestartState | None:
-        if self.state.phase != "running" or self._job.process() != ALIVE:
+    def _requested(self, now: float) -> RestartState | None:
+        """Return the state with the restart that is to be carried out now; None without one."""
+        if self.state.phase != "running" or self._job.process() != "alive":
             return None
         loop, person = self._channel.request(LOOP), self._channel.request(PERSON)
         if self._halted():
             loop = None
         if loop is None and person is None:
             return None
-        there = self._states.partitions(self.state.checkpoints)
-        wanted = select_request(self.state, there, loop, person, now, self._config)
-        if person is not None and wanted is None:
-            self._channel.withdraw(PERSON)  # it is so already; else it would hold against the loop
-        return wanted
+        partitions = self._states.partitions(self.state.checkpoints)
+        requested = select_request(self.state, partitions, loop, person, now, self._config)
+        if person is not None and requested is None:
+            # Already fulfilled: kept, it would take precedence over the loop later.
+            self._channel.withdraw(PERSON)
+        return requested
 
-    def _unlike(self) -> list[str]:
+    def _differing(self) -> list[str]:
         """Return the checkpoints that have to be repartitioned."""
         state = self.state
         return [
             checkpoint
             for checkpoint in state.checkpoints
             for partitions in self._states.partitions([checkpoint])
-            if is_unlike(partitions, state.partitions, state.at_least)
+            if differs(partitions, state.partitions, state.at_least)
         ]
 
-    def _learn(self) -> None:
-        """Remember the checkpoints and sinks as soon as the job reports them: the process that only
+    def _record_checkpoints(self) -> None:
+        """Record the checkpoints and sinks as soon as the job reports them: the process that only
         commits a planned batch may end before it reports any.
         """
         report = self._channel.report()
@@ -206,47 +207,40 @@ class Supervisor:
         return replace(state, spent_s=spent, drained_s=drained_s, down_s=down_s)
 
     def _enter(self, phase: str, now: float) -> None:
-        """Write down where the job stands, before what is ordered on the way: from every phase with
-        a process, a supervisor that has none goes on at ``stopped``.
+        """Record the phase before its order is carried out: from every phase with a process, a
+        supervisor without one continues at ``stopped``.
         """
         since_s = self.state.since_s if phase == self.state.phase else now
         self.state = replace(self.state, phase=phase, since_s=since_s)
         self._journal.note(self.state)
         self._on_step(self.state)
 
-    def _orders(self) -> dict[str, Callable[[], None]]:
-        return {
-            "Start": self._start,
-            "Finish": self._finish,
-            "Drain": self._drain,
-            "Stop": self._stop,
-            "Repartition": self._repartition,
-        }
-
-    def _start(self) -> None:
-        self.state = replace(self.state, run=self.state.run + 1)
-        self._job.start(Order(run=self.state.run, executors=self.state.executors))
-
-    def _finish(self) -> None:
+    def _carry_out(self, order: RestartOrder) -> None:
         state = self.state
-        self.state = replace(state, run=state.run + 1, finishes=state.finishes + 1)
-        executors = state.executors_before or state.executors
-        self._job.start(Order(run=self.state.run, executors=executors, once=True))
-
-    def _drain(self) -> None:
-        order = Order(run=self.state.run, executors=self.state.executors, drain=True)
-        self._channel.give(order)
-
-    def _stop(self) -> None:
-        self._job.stop()
+        match order:
+            case RestartOrder.START:
+                self.state = replace(state, run=state.run + 1)
+                self._job.start(Order(run=self.state.run, executors=state.executors))
+            case RestartOrder.FINISH:
+                self.state = replace(state, run=state.run + 1, finishes=state.finishes + 1)
+                executors = state.executors_before or state.executors
+                self._job.start(Order(run=self.state.run, executors=executors, once=True))
+            case RestartOrder.DRAIN:
+                self._channel.give(Order(run=state.run, executors=state.executors, drain=True))
+            case RestartOrder.STOP:
+                self._job.stop()
+            case RestartOrder.REPARTITION:
+                self._repartition()
 
     def _repartition(self) -> None:
-        wanted, sinks = self.state.partitions, self.state.sinks
-        for checkpoint in self._unlike():
-            sink = sinks.get(checkpoint, "")
+        state = self.state
+        for checkpoint in self._differing():
+            sink = state.sinks.get(checkpoint, "")
             refusal = (
-                self._states.repartition(checkpoint, wanted, sink) if wanted is not None else ""
+                self._states.repartition(checkpoint, state.partitions, sink)
+                if state.partitions is not None
+                else ""
             )
             if refusal:
-                self.state = replace(self.state, refusal=refusal)
+                self.state = replace(state, refusal=refusal)
                 return

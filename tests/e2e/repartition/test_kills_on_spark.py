@@ -14,8 +14,8 @@ import pytest
 from tests.e2e.repartition import counting_query as counting
 from tests.e2e.repartition.kills_on_spark import NEW, copied
 
+from rheostat.protocols.repartition import CLOSED, OPEN_NEW, OPEN_OLD
 from rheostat.repartition.offline_repartition import repartition
-from rheostat.repartition.protocol.repartition_protocol import CLOSED, OPEN_NEW, OPEN_OLD
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 
 pytestmark = pytest.mark.thorough

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.unit.protocols.recording_table import RecordingTable
+from tests.unit.restart.in_memory import MemoryJob, MemoryStates
 
 from rheostat.guards.periods import periods_of
 from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order, RestartRequest
-from rheostat.restart.in_memory import MemoryJob, MemoryStates
+from rheostat.protocols.restart import RESTART
 from rheostat.restart.request_selection import RestartConfig
-from rheostat.restart.restart_conditions import CONDITIONS
 from rheostat.restart.restart_log import FILE, RestartLog
-from rheostat.restart.restart_protocol import EVENTS, ORDERS, RESTART
 from rheostat.restart.restart_state import RestartState, restart_text
 from rheostat.restart.supervisor import Supervisor
 
@@ -73,17 +73,16 @@ class World:
         self.mail.leave(by, RestartRequest(t_s=self.now, reason="more rows", run=run, **wanted))
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path)
+def started(folder: Path) -> World:
+    world = World(folder)
     assert world.go().phase == "running"
     world.phases.clear()
     return world
 
 
-def test_every_event_has_a_condition_and_a_meaning_and_every_order_a_text() -> None:
-    assert set(RESTART.events) == set(EVENTS) == set(CONDITIONS)
-    assert {each.order for each in RESTART.transitions} - {""} == set(ORDERS)
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return started(tmp_path)
 
 
 def test_another_number_of_executors_is_a_drain_a_stop_and_a_start(world: World) -> None:
@@ -289,3 +288,43 @@ def test_a_torn_last_line_is_left_out(world: World) -> None:
     with (world.folder / FILE).open("a") as file:
         file.write('{"phase":"dra')
     assert world.kept.last() == world.supervisor.state
+
+
+def test_a_script_that_neither_commits_its_planned_batch_nor_ends_is_stopped(world: World) -> None:
+    world.states.planned = {CHECKPOINT}
+    world.wish(partitions=8)
+    world.go(3)
+    assert world.supervisor.state.phase == "finishing"
+    world.job.hangs = True
+    world.now += 1000
+    world.go(8)
+    assert world.phases[:4] == ["draining", "stopped", "finishing", "stopping"]
+
+
+def test_a_script_that_ends_before_its_first_batch_ends_its_supervisor(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.supervisor.step()
+    world.job.stop()
+    assert world.go(1).phase == "ended"
+
+
+def test_every_row_but_that_of_pods_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = RecordingTable(RESTART)
+    monkeypatch.setattr("rheostat.restart.supervisor.RESTART", table)
+    for number, scenario in enumerate(
+        (
+            test_a_batch_that_is_never_committed_leaves_the_state_and_the_job_starts,
+            test_a_refused_repartition_is_reported_and_the_job_starts_at_its_new_size,
+            test_a_script_that_does_not_end_when_its_queries_have_is_stopped,
+            test_a_job_that_ends_by_itself_ends_its_supervisor_with_its_exit_code,
+            test_a_script_that_neither_commits_its_planned_batch_nor_ends_is_stopped,
+        )
+    ):
+        scenario(started(tmp_path / str(number)))
+    test_a_query_that_does_not_drain_is_stopped_after_the_limit(tmp_path / "drain")
+    test_a_script_that_ends_before_its_first_batch_ends_its_supervisor(tmp_path / "first")
+    for point in range(1, 13):
+        test_killed_after_any_step_the_next_one_ends_the_restart(tmp_path / f"k{point}", point)
+    assert table.missing() == {("draining", "unacknowledged")}

@@ -12,11 +12,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rheostat.protocols.executors.executor_choice import choice_of
-from rheostat.protocols.executors.executor_states import ExecutorStates
-from rheostat.protocols.executors.facts import Facts
-from rheostat.protocols.executors.memory import Life
-from rheostat.protocols.executors.phase_limits import Waits
+from rheostat.protocols.executors.executor_choice import with_choice
+from rheostat.protocols.executors.executor_states import ExecutorStates, Facts
+from rheostat.protocols.executors.memory import Life, Waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,7 @@ def _leaving(nodes: dict[str, str], target: int, frees_nodes: bool) -> Sequence[
             boundary=True,
             replacing={},
         )
-        (executor,) = choice_of(states).leaving
+        (executor,) = with_choice(states).leaving
         gone.append(executor)
         del left[executor]
     return gone

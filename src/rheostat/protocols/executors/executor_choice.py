@@ -3,51 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import replace
 
-from rheostat.protocols.executors.executor_lifecycle import DONE, KEEPABLE, TAKING
 from rheostat.protocols.executors.executor_states import ExecutorStates
+from rheostat.protocols.executors.memory import DONE, KEEPABLE, TAKING
 
 _READY_FIRST = ("warm", "standby", "warming", "registered")
 """Phases of executors that do no state work yet, those that could begin soonest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The executors that are to leave now, and the leaving ones that are taken back."""
-
-    leaving: Collection[str]
-    kept: Collection[str]
+def with_choice(states: ExecutorStates) -> ExecutorStates:
+    """Return the states with the executors that leave and those that are kept."""
+    return replace(states, leaving=_leaving(states), kept=_kept(states))
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
-    """The executors that the target does not need, which get no state, and whether no other
-    executor can take any.
-    """
-
-    spare: Collection[str]
-    none_takes: bool
+def with_need(states: ExecutorStates) -> ExecutorStates:
+    """Return the states with the executors that the target does not need."""
+    states = replace(states, idle=spare(states))
+    none_takes = not taking(states) and not states.those_in({"standby"})
+    return replace(states, none_takes=none_takes)
 
 
-def choice_of(states: ExecutorStates) -> Choice:
-    """Return the executors that leave and those that are taken back."""
-    return Choice(leaving=_leaving(states), kept=_kept(states))
-
-
-def need_of(states: ExecutorStates) -> Need:
-    """Return which executors the target needs."""
-    idle = spare(states)
-    return Need(
-        spare=idle,
-        none_takes=not taking(states, idle) and not states.those_in({"standby"}),
-    )
-
-
-def taking(states: ExecutorStates, idle: Collection[str]) -> list[str]:
-    """Return the executors that may be given state, which those in ``idle`` may not."""
-    return [executor for executor in states.those_in(TAKING) if executor not in idle]
+def taking(states: ExecutorStates) -> list[str]:
+    """Return the executors that may receive state, which idle ones may not."""
+    return [executor for executor in states.those_in(TAKING) if executor not in states.idle]
 
 
 def spare(states: ExecutorStates) -> tuple[str, ...]:

@@ -1,171 +1,215 @@
-"""The executor lifecycle: scale-out and scale-in as one table, from the request to the end of the
-process.
+"""The executor lifecycle, from the request to the end of the process: conditions and table.
 
 Scale-out: requested, registered, warming, warm, assigned, ready; or standby, warm and without
-state. Scale-in: candidate, emptying, hidden, leaving, gone. ``advance`` takes every transition of
-an executor from this table, and the diagrams in the docs are generated from it.
+state. Scale-in: candidate, emptying, hidden, leaving, gone. A step takes the rows in four passes;
+an executor takes at most one row in each.
 """
 
 from __future__ import annotations
 
-from rheostat.protocols.transition_table import Table, Transition
+from rheostat.protocols.engine import Row, Table
+from rheostat.protocols.executors.executor_choice import request_total
+from rheostat.protocols.executors.executor_states import ExecutorStates
+from rheostat.protocols.orders import Assign, Decommission, Hide, Kill, Order, WarmUp
 
-TAKING = frozenset({"warm", "assigned", "ready", "rebalancing", "stuck"})
-"""Phases in which an executor may be given state."""
 
-ARRIVING = frozenset({"registered", "warming", "warm", "assigned"})
-STAYING = TAKING | ARRIVING | {"standby"}
-"""Phases of executors that count for the target and for the standby executors above it."""
+def registered(states: ExecutorStates, executor: str) -> bool:
+    """The cluster has started it."""
+    return executor in states.facts.registered
 
-DONE = frozenset({"ready", "stuck"})
-"""Phases in which nothing more is going to be done for the executor."""
 
-KEEPABLE = frozenset({"candidate", "emptying"})
-"""Phases of leaving executors that a higher target takes back; one that was hidden from the sources
-cannot be shown again."""
+def lost(states: ExecutorStates, executor: str) -> bool:
+    """It is no longer registered, although it was not asked to leave."""
+    return executor not in states.facts.registered
 
-GOING = frozenset({"hidden", "leaving", "urged", "killed"})
-"""Phases from which there is no way back."""
 
-IN = (
-    "requested",
-    "registered",
-    "warming",
-    "warm",
-    "standby",
-    "assigned",
-    "ready",
-    "rebalancing",
-    "stuck",
-)
-OUT = (
-    "warm",
-    "standby",
-    "ready",
-    "candidate",
-    "emptying",
-    "hidden",
-    "leaving",
-    "urged",
-    "killed",
-    "gone",
-)
-"""The two directions, as they are drawn."""
+def left(states: ExecutorStates, executor: str) -> bool:
+    """It is no longer registered, as requested."""
+    return executor not in states.facts.registered
 
-EVENTS = {
-    "registered": "the cluster has started it",
-    "lost": "it is no longer registered, although it was not asked to leave",
-    "left": "it is no longer registered, as was asked",
-    "chosen": (
-        "there are more executors than the target, and of those at work it holds the least state"
-        " (the youngest of equals); or there are more in standby than asked for; or it is to be"
-        " replaced and another is ready in its place"
-    ),
-    "kept": "a newer target is higher, and among those that leave it holds the most state",
-    "cold": "executors can be warmed before they get state",
-    "as it is": "executors cannot be warmed, or state is not placed",
-    "warmed": "its warm-up has ended, or it holds state",
-    "called": (
-        "the target needs it: a newer one is higher, or another executor is lost or to be replaced"
-    ),
-    "needed": (
-        "no other executor can take state, as when the controller first observes the application"
-    ),
-    "spare": "the target is reached without it",
-    "assigned": (
-        "state partitions are sent to it in this step: after a batch boundary, those of a lost"
-        " executor at once"
-    ),
-    "complete": (
-        "after a batch boundary, it holds all that it should; or there is no state to be placed"
-    ),
-    "spent": (
-        "after a batch boundary, what it was sent did not stay, for the last of several times in"
-        " a row"
-    ),
-    "handed": "state partitions of it are sent to others in this step",
-    "retained": (
-        "after a batch boundary, it holds no state, and an executor to stand by or to replace"
-        " another is lacking"
-    ),
-    "empty": "after a batch boundary, it holds no state; or state is not placed",
-    "unseen": (
-        "after another batch boundary, no batch uses it any more, and it still holds no state"
-        " (or state is not placed)"
-    ),
-    "late": "its phase has lasted too long, without a partition fewer on it",
-}
-"""What every event means."""
 
-LIFE = Table(
+def chosen(states: ExecutorStates, executor: str) -> bool:
+    """There are more executors than the target, and of those at work it holds the least state (the
+    youngest of equals); or more than the requested number stand by; or it is to be replaced and
+    another executor is ready in its place.
+    """
+    return executor in states.leaving
+
+
+def kept(states: ExecutorStates, executor: str) -> bool:
+    """A newer target is higher, and of the leaving executors it holds the most state."""
+    return executor in states.kept
+
+
+def cold(states: ExecutorStates, _: str) -> bool:
+    """Executors can be warmed before they receive state."""
+    return states.facts.warmable and states.facts.placing
+
+
+def not_warmable(states: ExecutorStates, executor: str) -> bool:
+    """Executors cannot be warmed, or state is not placed."""
+    return not cold(states, executor)
+
+
+def warmed(states: ExecutorStates, executor: str) -> bool:
+    """Its warm-up has ended, or it holds state."""
+    # An executor with state has run tasks of the query: a warm-up adds nothing.
+    return executor in states.facts.warm or states.held(executor) > 0
+
+
+def called(states: ExecutorStates, executor: str) -> bool:
+    """The target needs it: a newer one is higher, or another executor is lost or to be replaced."""
+    return executor not in states.idle
+
+
+def no_other(states: ExecutorStates, _: str) -> bool:
+    """No other executor can receive state, as when the controller has just started."""
+    return states.none_takes
+
+
+def failed(states: ExecutorStates, executor: str) -> bool:
+    """After a batch boundary, what was sent to it did not stay, several times in a row."""
+    return states.boundary and states.lives[executor].tries >= states.waits.tries
+
+
+def spare(states: ExecutorStates, executor: str) -> bool:
+    """The target is reached without it."""
+    return executor in states.idle
+
+
+def assigned(states: ExecutorStates, executor: str) -> bool:
+    """State partitions are sent to it in this step: after a batch boundary; those of a lost
+    executor at once.
+    """
+    return executor in states.plan.sending.values()
+
+
+def complete(states: ExecutorStates, executor: str) -> bool:
+    """After a batch boundary, it holds all that it should; or there is no state to place."""
+    # Only at a boundary: in the middle of a batch a task may still report the state elsewhere.
+    if not states.facts.placing or not states.facts.holders:
+        return True
+    return states.boundary and not states.plan.missing(executor, states.facts.holders)
+
+
+def moving(states: ExecutorStates, executor: str) -> bool:
+    """State partitions of it are sent to others in this step."""
+    return any(states.facts.holders.get(unit) == executor for unit in states.plan.sending)
+
+
+def empty(states: ExecutorStates, executor: str) -> bool:
+    """After a batch boundary, it holds no state; or state is not placed."""
+    # The running batch may still send a task to an executor that was chosen in this very step.
+    return not states.facts.placing or (
+        states.boundary and not states.took(executor, chosen) and not states.held(executor)
+    )
+
+
+def retained(states: ExecutorStates, executor: str) -> bool:
+    """After a batch boundary, it holds no state, and an executor is lacking that stands by or
+    replaces another.
+    """
+    lacking = states.standby > 0 and len(states.staying) < request_total(states)
+    return lacking and executor not in states.replacing and empty(states, executor)
+
+
+def unused(states: ExecutorStates, executor: str) -> bool:
+    """After another batch boundary, no batch uses it any more, and it still holds no state (or
+    state is not placed).
+    """
+    # A batch that was planned before the executor was hidden may have placed a task there.
+    return states.boundary and not (states.facts.placing and states.held(executor))
+
+
+def late(states: ExecutorStates, executor: str) -> bool:
+    """Its phase has exceeded its time limit, without fewer partitions on it."""
+    return states.waited_s(executor) >= states.waits.of(states.phase(executor))
+
+
+LIFE: Table[[ExecutorStates, str], type[Order]] = Table(
     start="requested",
     end="gone",
-    transitions=(
-        Transition("requested", "registered", "registered"),
-        Transition("registered", "lost", "gone"),
-        # An executor that is not wanted is never warmed: the choice is the look before readiness.
-        Transition("registered", "chosen", "candidate"),
-        Transition("registered", "as it is", "warm"),
-        Transition("registered", "needed", "warm"),
-        Transition("registered", "cold", "warming", "WarmUp"),
-        Transition("warming", "lost", "gone"),
-        Transition("warming", "chosen", "candidate"),
-        Transition("warming", "warmed", "warm"),
-        Transition("warming", "as it is", "warm"),
-        Transition("warming", "needed", "warm"),
-        Transition("warming", "late", "warm"),
-        Transition("warm", "lost", "gone"),
-        Transition("warm", "chosen", "candidate"),
-        Transition("warm", "spare", "standby"),
-        Transition("warm", "assigned", "assigned", "Assign"),
-        Transition("warm", "complete", "ready"),
-        Transition("standby", "lost", "gone"),
-        Transition("standby", "chosen", "candidate"),
-        # No "assigned" in standby: state comes only to executors that the target has called.
-        Transition("standby", "called", "warm"),
-        Transition("assigned", "lost", "gone"),
-        Transition("assigned", "chosen", "candidate"),
-        Transition("assigned", "spent", "stuck"),
-        Transition("assigned", "assigned", "assigned", "Assign"),
-        Transition("assigned", "complete", "ready"),
-        Transition("ready", "lost", "gone"),
-        Transition("ready", "chosen", "candidate"),
+    rows=(
+        Row("requested", registered, "registered"),
+        # A surplus executor is never warmed: the choice precedes readiness.
+        Row("registered", chosen, "candidate"),
+        Row("registered", not_warmable, "warm"),
+        Row("registered", no_other, "warm"),
+        Row("registered", cold, "warming", WarmUp),
+        Row("warming", lost, "gone"),
+        Row("warming", chosen, "candidate"),
+        Row("warming", warmed, "warm"),
+        Row("warming", not_warmable, "warm"),
+        Row("warming", no_other, "warm"),
+        Row("warming", late, "warm"),
+        Row("warm", lost, "gone"),
+        Row("warm", chosen, "candidate"),
+        Row("warm", spare, "standby"),
+        Row("warm", assigned, "assigned", Assign),
+        Row("warm", complete, "ready"),
+        Row("standby", lost, "gone"),
+        Row("standby", chosen, "candidate"),
+        # No "assigned" in standby: only executors that the target has called receive state.
+        Row("standby", called, "warm"),
+        Row("assigned", lost, "gone"),
+        Row("assigned", chosen, "candidate"),
+        Row("assigned", failed, "stuck"),
+        Row("assigned", assigned, "assigned", Assign),
+        Row("assigned", complete, "ready"),
+        Row("ready", lost, "gone"),
+        Row("ready", chosen, "candidate"),
         # A ready executor keeps working meanwhile, so its new state does not count as a scale-out.
-        Transition("ready", "assigned", "rebalancing", "Assign"),
-        Transition("rebalancing", "lost", "gone"),
-        Transition("rebalancing", "chosen", "candidate"),
-        Transition("rebalancing", "spent", "stuck"),
-        Transition("rebalancing", "assigned", "rebalancing", "Assign"),
-        Transition("rebalancing", "complete", "ready"),
-        Transition("stuck", "lost", "gone"),
-        Transition("stuck", "chosen", "candidate"),
-        # Assigned again once it has rested: Spark may have stopped pulling the state elsewhere.
-        Transition("stuck", "assigned", "rebalancing", "Assign"),
-        Transition("stuck", "complete", "ready"),
-        Transition("candidate", "lost", "gone"),
-        Transition("candidate", "kept", "warm"),
-        # Before "empty": whoever may still stand by is not hidden, which cannot be undone.
-        Transition("candidate", "retained", "standby"),
-        Transition("candidate", "empty", "hidden", "Hide"),
-        Transition("candidate", "late", "hidden", "Hide"),
-        Transition("candidate", "handed", "emptying"),
-        Transition("emptying", "lost", "gone"),
-        Transition("emptying", "kept", "warm"),
-        Transition("emptying", "retained", "standby"),
-        Transition("emptying", "empty", "hidden", "Hide"),
-        Transition("emptying", "late", "hidden", "Hide"),
-        # No "kept" from here on: a block manager that was hidden cannot be shown again.
-        Transition("hidden", "lost", "gone"),
-        Transition("hidden", "unseen", "leaving", "Decommission"),
-        Transition("hidden", "late", "leaving", "Decommission"),
-        Transition("leaving", "left", "gone"),
+        Row("ready", assigned, "rebalancing", Assign),
+        Row("rebalancing", lost, "gone"),
+        Row("rebalancing", chosen, "candidate"),
+        Row("rebalancing", failed, "stuck"),
+        Row("rebalancing", assigned, "rebalancing", Assign),
+        Row("rebalancing", complete, "ready"),
+        Row("stuck", lost, "gone"),
+        Row("stuck", chosen, "candidate"),
+        # Assigned again after a rest: Spark may have stopped pulling the state elsewhere.
+        Row("stuck", assigned, "rebalancing", Assign),
+        Row("stuck", complete, "ready"),
+        Row("candidate", lost, "gone"),
+        Row("candidate", kept, "warm"),
+        # Before "empty": an executor that may still stand by is not hidden, which is irreversible.
+        Row("candidate", retained, "standby"),
+        Row("candidate", empty, "hidden", Hide),
+        Row("candidate", late, "hidden", Hide),
+        Row("candidate", moving, "emptying"),
+        Row("emptying", lost, "gone"),
+        Row("emptying", kept, "warm"),
+        Row("emptying", retained, "standby"),
+        Row("emptying", empty, "hidden", Hide),
+        Row("emptying", late, "hidden", Hide),
+        # No "kept" from here on: a hidden block manager cannot be shown again.
+        Row("hidden", lost, "gone"),
+        Row("hidden", unused, "leaving", Decommission),
+        Row("hidden", late, "leaving", Decommission),
+        Row("leaving", left, "gone"),
         # Asked once more before it is killed: a kill costs the tasks that it still runs.
-        Transition("leaving", "late", "urged", "Decommission"),
-        Transition("urged", "left", "gone"),
-        Transition("urged", "late", "killed", "Kill"),
-        Transition("killed", "left", "gone"),
-        # Again and again: the executor is in the facts until the cluster manager says it is gone.
-        Transition("killed", "late", "killed", "Kill"),
+        Row("leaving", late, "urged", Decommission),
+        Row("urged", left, "gone"),
+        Row("urged", late, "killed", Kill),
+        Row("killed", left, "gone"),
+        # Repeated: the executor is in the facts until the cluster manager reports its end.
+        Row("killed", late, "killed", Kill),
     ),
 )
-"""Every phase, event and order of the executor lifecycle; checked when it is loaded."""
+"""Every phase, event and order of the executor lifecycle; checked on import."""
+
+ARRIVALS = LIFE.with_events(registered, lost, left)
+CHOICES = LIFE.with_events(chosen, kept)
+READINESS = LIFE.with_events(cold, not_warmable, warmed, called, no_other, failed)
+PLACEMENT = LIFE.with_events(spare, assigned, complete, moving, retained, empty, unused, late)
+"""The four passes of a step, in their order; each uses what the previous one has changed."""
+
+SCALE_OUT = (
+    *("requested", "registered", "warming", "warm", "standby"),
+    *("assigned", "ready", "rebalancing", "stuck"),
+)
+SCALE_IN = (
+    *("warm", "standby", "ready", "candidate", "emptying"),
+    *("hidden", "leaving", "urged", "killed", "gone"),
+)
+"""The two directions, as they are drawn."""

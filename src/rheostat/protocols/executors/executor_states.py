@@ -1,24 +1,92 @@
-"""The lifecycle states of all executors during a step; each pass of it returns a new value."""
+"""The facts of a step, and the lifecycle states of all executors during it; each pass of the step
+returns a new value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from rheostat.protocols.executors.executor_lifecycle import LIFE, STAYING
-from rheostat.protocols.executors.facts import Facts
-from rheostat.protocols.executors.memory import Life
-from rheostat.protocols.executors.phase_limits import Waits
-from rheostat.protocols.transition_table import Transition
+from rheostat.protocols.engine import Row, first_row
+from rheostat.protocols.executors.memory import STAYING, Life, Waits
+from rheostat.protocols.orders import Order
 from rheostat.state.units import Unit
 
-Context = TypeVar("Context")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """The executors and the places of the state at ``now_s`` (any clock in seconds that a restart
+    of the controller continues).
+    """
+
+    now_s: float
+    registered: tuple[str, ...]
+    """Registered executors, oldest first; those that leave are among them until their process is
+    gone."""
+
+    holders: Mapping[Unit, str | None] = field(default_factory=dict)
+    """The executor of every state partition of every running query; None: unknown, or its stores
+    lie on several."""
+
+    weights: Mapping[Unit, float] | None = None
+    """Rows or bytes of each unit; None: all count the same."""
+
+    ranges: bool = False
+    """Whether each executor is to have a contiguous range of every query's partitions."""
+
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    """The node of each executor, where that is to count when one is chosen to leave."""
+
+    warm: frozenset[str] = frozenset()
+    """Executors whose warm-up has ended."""
+    warmable: bool = False
+    """Whether executors can be warmed before they get state."""
+
+    batch: int | None = None
+    """Grows by one at each batch boundary of the application: when each running query has ended a
+    batch (or rests) since the last.
+
+    None: no batch was observed; then one second counts as a boundary.
+    """
+    slack_s: float | None = None
+    """By how much a batch may last longer without missing the SLO."""
+    load_s: float | None = None
+    """How long it takes to load one unit."""
+
+    in_pause: bool = False
+    """Whether both are of the pauses between batches: state that moves is loaded there, and no
+    batch lasts longer for it."""
+
+    placing: bool = True
+    """False: state is not placed (mode off, or it cannot be): every executor counts as ready
+    and as empty at once."""
+
+    slots_per_executor: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StatePlan:
+    """Where every unit is wanted, the executors among which that is balanced, and the units that
+    are sent in this step.
+    """
+
+    wanted: Mapping[Unit, str] = field(default_factory=dict)
+    takers: tuple[str, ...] = ()
+    sending: Mapping[Unit, str] = field(default_factory=dict)
+
+    def missing(self, executor: str, holders: Mapping[Unit, str | None]) -> int:
+        """Return how many units an executor should hold and does not."""
+        return sum(
+            holders.get(unit) != executor
+            for unit, wanted in self.wanted.items()
+            if wanted == executor
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorStates:
-    """The lives of the executors, the facts, and what is requested."""
+    """The lives of the executors, the facts, the requests, and the choices of the step."""
 
     facts: Facts
     target: int
@@ -33,31 +101,41 @@ class ExecutorStates:
     replacing: Mapping[str, float]
     """The executors to be replaced, and since when."""
 
-    taken: tuple[tuple[str, Transition], ...] = ()
-    """Executors and the transitions that they have taken in this step."""
+    leaving: Collection[str] = ()
+    kept: Collection[str] = ()
+    """The executors that are to leave now, and the leaving ones that are kept."""
 
-    def take(self, executor: str, transition: Transition) -> ExecutorStates:
-        """Return the states after a transition; a ready executor counts its tries from 0 again, a
-        draining candidate its units.
+    idle: Collection[str] = ()
+    """The executors that the target does not need, which receive no state."""
+
+    none_takes: bool = False
+    """Whether no other executor can receive state."""
+
+    plan: StatePlan = field(default_factory=StatePlan)
+
+    taken: tuple[tuple[str, LifeRow], ...] = ()
+    """Executors and the rows that they have taken in this step."""
+
+    def take(self, executor: str, row: LifeRow) -> ExecutorStates:
+        """Return the states after a row; a ready executor counts its tries from 0 again, a draining
+        candidate its units.
         """
-        life = replace(self.lives[executor], phase=transition.to, since_s=self.facts.now_s)
-        if transition.to == "ready":
+        life = replace(self.lives[executor], phase=row.to, since_s=self.facts.now_s)
+        if row.to == "ready":
             life = replace(life, tries=0)
-        elif transition.event == "chosen":
+        elif row.to == "candidate":
             life = replace(life, units=self.held(executor), left=self.held(executor))
         return replace(
-            self,
-            lives={**self.lives, executor: life},
-            taken=(*self.taken, (executor, transition)),
+            self, lives={**self.lives, executor: life}, taken=(*self.taken, (executor, row))
         )
 
-    def took(self, executor: str, event: str) -> bool:
-        """Tell whether an executor has taken a transition of that event in this step."""
-        return any(name == executor and to.event == event for name, to in self.taken)
+    def took(self, executor: str, event: Callable[[ExecutorStates, str], bool]) -> bool:
+        """Return whether an executor has taken a row of that event in this step."""
+        return any(name == executor and row.event == event for name, row in self.taken)
 
-    def ordered(self, order: str) -> tuple[str, ...]:
-        """Return the executors whose transitions in this step give the order of that name."""
-        return tuple(executor for executor, to in self.taken if to.order == order)
+    def ordered(self, order: type[Order]) -> tuple[str, ...]:
+        """Return the executors whose rows in this step give an order of that type."""
+        return tuple(executor for executor, row in self.taken if row.order is order)
 
     def phase(self, executor: str) -> str:
         """Return the phase of an executor."""
@@ -118,21 +196,14 @@ class ExecutorStates:
         return self.facts.now_s - self.lives[executor].since_s
 
 
-Condition: TypeAlias = Callable[[ExecutorStates, Context, str], bool]
-"""Whether an event holds for an executor, from the states and the context of the pass."""
+LifeRow: TypeAlias = "Row[[ExecutorStates, str], type[Order]]"
 
 
-def walk(
-    states: ExecutorStates, look: Mapping[str, Condition[Context]], context: Context
-) -> ExecutorStates:
-    """Take for every executor the first transition of its phase, among the events of ``look``,
-    whose condition holds; return the states after them.
+def walk(states: ExecutorStates, rows: Iterable[LifeRow]) -> ExecutorStates:
+    """Take for every executor the first of these rows that leaves its phase and whose event holds;
+    return the states after them.
     """
-    for executor in tuple(states.lives):
-        # The order of the table decides: one transition an executor and look, the first that holds.
-        for transition in LIFE.of(states.phase(executor)):
-            holds = look.get(transition.event)
-            if holds and holds(states, context, executor):
-                states = states.take(executor, transition)
-                break
+    for executor in states.lives:
+        if row := first_row(rows, states.phase(executor), states, executor):
+            states = states.take(executor, row)
     return states

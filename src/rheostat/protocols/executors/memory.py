@@ -1,16 +1,31 @@
-"""What the rescale protocol remembers between two steps: plain values, so that a restarted
-controller continues where it stopped.
+"""The memory of the rescale protocol between two steps, and its time limits: plain values, so that
+a restarted controller continues where the last one stopped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from rheostat.protocols.executors.executor_lifecycle import DONE, GOING
-from rheostat.protocols.executors.phase_limits import Waits
+from rheostat.errors import BadInput
 from rheostat.state.units import Unit
+
+TAKING = frozenset({"warm", "assigned", "ready", "rebalancing", "stuck"})
+"""Phases in which an executor may receive state."""
+
+ARRIVING = frozenset({"registered", "warming", "warm", "assigned"})
+STAYING = TAKING | ARRIVING | {"standby"}
+"""Phases of executors that count for the target and for the standby executors above it."""
+
+DONE = frozenset({"ready", "stuck"})
+"""Phases in which nothing more is done for the executor."""
+
+KEEPABLE = frozenset({"candidate", "emptying"})
+"""Phases of leaving executors that a higher target keeps; a hidden one cannot be shown again."""
+
+GOING = frozenset({"hidden", "leaving", "urged", "killed"})
+"""Phases without a way back."""
 
 _SCHEMA = 1
 
@@ -18,13 +33,66 @@ _FORMER_PHASES = {"settled": "ready", "victim": "candidate"}
 """Phases by the names that journals of earlier versions contain."""
 
 _RESTING = DONE | {"standby", "leaving", "killed"}
-"""Phases that no batch boundary ends."""
+"""Phases that do not end at a batch boundary."""
+
+
+def _wait(default: float, then: str) -> Any:
+    return field(default=default, metadata={"then": then})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """Time limits of the protocol in seconds (``tries`` is a count), with what follows each.
+
+    Raises BadInput for a time of 0 or less and for less than 1 try.
+    """
+
+    warm_s: float = _wait(30.0, "an executor whose warm-up has not ended receives state cold")
+    empty_s: float = _wait(
+        300.0, "a draining candidate that stops losing partitions leaves with what it holds"
+    )
+    hidden_s: float = _wait(
+        60.0, "a hidden executor is asked to leave, although no boundary came or state returned"
+    )
+    leave_s: float = _wait(
+        90.0,
+        "an executor that was asked to leave is asked again, after the same time killed, and killed"
+        " again",
+    )
+    tries: int = _wait(4, "an assignment that failed this many times in a row rests")
+    rest_s: float = _wait(60.0, "a resting assignment is tried once")
+    replace_s: float = _wait(
+        300.0,
+        "a replacement without a successor is abandoned; it may be requested again after the same"
+        " time",
+    )
+    idle_s: float = _wait(1.0, "where no batch was observed, this time counts as a batch boundary")
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            if option.name != "tries" and not getattr(self, option.name) > 0:
+                raise BadInput(
+                    f"{option.name} must be above 0 seconds, but it is {getattr(self, option.name)}"
+                )
+        if self.tries < 1:
+            raise BadInput(f"tries must be at least 1, but it is {self.tries}")
+
+    def of(self, phase: str) -> float:
+        """Return how long a phase may last before it is late."""
+        limits = {
+            "warming": self.warm_s,
+            "candidate": self.empty_s,
+            "emptying": self.empty_s,
+            "hidden": self.hidden_s,
+        }
+        # The remaining phases, leaving, urged and killed, all wait for the end of a process.
+        return limits.get(phase, self.leave_s)
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """Where an executor stands: its phase, since when, failed tries in a row, units when it was
-    chosen to leave, fewest since.
+    """The phase of an executor: its start, failed tries in a row, the units held when the executor
+    was chosen to leave, and the fewest since.
     """
 
     phase: str
@@ -116,7 +184,7 @@ def awaits_boundary(memory: Memory) -> bool:
     return any(life.phase not in _RESTING for life in memory.lives.values())
 
 
-def has_rested(memory: Memory, now_s: float, waits: Waits = Waits()) -> bool:  # noqa: B008
+def has_rested(memory: Memory, now_s: float, waits: Waits = Waits()) -> bool:
     """Return whether an assignment that did not stay has rested long enough to be tried again."""
     stuck = (life for life in memory.lives.values() if life.phase == "stuck")
     return any(now_s - life.since_s >= waits.rest_s for life in stuck)

@@ -2,84 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from rheostat.protocols.executors.executor_choice import taking
-from rheostat.protocols.executors.executor_lifecycle import ARRIVING
-from rheostat.protocols.executors.executor_states import ExecutorStates
-from rheostat.protocols.executors.memory import Memory
+from rheostat.protocols.executors.executor_states import ExecutorStates, StatePlan
+from rheostat.protocols.executors.memory import ARRIVING, Memory
 from rheostat.state.assignment import contiguous, minimal_movement, moves
 from rheostat.state.fluid import next_moves, partitions_per_batch
 from rheostat.state.units import Unit
 
 
-@dataclass(frozen=True, slots=True)
-class StatePlan:
-    """Where every unit is wanted, the executors among which that is balanced, those that get none,
-    and the units that are sent in this step.
-    """
-
-    wanted: Mapping[Unit, str]
-    takers: tuple[str, ...]
-    spare: Collection[str] = ()
-    sending: Mapping[Unit, str] = field(default_factory=dict)
-
-    def missing(self, executor: str, holders: Mapping[Unit, str | None]) -> int:
-        """Return how many units an executor should hold and does not."""
-        return sum(
-            holders.get(unit) != executor
-            for unit, wanted in self.wanted.items()
-            if wanted == executor
-        )
-
-
-def plan_of(states: ExecutorStates, idle: Collection[str], memory: Memory) -> StatePlan:
+def plan_of(states: ExecutorStates, memory: Memory) -> StatePlan:
     """Return where every unit is wanted and what is sent now: at a boundary what the slack allows,
     units of lost executors at once.
     """
-    known = StatePlan(memory.wanted, memory.takers, idle)
-    takers = _takers(states, idle)
+    known = StatePlan(memory.wanted, memory.takers)
+    takers = _takers(states)
     # Between boundaries only lost units move: a planned task would undo any other assignment.
     if not (states.facts.placing and takers and (states.boundary or states.lost)):
         return known
     # Kept while it holds: a plan that is computed again halfway could want other units moved.
-    plan = known if _still_holds(known, takers, states) else _rebalanced_plan(takers, idle, states)
+    plan = known if _still_holds(known, takers, states) else _rebalanced_plan(takers, states)
     units = _at_boundary(states, plan) if states.boundary else _lost(states, plan, memory)
     return replace(plan, sending={unit: plan.wanted[unit] for unit in units})
 
 
-def sent(states: ExecutorStates, plan: StatePlan, memory: Memory) -> dict[Unit, str]:
+def sent(states: ExecutorStates, memory: Memory) -> dict[Unit, str]:
     """Return what has been sent since the last boundary."""
     # At a boundary what was sent before it has just been verified.
-    return {**({} if states.boundary else memory.sent), **plan.sending}
+    return {**({} if states.boundary else memory.sent), **states.plan.sending}
 
 
 def _still_holds(plan: StatePlan, takers: tuple[str, ...], states: ExecutorStates) -> bool:
     return set(takers) == set(plan.takers) and states.facts.holders.keys() == plan.wanted.keys()
 
 
-def _rebalanced_plan(
-    takers: tuple[str, ...], idle: Collection[str], states: ExecutorStates
-) -> StatePlan:
-    return StatePlan(_shared_out(states, takers), takers, idle)
+def _rebalanced_plan(takers: tuple[str, ...], states: ExecutorStates) -> StatePlan:
+    if states.facts.ranges:
+        return StatePlan(contiguous(tuple(states.facts.holders), takers), takers)
+    return StatePlan(minimal_movement(_living(states), takers, states.facts.weights), takers)
 
 
-def _takers(states: ExecutorStates, idle: Collection[str]) -> tuple[str, ...]:
+def _takers(states: ExecutorStates) -> tuple[str, ...]:
     """Return who shares the state: executors to be replaced only as long as the others are fewer
     than the target.
     """
-    replaced, able = states.replaced, taking(states, idle)
+    replaced, able = states.replaced, taking(states)
     others = sum(executor not in replaced for executor in able)
     # The last ones keep their state until successors can take it: it never crowds on a few.
     still = replaced[: max(0, states.target - others)]
     return tuple(executor for executor in able if executor not in replaced or executor in still)
-
-
-def _shared_out(states: ExecutorStates, takers: tuple[str, ...]) -> dict[Unit, str]:
-    if states.facts.ranges:
-        return contiguous(tuple(states.facts.holders), takers)
-    return minimal_movement(_living(states), takers, states.facts.weights)
 
 
 def _living(states: ExecutorStates) -> dict[Unit, str | None]:

@@ -6,31 +6,30 @@ from collections.abc import Collection
 
 from rheostat.model import Rescaling
 from rheostat.protocols.executors.executor_choice import request_total, spare
-from rheostat.protocols.executors.executor_lifecycle import ARRIVING, GOING, KEEPABLE
 from rheostat.protocols.executors.executor_states import ExecutorStates
-from rheostat.protocols.executors.state_plan import StatePlan
+from rheostat.protocols.executors.memory import ARRIVING, GOING, KEEPABLE
 from rheostat.state.assignment import moves
 from rheostat.state.fluid import too_big
 from rheostat.state.units import Unit
 
 
-def describe(states: ExecutorStates, plan: StatePlan) -> Rescaling:
+def describe(states: ExecutorStates) -> Rescaling:
     """Return the phase and a text: what is in progress, what waits, and what cannot be done."""
     coming = (
         _waiting(states),
         _standby_waiting(states),
         _not_replaced(states),
         _warming(states),
-        _moving(states, plan),
-        _settling(states, plan),
+        _moving(states),
+        _settling(states),
     )
     parts = (
         *coming,
         *_emptying(states),
         _leaving(states),
         _standing_by(states),
-        _felt(states, plan),
-        _stuck(states, plan),
+        _felt(states),
+        _stuck(states),
         _slots(states),
     )
     return Rescaling(phase=_phase(states), detail="; ".join(part for part in parts if part))
@@ -88,17 +87,17 @@ def _warming(states: ExecutorStates) -> str:
     return f"warming {_named(warming)}" if warming else ""
 
 
-def _moving(states: ExecutorStates, plan: StatePlan) -> str:
+def _moving(states: ExecutorStates) -> str:
     """Moves away from leaving executors are reported as emptying; these are the receiving executors
     in a scale-out or a repair.
     """
     receiving, leaving = states.those_in({"assigned", "rebalancing"}), states.those_in(KEEPABLE)
     units = [
         unit
-        for unit in _pending(states, plan)
-        if plan.wanted[unit] in receiving and states.facts.holders[unit] not in leaving
+        for unit in _pending(states)
+        if states.plan.wanted[unit] in receiving and states.facts.holders[unit] not in leaving
     ]
-    to = {plan.wanted[unit] for unit in units}
+    to = {states.plan.wanted[unit] for unit in units}
     return (
         f"moving {_partitions(len(units))} to"
         f" {_named([executor for executor in receiving if executor in to])}"
@@ -113,23 +112,23 @@ def _standing_by(states: ExecutorStates) -> str:
     return f"{_named(standby)} {verb} by" if standby else ""
 
 
-def _felt(states: ExecutorStates, plan: StatePlan) -> str:
-    return (
-        (too_big(states.facts.slack_s, states.facts.load_s) or "") if _pending(states, plan) else ""
-    )
+def _felt(states: ExecutorStates) -> str:
+    return (too_big(states.facts.slack_s, states.facts.load_s) or "") if _pending(states) else ""
 
 
-def _pending(states: ExecutorStates, plan: StatePlan) -> list[Unit]:
+def _pending(states: ExecutorStates) -> list[Unit]:
     return [
-        unit for unit in moves(states.facts.holders, plan.wanted) if unit in states.facts.holders
+        unit
+        for unit in moves(states.facts.holders, states.plan.wanted)
+        if unit in states.facts.holders
     ]
 
 
-def _settling(states: ExecutorStates, plan: StatePlan) -> str:
+def _settling(states: ExecutorStates) -> str:
     settling = [
         executor
         for executor in states.those_in({"warm", "assigned", "rebalancing"})
-        if not plan.missing(executor, states.facts.holders)
+        if not states.plan.missing(executor, states.facts.holders)
     ]
     return f"{_named(settling)} to be verified when a batch has ended" if settling else ""
 
@@ -154,9 +153,9 @@ def _leaving(states: ExecutorStates) -> str:
     )
 
 
-def _stuck(states: ExecutorStates, plan: StatePlan) -> str:
+def _stuck(states: ExecutorStates) -> str:
     stuck = states.those_in({"stuck"})
-    count = sum(plan.missing(executor, states.facts.holders) for executor in stuck)
+    count = sum(states.plan.missing(executor, states.facts.holders) for executor in stuck)
     tries, rest_s = states.waits.tries, states.waits.rest_s
     return (
         f"{_partitions(count)} did not stay on {_named(stuck)} after {tries} tries, again every"

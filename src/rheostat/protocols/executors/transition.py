@@ -7,21 +7,24 @@ always: registered executors are taken as they are).
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from rheostat.model import Rescaling
-from rheostat.protocols.executors.arrival import arrive
-from rheostat.protocols.executors.conditions import CHOICES, PLACEMENT, READINESS
-from rheostat.protocols.executors.executor_choice import choice_of, need_of, request_total
-from rheostat.protocols.executors.executor_lifecycle import LIFE
-from rheostat.protocols.executors.executor_states import ExecutorStates, walk
-from rheostat.protocols.executors.facts import Facts
-from rheostat.protocols.executors.memory import Memory
-from rheostat.protocols.executors.phase_limits import Waits
-from rheostat.protocols.executors.state_plan import StatePlan, plan_of, sent
+from rheostat.protocols.executors.executor_choice import request_total, with_choice, with_need
+from rheostat.protocols.executors.executor_lifecycle import (
+    ARRIVALS,
+    CHOICES,
+    LIFE,
+    PLACEMENT,
+    READINESS,
+)
+from rheostat.protocols.executors.executor_states import ExecutorStates, Facts, walk
+from rheostat.protocols.executors.memory import KEEPABLE, Life, Memory, Waits
+from rheostat.protocols.executors.state_plan import plan_of, sent
 from rheostat.protocols.executors.status_text import describe
 from rheostat.protocols.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.state.units import Unit
 
 __all__ = ["Memory", "Step", "advance"]
 
@@ -39,49 +42,46 @@ def advance(
     memory: Memory,
     facts: Facts,
     target: int,
-    replace: Collection[str] = (),
+    to_replace: Collection[str] = (),
     standby: int = 0,
     waits: Waits = Waits(),  # noqa: B008
 ) -> Step:
     """Take one step towards ``target`` executors and ``standby`` more without state, with those in
-    ``replace`` exchanged for others.
+    ``to_replace`` exchanged for others.
 
     Every step asks for the total again. State is assigned only in steps right after a batch
-    boundary, that of lost executors at once. ``replace`` need be passed once: it is remembered
+    boundary, that of lost executors at once. ``to_replace`` need be passed once: it is remembered
     until the executor is gone or its replacement is abandoned.
     """
-    arrived = arrive(memory, facts, target, replace, standby, waits)
+    arrived = arrive(memory, facts, target, to_replace, standby, waits)
     # Candidates are chosen before state is assigned, or state would be sent to one of them.
-    chosen = walk(arrived, CHOICES, choice_of(arrived))
-    need = need_of(chosen)
-    # Readiness before the plan: an executor that became warm in this step gets state at once.
-    ready = walk(chosen, READINESS, need)
-    plan = plan_of(ready, need.spare, memory)
-    placed = walk(ready, PLACEMENT, plan)
-    return Step(_remembered(placed, plan, memory), _orders(placed, plan), describe(placed, plan))
+    chosen = walk(with_choice(arrived), CHOICES)
+    # Readiness before the plan: an executor that became warm in this step receives state at once.
+    ready = walk(with_need(chosen), READINESS)
+    placed = walk(replace(ready, plan=plan_of(ready, memory)), PLACEMENT)
+    return Step(_remembered(placed, memory), _orders(placed), describe(placed))
 
 
-def _orders(states: ExecutorStates, plan: StatePlan) -> tuple[Order, ...]:
-    """Return the total, and what the transitions of this step order, together for all executors."""
-    receiving = states.ordered("Assign")
-    # The plan names all; only those whose transition has ordered it are sent anything.
-    units = {unit: executor for unit, executor in plan.sending.items() if executor in receiving}
+def _orders(states: ExecutorStates) -> tuple[Order, ...]:
+    """Return the total, and what the rows of this step order, together for all executors."""
+    receiving, sending = states.ordered(Assign), states.plan.sending
+    # The plan names all; only executors whose row has ordered it receive anything.
+    units = {unit: executor for unit, executor in sending.items() if executor in receiving}
     several = (
         order(executors)
         for order in (Hide, Decommission, Kill)
-        if (executors := states.ordered(order.__name__))
+        if (executors := states.ordered(order))
     )
     return (
-        # First of all orders: an executor that is let go while the total is higher is replaced by
-        # Spark.
+        # The first order: Spark replaces an executor that leaves while the total is higher.
         Request(request_total(states)),
         *([Assign(units)] if units else []),
-        *map(WarmUp, states.ordered("WarmUp")),
+        *map(WarmUp, states.ordered(WarmUp)),
         *several,
     )
 
 
-def _remembered(states: ExecutorStates, plan: StatePlan, memory: Memory) -> Memory:
+def _remembered(states: ExecutorStates, memory: Memory) -> Memory:
     facts = states.facts
     since_s = None if states.boundary else memory.boundary_s
     return Memory(
@@ -89,8 +89,99 @@ def _remembered(states: ExecutorStates, plan: StatePlan, memory: Memory) -> Memo
         batch=facts.batch,
         # min: a clock that was put back must not make the next boundary wait for its old time.
         boundary_s=facts.now_s if since_s is None else min(since_s, facts.now_s),
-        wanted=plan.wanted,
-        takers=plan.takers,
-        sent=sent(states, plan, memory),
+        wanted=states.plan.wanted,
+        takers=states.plan.takers,
+        sent=sent(states, memory),
         replacing=states.replacing,
     )
+
+
+def arrive(
+    memory: Memory,
+    facts: Facts,
+    target: int,
+    to_replace: Collection[str],
+    standby: int,
+    waits: Waits,
+) -> ExecutorStates:
+    """Return the state of every executor after it came, went, or was verified; ``to_replace`` are
+    the executors to replace.
+    """
+    states = ExecutorStates(
+        facts=facts,
+        target=target,
+        standby=standby,
+        waits=waits,
+        lives=_lives(memory, facts),
+        boundary=_is_boundary(memory, facts, waits),
+        replacing=_replacing(memory, facts, to_replace, waits),
+    )
+    came = walk(states, ARRIVALS)
+    lives = {
+        executor: _verified(came, memory.sent, executor, _progressed(came, executor, life))
+        for executor, life in came.lives.items()
+    }
+    return replace(came, lives=lives)
+
+
+def _lives(memory: Memory, facts: Facts) -> dict[str, Life]:
+    """A clock that was put back makes nothing late and nothing early: what began in its future
+    began now.
+    """
+    known = {
+        executor: replace(life, since_s=min(life.since_s, facts.now_s))
+        for executor, life in memory.lives.items()
+    }
+    new = {
+        executor: Life("requested", facts.now_s)
+        for executor in facts.registered
+        if executor not in known
+    }
+    return {**known, **new}
+
+
+def _is_boundary(memory: Memory, facts: Facts, waits: Waits) -> bool:
+    if memory.boundary_s is None:
+        return False  # the first look falls anywhere into a batch
+    # Any other number is a boundary, None as well: with the last query its batches end.
+    return facts.batch != memory.batch or (
+        facts.batch is None and facts.now_s - memory.boundary_s >= waits.idle_s
+    )
+
+
+def _replacing(
+    memory: Memory, facts: Facts, to_replace: Collection[str], waits: Waits
+) -> dict[str, float]:
+    """An abandoned replacement is forgotten after the same time again, so that it can be requested
+    once more.
+    """
+    known = {
+        executor: min(since_s, facts.now_s)
+        for executor, since_s in memory.replacing.items()
+        # The first ``replace_s`` is the wait for a successor, the second the time of abandonment.
+        if executor in facts.registered and facts.now_s - since_s < 2 * waits.replace_s
+    }
+    new = [executor for executor in to_replace if executor in facts.registered]
+    return {**known, **{executor: facts.now_s for executor in new if executor not in known}}
+
+
+def _progressed(states: ExecutorStates, executor: str, life: Life) -> Life:
+    """The wait for a leaving executor restarts whenever it holds fewer units than before."""
+    # No progress: the clock runs on, so that state which never moves cannot hold a draining
+    # candidate forever.
+    if life.phase not in KEEPABLE or states.held(executor) >= life.left:
+        return life
+    return replace(life, since_s=states.facts.now_s, left=states.held(executor))
+
+
+def _verified(states: ExecutorStates, sent: Mapping[Unit, str], executor: str, life: Life) -> Life:
+    """At a boundary, verify what was sent before it: an executor on which all of it stayed counts
+    its tries from 0 again.
+    """
+    if not states.boundary or executor not in sent.values():
+        return life
+    holders = states.facts.holders
+    # Units of a query that has ended since are neither kept nor lost.
+    theirs = [unit for unit, to in sent.items() if to == executor and unit in holders]
+    stayed = all(holders[unit] == executor for unit in theirs)
+    return replace(life, tries=0 if stayed else life.tries + 1)

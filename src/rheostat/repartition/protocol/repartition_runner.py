@@ -1,6 +1,7 @@
-"""Runs a repartition by its table: observes, takes the step whose event holds, records it.
+"""Runs a repartition by its table: observes, takes the row whose event holds, carries out its
+order, records the phase.
 
-Nothing is remembered but the journal, so a new runner resumes an interrupted repartition.
+Only the log is kept, so a new runner resumes an interrupted repartition.
 """
 
 from __future__ import annotations
@@ -12,28 +13,29 @@ from dataclasses import replace
 from pathlib import Path
 
 from rheostat.errors import RheostatError
-from rheostat.protocols.transition_table import Transition
+from rheostat.protocols.engine import name_of
+from rheostat.protocols.repartition import (
+    ABSENT,
+    OPEN_NEW,
+    OPEN_OLD,
+    OTHERS,
+    OURS,
+    REPARTITION,
+    RepartitionFacts,
+    RepartitionOrder,
+)
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.log_entry import commit_entry, entry_partitions
-from rheostat.repartition.protocol.repartition_facts import (
-    ABSENT,
-    OTHERS,
-    OURS,
-    Facts,
-    differences,
-    events,
-)
 from rheostat.repartition.protocol.repartition_log import RepartitionLog, RepartitionState, Written
-from rheostat.repartition.protocol.repartition_protocol import OPEN_NEW, OPEN_OLD, REPARTITION
 from rheostat.repartition.protocol.sink_log import SinkLog
 from rheostat.repartition.protocol.staging import STAGED, Staging
-from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion
+from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion, differences
 from rheostat.storage.file_system import FileSystem, numbered
 from rheostat.storage.local_files import LocalFileSystem
 
 TRIES = 3
-"""How often an order without effect is repeated: then another process changes the same files."""
+"""How often an order without effect is repeated; then another process is changing the files."""
 
 ProgressCallback = Callable[[str, int, int], None]
 """Called with a phase, the tasks that are done and the number of tasks."""
@@ -67,10 +69,10 @@ class RepartitionRunner:
         self._staging = Staging(checkpoint, files)
 
     def run(self, rewriter: Rewriter, source: StateVersion) -> RepartitionState:
-        """Go on until the checkpoint has its new number, or is as it was before; ``source`` is the
-        state that is rewritten.
+        """Run until the checkpoint has its new number or is unchanged; ``source`` is the state that
+        is rewritten.
 
-        An error of the work itself sends the repartition back, and is raised when that is done.
+        An error of the work itself rolls the repartition back, and is raised afterwards.
         """
         try:
             return self._run(back=False, write=lambda: self.write(rewriter, source))
@@ -79,13 +81,13 @@ class RepartitionRunner:
             raise
 
     def rollback(self, reason: str) -> RepartitionState:
-        """Go back to the old number, from any phase; stays where it is when the query has gone on
-        with the new one.
+        """Return to the old number, from any phase; no effect once the query has continued with the
+        new one.
         """
         self.state = replace(self.state, reason=reason)
         return self._run(back=True, write=_unwanted)
 
-    def look(self, back: bool) -> Facts:
+    def look(self, back: bool) -> RepartitionFacts:
         """Return what the checkpoint shows at this moment."""
         plan, written = self.state.plan, self.state.written
         files = written.files if written else ()
@@ -95,7 +97,7 @@ class RepartitionRunner:
         lock = self._whose_number(later, guard)
         # Two entries of the commit log may be the same text; the offset log shows whose it is.
         commit = self._whose_commit() if lock == OURS else ABSENT
-        return Facts(
+        return RepartitionFacts(
             back=back,
             equal=written is not None and not differences(written.before, written.after),
             lock=lock,
@@ -137,35 +139,42 @@ class RepartitionRunner:
         return OTHERS if with_old else whose
 
     def _run(self, back: bool, write: Callable[[], Written]) -> RepartitionState:
-        orders: dict[str, Callable[[], None]] = {
-            "Lock": self._lock,
-            "Place": self._place,
-            "Commit": self._commit_batch,
-            "Reopen": self._reopen,
-            "Withdraw": self._withdraw,
-            "Unlock": self._unlock,
-            "Tidy": self._tidy,
-        }
-        repeated: list[Transition] = []
-        while True:
-            step = REPARTITION.after(self.state.phase, events(self.look(back)))
-            if step is None:
-                return self.state
-            repeated = [*repeated, step] if step in repeated else [step]
-            if len(repeated) > TRIES:
+        last, count = None, 0
+        while row := REPARTITION.step(self.state.phase, self.look(back)):
+            last, count = row, count + 1 if row == last else 1
+            if count > TRIES:
                 raise RheostatError(
                     f"{self._checkpoint} is being changed by another process:"
-                    f" {step.order} had no effect"
+                    f" {name_of(row.order) or name_of(row.event)} had no effect"
                 )
-            if step.order == "Write":
-                self._enter(step.to, write())
-                continue
-            if step.order:
-                orders[step.order]()
-            if step.to != self.state.phase:
-                self._enter(step.to)
-            if step.to == REPARTITION.end:
-                return self.state
+            written = self._carry_out(row.order, write)
+            if row.to != self.state.phase:
+                self._enter(row.to, written)
+            if row.to == REPARTITION.end:
+                break
+        return self.state
+
+    def _carry_out(
+        self, order: RepartitionOrder | None, write: Callable[[], Written]
+    ) -> Written | None:
+        match order:
+            case RepartitionOrder.WRITE:
+                return write()
+            case RepartitionOrder.LOCK:
+                self._lock()
+            case RepartitionOrder.PLACE:
+                self._place()
+            case RepartitionOrder.COMMIT:
+                self._commit_batch()
+            case RepartitionOrder.REOPEN:
+                self._reopen()
+            case RepartitionOrder.WITHDRAW:
+                self._withdraw()
+            case RepartitionOrder.UNLOCK:
+                self._unlock()
+            case RepartitionOrder.TIDY:
+                self._tidy()
+        return None
 
     def _enter(self, phase: str, written: Written | None = None) -> None:
         now, reason = self._clock(), self.state.reason

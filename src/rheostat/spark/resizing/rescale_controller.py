@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from rheostat.model import Memory as Kept
 from rheostat.model import Rescaling
-from rheostat.protocols.executors.facts import Facts
+from rheostat.protocols.executors.executor_states import Facts
 from rheostat.protocols.executors.memory import (
     Memory,
     awaits_boundary,

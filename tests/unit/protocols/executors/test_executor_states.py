@@ -1,18 +1,16 @@
-"""Every look of a step returns a new roster; what it was given stays as it was."""
+"""Every pass of a step returns new states; its argument is unchanged."""
 
 from __future__ import annotations
 
 import copy
 
-from rheostat.protocols.executors.arrival import arrive
-from rheostat.protocols.executors.conditions import CHOICES, READINESS
-from rheostat.protocols.executors.executor_choice import choice_of, need_of
-from rheostat.protocols.executors.executor_lifecycle import LIFE
-from rheostat.protocols.executors.executor_states import ExecutorStates, walk
-from rheostat.protocols.executors.facts import Facts
-from rheostat.protocols.executors.memory import Life, Memory
-from rheostat.protocols.executors.phase_limits import Waits
+from rheostat.protocols.executors.executor_choice import with_choice, with_need
+from rheostat.protocols.executors.executor_lifecycle import CHOICES, LIFE, READINESS, chosen
+from rheostat.protocols.executors.executor_states import ExecutorStates, Facts, walk
+from rheostat.protocols.executors.memory import Life, Memory, Waits
 from rheostat.protocols.executors.state_plan import plan_of
+from rheostat.protocols.executors.transition import arrive
+from rheostat.protocols.orders import WarmUp
 
 
 def arrived(target: int = 1, batch: int = 1, standby: int = 0, **phases: str) -> ExecutorStates:
@@ -26,27 +24,27 @@ def arrived(target: int = 1, batch: int = 1, standby: int = 0, **phases: str) ->
 
 def test_a_transition_is_taken_in_a_new_roster():
     before = arrived(a="ready", b="ready")
-    after = before.take("b", next(each for each in LIFE.of("ready") if each.event == "chosen"))
+    after = before.take("b", next(row for row in LIFE.of("ready") if row.event == chosen))
     assert (before.phase("b"), after.phase("b")) == ("ready", "candidate")
     assert after.lives["b"] == Life("candidate", 20.0, units=1, left=1)
-    assert (before.took("b", "chosen"), after.took("b", "chosen")) == (False, True)
+    assert (before.took("b", chosen), after.took("b", chosen)) == (False, True)
 
 
 def test_an_executor_takes_one_transition_in_a_look_and_its_order_is_known():
     facts = Facts(now_s=20.0, registered=("a", "b"), warmable=True, warm=frozenset("b"))
     came = arrive(Memory(lives={"a": Life("ready", 10.0)}), facts, 1, (), 1, Waits())
-    ready = walk(came, READINESS, need_of(came))
+    ready = walk(with_need(came), READINESS)
     assert (came.phase("b"), ready.phase("b")) == ("registered", "warming")
-    assert (came.ordered("WarmUp"), ready.ordered("WarmUp")) == ((), ("b",))
+    assert (came.ordered(WarmUp), ready.ordered(WarmUp)) == ((), ("b",))
 
 
 def test_each_look_leaves_what_it_was_given_as_it_was():
     came = arrived(1, a="ready", b="ready", c="emptying")
     before = copy.deepcopy(came)
-    chosen = walk(came, CHOICES, choice_of(came))
-    plan_of(walk(chosen, READINESS, need_of(chosen)), (), Memory())
+    after = walk(with_choice(came), CHOICES)
+    plan_of(walk(with_need(after), READINESS), Memory())
     assert came == before
-    assert chosen != came
+    assert after.lives != came.lives
 
 
 def test_a_leaving_executor_that_holds_less_than_before_is_waited_for_anew():

@@ -9,11 +9,11 @@ from rheostat.protocols.executors.executor_lifecycle import LIFE
 from rheostat.protocols.executors.memory import (
     Life,
     Memory,
+    Waits,
     awaits_boundary,
     has_rested,
     standing_by,
 )
-from rheostat.protocols.executors.phase_limits import Waits
 
 FULL = Memory(
     lives={"1": Life("ready", 1.5), "7": Life("emptying", 2.0, 1, 6, 2)},

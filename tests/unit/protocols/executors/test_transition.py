@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from rheostat.model import Rescaling
-from rheostat.protocols.executors.facts import Facts
-from rheostat.protocols.executors.phase_limits import Waits
+from rheostat.protocols.executors.executor_states import Facts
+from rheostat.protocols.executors.memory import Waits
 from rheostat.protocols.executors.transition import Memory, advance
 from rheostat.protocols.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.state.assignment import Unit

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.repartition.dying_disk import MOMENTS
 
-from rheostat.repartition.protocol.repartition_protocol import CLOSED, OPEN_NEW, OPEN_OLD
+from rheostat.protocols.repartition import CLOSED, OPEN_NEW, OPEN_OLD
 
 Points = list[dict[str, Any]]
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from rheostat.protocols.executors.executor_lifecycle import ARRIVING
-from rheostat.protocols.executors.memory import Life
+from rheostat.protocols.executors.memory import ARRIVING, Life
 from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, POLL_S
 from rheostat.spark.resizing.rescale_ports import Executors
 

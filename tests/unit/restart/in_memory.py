@@ -1,11 +1,11 @@
-"""The in-memory twins of a job and of its state, for tests and simulations."""
+"""In-memory fakes of a job and of its checkpoints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from rheostat.journal.control_channel import ControlChannel, Order, Report
-from rheostat.restart.restart_conditions import ALIVE, LEFT, NONE
 
 
 class MemoryJob:
@@ -26,27 +26,27 @@ class MemoryJob:
         self._channel = channel
         self._checkpoints = checkpoints
         self._sinks = {} if sinks is None else sinks
-        self._state = NONE
+        self._state: Literal["none", "alive", "ended"] = "none"
 
     def start(self, order: Order) -> None:
         """Start it with an order."""
         self.orders.append(order)
         self._channel.give(order)
-        self._state = ALIVE
+        self._state = "alive"
 
-    def process(self) -> str:
-        """Tell whether it was started by this supervisor and runs: none, alive, left."""
+    def process(self) -> Literal["none", "alive", "ended"]:
+        """Return whether this supervisor has started the process, and whether it runs."""
         return self._state
 
     def stop(self) -> int:
         """End it if it runs, and return its exit code."""
-        self._state = NONE if self._state == NONE else LEFT
+        self._state = "none" if self._state == "none" else "ended"
         return self.code
 
     def go_on(self, now: float) -> None:
         """Let it do what it would do by now."""
         order = self._channel.order()
-        if order is None or self._state != ALIVE:
+        if order is None or self._state != "alive":
             return
         drained = (order.drain or order.once) and not self.hangs
         self._channel.tell(
@@ -61,7 +61,7 @@ class MemoryJob:
             )
         )
         if drained and not self.stays:
-            self._state = LEFT
+            self._state = "ended"
 
 
 class MemoryStates:
