@@ -105,7 +105,9 @@ class Jobs:
         jobs = self.all()
         if key is None and len(jobs) == 1:
             return next(iter(jobs.values()))
-        if key is None or key not in jobs:
+        if key is None:
+            raise BadInput(f"there are {len(jobs)} jobs here; name one of them")
+        if key not in jobs:
             raise BadInput(f"unknown job {key!r}; the list of jobs has their ids")
         return jobs[key]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -36,10 +36,17 @@ _MOST_DECISIONS = 500
 class JournalJob:
     """Answers what a page asks about one journal; from any thread, and nothing is written."""
 
-    def __init__(self, folder: Path, alive: Alive = lambda _: None, name: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        alive: Alive = lambda _: None,
+        name: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self.folder = folder
         self.name = name or folder.name
         self._alive = alive
+        self._clock = clock
         self._lock = threading.Lock()
         self._minutes = SeriesReader(folder)
         self._older: list[Bucket] | None = None
@@ -56,7 +63,8 @@ class JournalJob:
 
     def overview(self) -> dict[str, Any]:
         """Return status, health and money."""
-        now, version = time.time(), (self.version(), int(time.time() // 5))
+        now = self._clock()
+        version = (self.version(), int(now // 5))
         cached = self._overview
         if cached and cached[0] == version:
             return cached[1]

@@ -41,11 +41,11 @@ def play(lab: DemoEnvironment, name: str, size: int | None = None) -> Run:
 
 
 class PlayedDay:
-    """One run of the day: ``prepare``, then ``run``, inside its pipeline's context. ``agent`` is
-    where its autoscaler is asked and told, as in ``attach``.
+    """One run of the day: ``prepare``, then ``run``, inside its pipeline's context. ``serve`` is
+    where its page is served, as in ``attach``.
     """
 
-    agent = ""
+    serve = "0"
 
     def __init__(self, lab: DemoEnvironment, name: str, folder: Path, size: int | None) -> None:
         demo = lab.demo
@@ -119,8 +119,10 @@ class PlayedDay:
             journal=demo.out / JOURNAL,
             loop=demo.loop,
             guards=demo.guards,
-            serve=self.agent,
+            serve=self.serve,
         )
+        if handle.start_event and handle.start_event.serve:
+            lab.view.note(f"the page of this run: http://{handle.start_event.serve}/")
         handle.watch(self._records.append)
         handle.watch(lambda record: lab.view.show(record, record.t_s - start_s, demo.total_s))
         return handle

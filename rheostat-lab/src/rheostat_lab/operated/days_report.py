@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +16,21 @@ from rheostat_lab.operated import days_plot
 from rheostat_lab.operated.sized_resource import HPA, Shortened
 from rheostat_lab.report.finished_run import Run
 from rheostat_lab.report.plot_theme import DARK, LIGHT
-from rheostat_lab.report.report import Picture, pictures
 from rheostat_lab.report.result_text import UNKNOWN, cells, columns, percent, table
 from rheostat_lab.report.summary import Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture as SVG, for the screens that a media query names; the last has none."""
+
+    media: str
+    svg: bytes
+
+    @property
+    def address(self) -> str:
+        """The picture itself as an address."""
+        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode("ascii")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +61,7 @@ def write_days(days: Sequence[Day], shortened: Shortened, path: Path) -> None:
         columns=("Sized by", *names(days[0].summary)),
         rows=[(day.sizer, *row(day.summary)) for day in days],
         together=together(days),
-        days=[(day, pictures(day.run)) for day in days],
+        days=days,
         report=REPORT,
         shortened=shortened.in_words(),
         versions=days[0].run.versions,

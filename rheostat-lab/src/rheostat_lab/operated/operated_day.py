@@ -103,7 +103,7 @@ class OperatedDay(PlayedDay):
     def __init__(self, lab: OperatorDemoEnvironment, way: str, folder: Path) -> None:
         super().__init__(lab, way, folder, None)
         self._operated, self._way, self._port = lab, way, free_port()
-        self.agent = f"{lab.address}:{self._port}"
+        self.serve = f"{lab.address}:{self._port}"
 
     def _attach(self, start_s: float) -> Handle:
         """Attach, and hand the size to Kubernetes; returns once the operator has found the

@@ -54,5 +54,4 @@ class Paper:
 
 
 WIDE = Paper(width_in=9.0, legend_columns=7, time_ticks=9, title_signs=78)
-NARROW = Paper(width_in=4.3, legend_columns=3, time_ticks=5, title_signs=36)
 """For a screen of 400 pixels: the letters are as large as on the wide one."""

@@ -1,25 +1,25 @@
-"""The report of a run: one HTML file that needs nothing else."""
+"""The report of a run: the page of its job, frozen, with what only a finished run knows."""
 
 from __future__ import annotations
 
-import base64
 import datetime as dt
 import math
-import os
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from rheostat.journal.rescalings import Change, reason_of, rescalings
+from rheostat.control.frozen_page import frozen_html
+from rheostat.control.journal_job import JournalJob
+from rheostat.journal.folder import FolderJournal
+from rheostat.journal.rescalings import reason_of
+from rheostat.journal.starts import LIVE, End, Start
 from rheostat.model import Record
 from rheostat_lab.report.batch_parts import parts
 from rheostat_lab.report.finished_run import Run
 from rheostat_lab.report.machine_load import machine_load
 from rheostat_lab.report.miss_causes import in_force
-from rheostat_lab.report.plot_theme import DARK, LIGHT, NARROW, WIDE
 from rheostat_lab.report.result_text import (
     cells,
     columns,
@@ -34,126 +34,142 @@ from rheostat_lab.report.result_text import (
     table,
     utc,
 )
-from rheostat_lab.report.run_plot import clock, svg
+from rheostat_lab.report.run_plot import clock
 from rheostat_lab.report.summary import Missed, Summary
 
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A rescaling in words."""
-
-    at: str
-    before: int
-    after: int
-    reason: str
-    evidence: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Late:
-    """A time in which rows waited too long, in words."""
-
-    when: str
-    how_many: str
-    causes: tuple[str, ...]
-    decision: str
-    """The decision in force when it began; empty where there was none."""
-
-    explain: str
-    """The command that says more; empty without a journal."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """The run's picture as SVG, for the screens that a media query names; the last has none."""
-
-    media: str
-    svg: bytes
-
-    @property
-    def address(self) -> str:
-        """The picture itself as an address."""
-        return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode("ascii")
+Section = Mapping[str, Any]
+_TONES = {True: "good", False: "bad", None: "open"}
 
 
 def write_report(run: Run, summary: Summary, path: Path) -> None:
-    """Write the report; it holds its pictures and styles, and refers only to the journal beside
-    it.
-    """
+    """Write the report; it refers to nothing outside."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Relative, so that the folder can be moved or sent as a whole.
-    beside = Path(os.path.relpath(run.journal, path.parent)).as_posix() if run.journal else ""
-    path.write_text(html(run, summary, pictures(run), beside), encoding="utf-8")
+    path.write_text(html(run, summary), encoding="utf-8")
 
 
-def pictures(run: Run) -> tuple[Picture, ...]:
-    """Return the pictures for narrow and wide, dark and light screens; paper takes the last."""
-    dark, narrow = "(prefers-color-scheme: dark)", "(max-width: 40rem)"
-    return (
-        Picture(f"screen and {dark} and {narrow}", svg(run, DARK, NARROW)),
-        Picture(f"screen and {narrow}", svg(run, LIGHT, NARROW)),
-        Picture(f"screen and {dark}", svg(run, DARK, WIDE)),
-        Picture("", svg(run, LIGHT, WIDE)),
+def html(run: Run, summary: Summary) -> str:
+    """Return the report as HTML."""
+    with TemporaryDirectory() as folder:
+        _keep(run, Path(folder))
+        job = JournalJob(Path(folder), clock=lambda: run.end_s)
+        return frozen_html(job, _changed(run, summary), list(sections(run, summary)))
+
+
+def _keep(run: Run, folder: Path) -> None:
+    """Write the records of a run as a journal, without those before and after it."""
+    journal = FolderJournal(folder)
+    journal.note(
+        Start(
+            t_s=run.start_s,
+            mode=LIVE,
+            policy=run.policy,
+            slo_s=run.slo.latency_s,
+            min_executors=run.limits.min_executors,
+            max_executors=run.limits.max_executors,
+            interval_s=run.interval_s,
+            price=run.price_per_slot_hour,
+        )
     )
+    for record in run.records:
+        journal.append(record, {})
+    journal.note(End(t_s=run.end_s))
+    journal.close()
 
 
-def html(run: Run, summary: Summary, shown: Sequence[Picture], journal: str = "") -> str:
-    """Return the report as HTML with pictures, and a link to ``journal``, an address relative to
-    the report; every text of the run is escaped.
-    """
-    # PackageLoader finds the template in an installed package too; autoescape is on for all.
-    environment = Environment(
-        loader=PackageLoader("rheostat_lab.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+def _changed(run: Run, summary: Summary) -> dict[str, Any]:
+    """Return the name and the word of a finished run: whether it kept what was promised."""
+    kept = [finding.kept for finding in findings(summary)]
+    broken = [finding for finding in findings(summary) if finding.kept is False]
+    unknown = [finding for finding in findings(summary) if finding.kept is None]
+    first = (*broken, *unknown, *findings(summary)[1:])[0]
+    when = dt.datetime.fromtimestamp(run.start_s, dt.timezone.utc)
+    return {
+        "name": f"{run.title}, {when:%d %B %Y, %H:%M UTC}",
+        "journal": str(run.journal or ""),
+        "figures": figures(summary),
+        "health": {
+            "word": first.name,
+            "tone": "Late" if False in kept else "Bound" if None in kept else "Healthy",
+            "sentence": f"{headline(run.title, summary)}.",
+            "action": _explain(run) and f"Read every decision in words: {_explain(run)}",
+        },
+    }
+
+
+def sections(run: Run, summary: Summary) -> Iterator[Section]:
+    """Yield what a finished run knows beyond its journal, the most important first."""
+    for finding in findings(summary, run.verdict.detail if run.verdict else ""):
+        yield _notice(_TONES[finding.kept], finding.name, finding.detail)
     load = machine_load(run.machine, run.start_s, run.end_s)
-    return environment.get_template("report.html").render(
-        run=run,
-        summary=summary,
-        verdict=run.verdict,
-        findings=findings(summary, run.verdict.detail if run.verdict else ""),
-        late=[late(run, summary, miss) for miss in summary.misses],
-        headline=headline(run.title, summary),
-        when=f"{dt.datetime.fromtimestamp(run.start_s, dt.timezone.utc):%d %B %Y, %H:%M UTC}",
-        figures=figures(summary),
-        columns=columns(summary),
-        rows=[tuple(cells(row, summary)) for row in (*table(summary), *days(summary))],
-        steps=[_step(run, change) for change in rescalings(run.records)],
-        settings=settings(run),
-        overhead=overhead(run),
-        parts=parts(run.batches),
-        machine=load,
-        pictures=shown,
-        journal=journal,
-        explain=_explain(run),
+    if load and load.busy:
+        text = f"{load.in_words()}, on the mean of the run; its latencies are those of a busy"
+        yield _notice("open", "Busy computer", f"{text} computer, or of one with too few cores.")
+    tone = "open" if summary.objective_met else "bad"
+    for miss in summary.misses:
+        yield _notice(tone, *_late(run, summary, miss))
+    yield _table(
+        "This run beside fixed sizes",
+        columns(summary),
+        [cells(row, summary) for row in (*table(summary), *days(summary))],
+        "Slot-hours of fixed sizes are arithmetic: executors times hours. A dash: not measured.",
     )
+    if spent := parts(run.batches):
+        rows = [
+            (
+                part.name,
+                f"{part.share:.1%}",
+                f"{part.mean_s:.3f} s",
+                f"{part.longest_s:.3f} s",
+                part.meaning,
+            )
+            for part in spent
+        ]
+        names = ("Part", "Share", "Mean", "Longest", "What it is")
+        yield _table("What the batches spent their time on", names, rows)
+    if costs := overhead(run):
+        names = ("Part", "CPU time", "Of one core", "What it does")
+        yield _table("What the autoscaler cost", names, costs)
+    yield _facts("Settings and versions", {**settings(run), **run.versions})
+    yield _facts("How the numbers are measured", DEFINITIONS)
 
 
-def late(run: Run, summary: Summary, miss: Missed) -> Late:
-    """Return in words when rows waited too long, why, and what was decided then."""
+def _notice(tone: str, title: str, text: str) -> Section:
+    return {"kind": "notice", "tone": tone, "title": f"{title}.", "text": text}
+
+
+def _table(title: str, names: Any, rows: Any, text: str = "") -> Section:
+    is_main = bool(text)
+    return {
+        "kind": "table",
+        "title": title,
+        "columns": names,
+        "rows": rows,
+        "text": text,
+        "open": is_main,
+    }
+
+
+def _facts(title: str, rows: Mapping[str, str]) -> Section:
+    return {"kind": "facts", "title": title, "rows": list(rows.items()), "open": False}
+
+
+def _late(run: Run, summary: Summary, miss: Missed) -> tuple[str, str]:
+    """Return when rows waited too long, and how many, why, and the decision in force."""
+    title = (
+        f"Late rows from {utc(miss.start_s)} to {utc(miss.end_s)} UTC"
+        f" ({_at(run, miss.start_s)} to {_at(run, miss.end_s)} of the run)"
+    )
     record = in_force(run, miss.start_s)
-    return Late(
-        when=(
-            f"From {utc(miss.start_s)} to {utc(miss.end_s)} UTC"
-            f" ({_at(run, miss.start_s)} to {_at(run, miss.end_s)} of the run)"
-        ),
-        how_many=(
-            f"{miss.rows:,} rows waited longer than {objective(summary)}, the longest"
-            f" {seconds(miss.worst_s)}"
-        ),
-        causes=miss.causes,
-        decision=_decision(record) if record else "",
-        explain=_explain(run, miss.start_s),
+    decision = f" Decision in force: {_decision(record)}." if record else ""
+    return title, (
+        f"{miss.rows:,} rows waited longer than {objective(summary)}, the longest"
+        f" {seconds(miss.worst_s)}: {'; '.join(miss.causes)}.{decision}"
     )
 
 
 def _decision(record: Record) -> str:
-    """Return a decision as wanted, allowed, decided, in this order."""
     decided = "nothing decided" if record.target is None else f"decided {record.target}"
-    return f"{utc(record.t_s)} UTC: {reason_of(record)}; {decided}"
+    return f"{utc(record.t_s)} UTC, {reason_of(record)}; {decided}"
 
 
 def _explain(run: Run, at_s: float | None = None) -> str:
@@ -210,23 +226,6 @@ def settings(run: Run) -> Mapping[str, str]:
     }
 
 
-def _step(run: Run, change: Change) -> Step:
-    evidence = tuple((name, _number(value)) for name, value in change.evidence.items())
-    return Step(_at(run, change.t_s), change.before, change.after, change.reason, evidence)
-
-
-def _number(value: float | int | str | None) -> str:
-    if value is None:
-        return "unknown"
-    return (
-        f"{value:,.4g}"
-        if isinstance(value, float) and abs(value) < 1000
-        else f"{value:,.0f}"
-        if isinstance(value, int | float)
-        else value
-    )
-
-
 OVERHEAD_PARTS = {
     "loop": "looking at the job and deciding",
     "rescale controller": "executing rescales",
@@ -252,3 +251,31 @@ def overhead(run: Run) -> list[tuple[str, str, str, str]]:
         )
         for name, cpu_s in dearest
     ]
+
+
+DEFINITIONS = {
+    "Latency of a row": (
+        "commit time of its micro-batch minus the time at which the broker appended it, from"
+        " offsets and the arrival curve; mean and 99 % are over rows, not over batches"
+    ),
+    "Objective met": (
+        "at least 99 % of the rows that arrived after the warm-up were committed within the"
+        " objective; rows that were never committed count as late"
+    ),
+    "Slot-hours": (
+        "from the moment an executor's request is accepted to the moment its process is gone:"
+        " starting and draining are paid"
+    ),
+    "A rescaling": "one executed change of the target, however many executors it moves",
+    "Lag gone after the ramp": (
+        "from the end of the marked ramp to the third commit in a row after which less than one"
+        " second of arrivals was waiting"
+    ),
+    "Cost of the autoscaler": (
+        "CPU seconds of its own threads, and of its REST and JVM calls, per second of one core"
+    ),
+    "Output exact": (
+        "the sink's committed files hold, row for row and by their contents, what a batch"
+        " computation over the same topic gives"
+    ),
+}

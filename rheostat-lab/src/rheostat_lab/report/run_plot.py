@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import re
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -25,8 +22,6 @@ from rheostat_lab.report.summary import Summary
 
 _LEFT_IN, _RIGHT_IN = 0.68, 0.24
 _TITLE_IN, _LEGEND_IN, _TICKS_IN = 0.34, 0.2, 0.34
-_PATH = re.compile(rb'\bd="[^"]*"')
-_DIGITS = re.compile(rb"(\.\d\d)\d+")
 _SMALL = 9.0
 """Points of the smallest letters: 8 pixels where the wide picture is shown 640 pixels wide."""
 
@@ -47,24 +42,6 @@ def draw_png(run: Run, summary: Summary, path: Path) -> None:
     """Write the picture as a PNG that is 1350 pixels wide, with the result as its title."""
     path.parent.mkdir(parents=True, exist_ok=True)
     FigureCanvasAgg(figure(run, LIGHT, WIDE, headline(run.title, summary))).print_png(path)
-
-
-def svg(run: Run, theme: Theme, paper: Paper = WIDE) -> bytes:
-    """Return the picture, without a title, as an SVG that refers to nothing outside it; the same
-    run gives the same bytes.
-    """
-    out = io.BytesIO()
-    # A random salt and a date would make every picture of the same run another one.
-    with rc_context({"svg.fonttype": "path", "svg.hashsalt": "rheostat"}):
-        figure(run, theme, paper).savefig(
-            out, format="svg", metadata={"Date": None, "Creator": None}
-        )
-    return _PATH.sub(_shortened, out.getvalue())
-
-
-def _shortened(path: re.Match[bytes]) -> bytes:
-    """Two digits after the point of a path's coordinates are enough, and half of the bytes."""
-    return _DIGITS.sub(rb"\1", path[0])
 
 
 def shown(run: Run) -> list[Panel]:

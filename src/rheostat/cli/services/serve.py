@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rheostat.cli.output import out_option, write_out
 from rheostat.cli.status import alive
 from rheostat.config import ServeOptions
 from rheostat.errors import BadInput
@@ -40,6 +41,10 @@ def serve(
     ] = "",
     certificate: Annotated[str, typer.Option(help="TLS certificate file (PEM).")] = "",
     key: Annotated[str, typer.Option(help="Key file of the certificate (PEM).")] = "",
+    out: Annotated[
+        Path | None,
+        out_option("Write the page of one job to this HTML file, which needs no server, and end."),
+    ] = None,
 ) -> None:
     """Serve a page that shows jobs: health, charts, decisions with their reasons, and savings.
 
@@ -59,6 +64,11 @@ def serve(
     )
     access = Access.of_environment(options.host_names)
     jobs = jobs_of(places or known(), alive, os.environ.get("RHEOSTAT_READ_TOKEN"))
+    if out:
+        from rheostat.control.frozen_page import frozen_html
+
+        write_out(out, [frozen_html(jobs.get(None))])
+        return
     count = len(jobs.all())
     server = Server(reading_app(jobs, access, _whatif), *options.address, tls=options.tls)
     typer.echo(f"{count} job{'s' * (count != 1)} at {server.url} (Ctrl-C ends it)")

@@ -2,6 +2,7 @@
 // The charts: one time axis, one cursor, one marked moment.
 
 const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const FINE = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const PARTS = ["blue", "orange", "violet", "teal", "pink", "olive", "green", "red"];
 const color = (name, share = 1) => {
@@ -9,7 +10,7 @@ const color = (name, share = 1) => {
   return share === 1 ? value : value + Math.round(share * 255).toString(16).padStart(2, "0");
 };
 const number = (value, unit = "") =>
-  value === null || value === undefined ? "–" : (Math.abs(value) < 1000 ? NUMBER : SHORT).format(value) + unit;
+  value === null || value === undefined ? "–" : (Math.abs(value) >= 1000 ? SHORT : Math.abs(value) >= 10 ? NUMBER : FINE).format(value) + unit;
 const percent = (value, digits = 0) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`);
 
 const line = (label, key, hue, more = {}) => ({ label, key, hue, unit: "", ...more });
@@ -125,7 +126,7 @@ class Charts {
   chart(plan) {
     const legend = h("ul", { class: "legend" });
     const figure = h("div", { class: "plot", role: "img", "aria-label": plan.title });
-    const box = h("div", { class: "chart" }, h("div", { class: "head" }, h("h3", {}, plan.title + (plan.unit ? `, ${plan.unit}` : "")), legend), figure);
+    const box = h("div", { class: "chart" }, h("div", { class: "head" }, h("h2", {}, plan.title + (plan.unit ? `, ${plan.unit}` : "")), legend), figure);
     this.host.append(box);
     const plot = new uPlot(this.options(plan), [this.data.t, ...tableOf(plan, this.data)], figure);
     const chart = { plan, plot, legend, figure };

@@ -50,6 +50,7 @@ const still = {
 const source = frozen ? still : live;
 
 const executors = (count) => (count === null || count === undefined ? "unknown" : `${number(count)} executor${count === 1 ? "" : "s"}`);
+const slots = (count) => (count ? `${count} slot${count === 1 ? "" : "s"}` : "unknown slots");
 function duration(seconds) {
   if (seconds === null || seconds === undefined) return "unknown";
   const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
@@ -132,7 +133,7 @@ async function showJob(job) {
   state.overview = overview;
   state.seconds = frozen ? 0 : 3600;
   state.parts = {
-    health: h("section", { class: "card health", "aria-live": "polite" }), figures: h("dl", { class: "figures" }), sections: h("div", { class: "stack" }),
+    health: h("section", { class: "card health", "aria-live": "polite" }), figures: h("dl", { class: "figures" }), sections: h("div", { class: "stack" }), more: h("div", { class: "stack" }),
     ranges: h("div", { class: "ranges", role: "group", "aria-label": "Time range" }), charts: h("div", { class: "charts" }), note: h("p", { class: "small soft" }),
     log: h("ol", { class: "log" }), slots: h("section", { class: "card" }), money: h("section", { class: "card" }), facts: h("details", { class: "card" }),
   };
@@ -149,7 +150,7 @@ async function showJob(job) {
       h("section", { class: "card" }, h("div", { class: "head" }, h("h2", {}, "Decisions"), h("label", { class: "small soft" }, kept, " why nothing changed")), p.log)),
     h("div", { class: "two" }, p.slots, p.money),
     state.can.whatif ? whatIf() : "",
-    p.facts,
+    p.more, p.facts,
     h("footer", {}, frozen ? `Recorded by Rheostat ${frozen.version}; times are those of this computer.` : "Times are those of this computer. Drag in a chart to zoom, double-click to go back; arrow keys move the marked moment."));
   state.charts = new Charts(p.charts, {
     label: "Charts on one time axis; arrow keys move the marked moment, Enter opens its decision",
@@ -166,20 +167,20 @@ function drawOverview() {
   const o = state.overview, p = state.parts, start = o.start || {};
   document.title = `${o.health.word}: ${o.name}`;
   $("crumb").textContent = o.name;
-  p.health.className = `card health ${tone(o.health.word)}`;
+  p.health.className = `card health ${tone(o.health.tone || o.health.word)}`;
   fill(p.health, h("h1", {}, o.health.word), h("div", {}, h("p", { class: "sentence" }, o.health.sentence), o.health.action ? h("p", { class: "next" }, h("b", {}, "Next: "), o.health.action) : ""));
   const late = o.late_share_10min, today = o.week.today.max, week = o.week.week.max;
-  fill(p.figures,
-    figure("Executors", number(o.executors), o.target !== null && o.target !== o.executors ? `target ${o.target}, limits ${start.min_executors}–${start.max_executors}` : `limits ${start.min_executors ?? "?"}–${start.max_executors ?? "?"}${o.slots_per_executor ? `, ${o.slots_per_executor} slots each` : ""}`),
+  fill(p.figures, o.figures ? o.figures.map((item) => figure(...item)) : [
+    figure("Executors", number(o.executors), o.target !== null && o.target !== o.executors ? `target ${o.target}, limits ${start.min_executors}–${start.max_executors}` : `limits ${start.min_executors ?? "?"}–${start.max_executors ?? "?"}${o.slots_per_executor ? `, ${slots(o.slots_per_executor)} each` : ""}`),
     figure("Arrival rate", number(o.input_rows_per_s), "rows/s"),
     figure("Latency", number(o.latency_s, " s"), start.slo_s ? `objective ${number(start.slo_s)} s` : ""),
     figure("Late rows", percent(late ?? today.late_share, 2), late === null ? "today; 1 % allowed" : "last ten minutes; 1 % allowed"),
     figure("Backlog", number(o.lag_rows), o.lag_s === null ? "rows" : `rows, oldest waits ${number(o.lag_s, " s")}`),
-    figure("Saved, 7 days", percent(week.saved_share), `against ${executors(start.max_executors)} always`));
+    figure("Saved, 7 days", percent(week.saved_share), `against ${executors(start.max_executors)} always`)]);
   const money = (hours) => (hours === null || hours === undefined ? "unknown" : o.price ? `${(hours * o.price).toFixed(2)}` : `${number(hours)} slot-h`);
   const share = (saving) => (saving.saved_share === null ? "unknown" : `${money(saving.saved_slot_h)} (${percent(saving.saved_share)})`);
   fill(p.money, h("h2", {}, `Cost${o.price ? `, at ${o.price} per slot-hour` : " in slot-hours"}`),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Cost" }, h("table", {}, h("thead", {}, h("tr", {}, ["", "Today", "7 days", "All"].map((name) => h("th", { scope: "col", class: name ? "n" : "" }, name)))),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Cost" }, h("table", {}, h("thead", {}, h("tr", {}, h("td"), ["Today", "7 days", "All"].map((name) => h("th", { scope: "col", class: "n" }, name)))),
       h("tbody", {},
         h("tr", {}, h("th", { scope: "row" }, "Paid"), ["today", "week", "all"].map((name) => h("td", { class: "n" }, money(o.week[name].max.slot_h)))),
         h("tr", {}, h("th", { scope: "row" }, `Saved against the ceiling (${start.max_executors ?? "?"})`), ["today", "week", "all"].map((name) => h("td", { class: "n" }, share(o.week[name].max)))),
@@ -315,7 +316,7 @@ async function drawSlots(t_s) {
     return h("li", {}, h("b", {}, name === undefined ? "executor" : `executor ${name}`), h("div", { class: "cells", "aria-hidden": "true" }, cells(record.slots, sample.cpu ?? 0)), facts.filter(Boolean).join(" · "));
   });
   const state_of = record.state_partitions ? `, ${record.state_partitions} state partitions with ${number((record.state_bytes || 0) / 1048576)} MiB` : "";
-  fill(state.parts.slots, h("div", { class: "head" }, h("h2", {}, "Executors and slots"), h("span", { class: "small soft" }, `${clock(record.t_s)}: ${executors(running)} of ${record.slots ?? "?"} slots${state_of}`)), h("ul", { class: "slots" }, tiles));
+  fill(state.parts.slots, h("div", { class: "head" }, h("h2", {}, "Executors and slots"), h("span", { class: "small soft" }, `${clock(record.t_s)}: ${executors(running)} of ${slots(record.slots)}${state_of}`)), h("ul", { class: "slots" }, tiles));
 }
 const cells = (slots, cpu) => Array.from({ length: Math.min(slots || 1, 16) }, () => h("i", { style: `--full: ${Math.round(100 * Math.min(1, cpu))}%` }));
 
@@ -338,19 +339,20 @@ function whatIfAnswer(answer) {
   const runs = [["recorded", answer.recorded], ["the same sizes, simulated", answer.simulated_as_recorded], [`${answer.policy}, simulated`, answer.simulated_with_policy]];
   const rows = [["Slot-hours", (run) => number(run.slot_hours)], ["Late rows", (run) => percent(run.late_share, 2)], ["Latency, 99 %", (run) => number(run.latency_p99_s, " s")], ["Executors, mean", (run) => number(run.executors_mean)], ["Rescalings", (run) => run.rescalings], ["Objective met", (run) => (run.attained ? "yes" : "no")]];
   return [h("p", { class: `notice ${answer.saved_share === null ? "bad" : "good"}` }, h("b", {}, answer.verdict)),
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Answer" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}), runs.map(([name]) => h("th", { scope: "col", class: "n" }, name)))), h("tbody", {}, rows.map(([name, cell]) => h("tr", {}, h("th", { scope: "row" }, name), runs.map(([, run]) => h("td", { class: "n" }, cell(run)))))))),
+    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Answer" }, h("table", {}, h("thead", {}, h("tr", {}, h("td"), runs.map(([name]) => h("th", { scope: "col", class: "n" }, name)))), h("tbody", {}, rows.map(([name, cell]) => h("tr", {}, h("th", { scope: "row" }, name), runs.map(([, run]) => h("td", { class: "n" }, cell(run)))))))),
     ...answer.errors.map((text) => h("p", { class: "small soft" }, text))];
 }
 
 // ---------------------------------------------------------------- sections of a recorded run
 
 function drawSections() {
-  state.parts.sections.replaceChildren(...(frozen.sections || []).map((section) => {
-    if (section.kind === "notice") return h("p", { class: `notice ${section.tone}` }, h("b", {}, section.title), " ", section.text);
-    const rows = section.rows || [];
-    const table = section.kind === "table" ? h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": section.title }, h("table", {}, h("thead", {}, h("tr", {}, section.columns.map((name, place) => h("th", { scope: "col", class: place ? "n" : "" }, name)))), h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => h(place ? "td" : "th", place ? { class: "n" } : { scope: "row" }, cell))))))) : h("dl", { class: "facts" }, rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
-    return section.open === false ? h("details", { class: "card" }, h("summary", {}, section.title), table, section.text ? h("p", { class: "small soft" }, section.text) : "") : h("section", { class: "card" }, h("h2", {}, section.title), table, section.text ? h("p", { class: "small soft" }, section.text) : "");
-  }));
+  for (const section of frozen.sections) (section.open === false ? state.parts.more : state.parts.sections).append(drawn(section));
+}
+function drawn(section) {
+  if (section.kind === "notice") return h("p", { class: `notice ${section.tone}` }, h("b", {}, section.title), " ", section.text);
+  const rows = section.rows || [];
+  const table = section.kind === "table" ? h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": section.title }, h("table", {}, h("thead", {}, h("tr", {}, section.columns.map((name, place) => h("th", { scope: "col", class: place ? "n" : "" }, name)))), h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, place) => h(place ? "td" : "th", place ? { class: "n" } : { scope: "row" }, cell))))))) : h("dl", { class: "facts" }, rows.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  return section.open === false ? h("details", { class: "card" }, h("summary", {}, section.title), table, section.text ? h("p", { class: "small soft" }, section.text) : "") : h("section", { class: "card" }, h("h2", {}, section.title), table, section.text ? h("p", { class: "small soft" }, section.text) : "");
 }
 
 // ---------------------------------------------------------------- live updates

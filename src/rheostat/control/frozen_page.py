@@ -1,0 +1,40 @@
+"""The page of a job at the end of its journal, as one HTML file that needs no server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import rheostat
+from rheostat.control.jobs import Job
+from rheostat.control.page_text import page_html
+
+_POINTS = 2000
+_DECISIONS = 300
+
+
+def frozen_html(
+    job: Job, changed: Mapping[str, Any] | None = None, sections: Sequence[Mapping[str, Any]] = ()
+) -> str:
+    """Return the page with all that it shows; ``changed`` replaces values of the overview.
+
+    ``sections`` are shown above the charts: notices (``kind`` ``notice`` with ``tone``, ``title``
+    and ``text``), tables (``columns`` and ``rows``) and facts (``rows`` of name and value);
+    ``open`` false shows the title only.
+    """
+    decisions = job.decisions(None, None)[:_DECISIONS]
+    overview = {**job.overview(), **(changed or {})}
+    moments = {entry.get("end_s", entry["t_s"]) for entry in decisions}
+    last_s = overview["last_t_s"]
+    records = [job.record(t_s) for t_s in sorted(moments | ({last_s} if last_s else set()))]
+    return page_html(
+        {
+            "version": rheostat.__version__,
+            "jobs": [{"id": "job", "name": overview["name"]}],
+            "overview": overview,
+            "series": job.series(None, None, _POINTS),
+            "decisions": decisions,
+            "records": [record for record in records if record],
+            "sections": list(sections),
+        }
+    )
