@@ -124,11 +124,11 @@ def sections(run: Run, summary: Summary) -> Iterator[Section]:
             )
             for part in spent
         ]
-        names = ("Part", "Share", "Mean", "Longest", "What it is")
-        yield _table("What the batches spent their time on", names, rows)
+        of_batches = ("Part", "Share", "Mean", "Longest", "What it is")
+        yield _table("What the batches spent their time on", of_batches, rows)
     if costs := overhead(run):
-        names = ("Part", "CPU time", "Of one core", "What it does")
-        yield _table("What the autoscaler cost", names, costs)
+        of_costs = ("Part", "CPU time", "Of one core", "What it does")
+        yield _table("What the autoscaler cost", of_costs, costs)
     yield _facts("Settings and versions", {**settings(run), **run.versions})
     yield _facts("How the numbers are measured", DEFINITIONS)
 
