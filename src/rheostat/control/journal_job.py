@@ -11,12 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.control.health import health
-from rheostat.control.journal_reader import Place, place_of, record_at, records_from, records_until
-from rheostat.control.journal_reader import last_time as last_time_of
 from rheostat.control.series import Bucket, Fold, columns, kind_of, resample
 from rheostat.control.series_file import WIDTH_S, SeriesReader
 from rheostat.journal.evidence_terms import term
 from rheostat.journal.explanation import explain, format_observation, verdict
+from rheostat.journal.reading import (
+    Place,
+    last_record,
+    place_of,
+    record_at,
+    records_from,
+    records_until,
+)
 from rheostat.journal.retention import segments
 from rheostat.journal.savings import BEFORE, MAX, saving, total
 from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Command, Start, read_events, starts_of
@@ -182,7 +188,8 @@ class JournalJob:
         starts = starts_of(read_events(self.folder))
         self._fold.starts = starts
         if self._place is None:
-            last_s = last_time_of(self.folder)
+            newest = last_record(self.folder)
+            last_s = newest.t_s if newest else None
             self._place = place_of(self.folder, (last_s or 0.0) - RECENT_S)
         for place, record in records_from(self.folder, self._place):
             self._place = place

@@ -16,12 +16,14 @@ from typing import TextIO
 from rheostat.config import JournalOptions
 from rheostat.errors import BadInput
 from rheostat.journal.claim import LEASE_FILE, OTHER_WRITER, Claim
-from rheostat.journal.record import SCHEMA, from_line, to_line
+from rheostat.journal.reading import Place, records_from
+from rheostat.journal.record import SCHEMA, to_line
 from rheostat.journal.retention import Retention, changes_files, is_segment, prune, segments
 from rheostat.journal.starts import STARTS_FILE, Event, Start, append_event
 from rheostat.journal.starts import STOP_FILE as STOP_FILE
 from rheostat.journal.summary import SUMMARY_FILE, SummaryWriter
 from rheostat.model import Memory, Record
+from rheostat.storage.local_files import TEMPORARY, LocalFileSystem
 
 _log = logging.getLogger("rheostat")
 MEMORY_FILE = "memory.json"
@@ -91,10 +93,7 @@ class FolderJournal:
         # lost.
         for kept in waiting:
             self._write(kept)
-        # In the same folder, because a rename replaces a file at once only within one file system.
-        fresh = self.folder / f"{MEMORY_FILE}.new"
-        fresh.write_text(memory_text(memory), encoding="utf-8")
-        fresh.replace(self.folder / MEMORY_FILE)
+        LocalFileSystem().write(str(self.folder / MEMORY_FILE), memory_text(memory))
 
     def _write(self, record: Record) -> None:
         line = to_line(record) + "\n"
@@ -247,7 +246,8 @@ def erase(folder: Path) -> None:
     kept = folder / MEMORY_FILE
     for other in folder.glob(f"{OTHER_WRITER}*/"):
         erase(other)
-    (folder / LEASE_FILE).unlink(missing_ok=True)
+    for path in (folder / LEASE_FILE, *folder.glob(f".*{TEMPORARY}")):
+        path.unlink(missing_ok=True)
     # Files of others may have such names: only what begins with a record of ours is deleted.
     written = filter(is_segment, [*changes_files(folder), *segments(folder)])
     for path in [*written, *([kept] if _is_memory(kept) else [])]:
@@ -293,9 +293,5 @@ def _is_memory(path: Path) -> bool:
 
 
 def read(folder: Path) -> Iterator[Record]:
-    """Yield all records of a journal; a last line that was cut off by a crash is left out."""
-    for path in segments(folder):
-        for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-            # A line without its end was cut off by a crash.
-            if line.endswith("\n"):
-                yield from_line(line)
+    """Yield all complete records of a journal."""
+    return (record for _, record in records_from(folder, Place()))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rheostat.journal.retention import segments
 from rheostat.journal.starts import STARTS_FILE, checkpoints_of, read_events
+from rheostat.storage.local_files import LocalFileSystem
 
 OWN_PLACE = "journal"
 """The folder in the state folder where journals are that name no folder."""
@@ -23,10 +24,8 @@ def remember(state_folder: Path, journal: Path) -> None:
     others = [line for line in _listed(state_folder) if line != place]
     if Path(place).parent == (state_folder / OWN_PLACE).resolve():
         return
-    state_folder.mkdir(parents=True, exist_ok=True)
-    fresh = state_folder / f"{LIST_FILE}.new"
-    fresh.write_text("".join(f"{line}\n" for line in [*others, place][-_MOST:]), encoding="utf-8")
-    fresh.replace(state_folder / LIST_FILE)
+    text = "".join(f"{line}\n" for line in [*others, place][-_MOST:])
+    LocalFileSystem().write(str(state_folder / LIST_FILE), text)
 
 
 def known_journals(state_folder: Path) -> list[Path]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.journal.folder import MEMORY_FILE, memory_in
-from rheostat.journal.record import from_line
+from rheostat.journal.record import read_line
 from rheostat.journal.retention import segments
 from rheostat.model import Memory, Observation, Record
 
@@ -68,20 +68,12 @@ def _newest(segments_backwards: Iterable[str], before_s: float) -> list[Record]:
     records: list[Record] = []
     for text in segments_backwards:
         for line in reversed(text.splitlines()):
-            record = _record(line)
+            record = read_line(line)
             if record is not None and record.t_s < before_s:
                 records.append(record)
             if len(records) >= _MOST_RECORDS:
                 return records
     return records
-
-
-def _record(line: str) -> Record | None:
-    """Return the record of a line; None for one that was cut off or is of another schema."""
-    try:
-        return from_line(line)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
 
 
 def _size_in_force(record: Record) -> int | None:

@@ -1,14 +1,115 @@
-"""A journal read back for people and programs: every record with the place where it is."""
+"""A journal read back: all records strictly, for people, or those around a moment, by bisection."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from rheostat.errors import BadInput
-from rheostat.journal.record import from_line
+from rheostat.journal.record import from_line, read_line
 from rheostat.journal.retention import changes_files, segments
 from rheostat.model import Record
+
+_TIME = re.compile(rb'"t_s":\s*([0-9.eE+-]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An offset in bytes in a segment."""
+
+    segment: str = ""
+    offset: int = 0
+
+
+def records_from(folder: Path, place: Place) -> Iterator[tuple[Place, Record]]:
+    """Yield the whole records after a place, each with the place behind it."""
+    for path in segments(folder):
+        if path.name < place.segment:
+            continue
+        with suppress(OSError), path.open("rb") as file:
+            offset = file.seek(place.offset) if path.name == place.segment else 0
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break  # it is being written, or a crash has cut it off
+                offset += len(line)
+                record = read_line(line)
+                if record is not None:
+                    yield Place(path.name, offset), record
+
+
+def records_until(folder: Path, t_s: float) -> Iterator[Record]:
+    """Yield the records before a time, also those that are left of deleted segments."""
+    for path in [*changes_files(folder), *segments(folder)]:
+        with suppress(OSError), path.open("rb") as file:
+            for line in file:
+                record = read_line(line)
+                if record is not None and record.t_s >= t_s:
+                    return
+                if record is not None:
+                    yield record
+
+
+def place_of(folder: Path, t_s: float) -> Place:
+    """Return the place of the first record at or after a time."""
+    last = Place()
+    for path in reversed(segments(folder)):
+        with suppress(OSError), path.open("rb") as file:
+            first_s = _time(file.readline())
+            if first_s is not None and first_s < t_s:
+                return Place(path.name, _bisect(file, t_s))
+            last = Place(path.name, 0)
+    return last
+
+
+def record_at(folder: Path, t_s: float) -> Record | None:
+    """Return the newest record at or before a time; None where there is none."""
+    newest = None
+    for path in [*changes_files(folder), *segments(folder)][::-1]:
+        with suppress(OSError), path.open("rb") as file:
+            first_s = _time(file.readline())
+            if first_s is None or first_s > t_s:
+                continue
+            end = _bisect(file, t_s + 1e-6)
+            file.seek(max(0, end - 256 * 1024))
+            lines = file.read(end - file.tell()).splitlines()
+            newest = next((r for line in reversed(lines) if (r := read_line(line))), None)
+            if newest is not None:
+                return newest
+    return newest
+
+
+def last_record(folder: Path) -> Record | None:
+    """Return the newest complete record of a journal; None where there is none."""
+    return record_at(folder, float("inf"))
+
+
+def _bisect(file: BinaryIO, t_s: float) -> int:
+    """Return the offset of the first line at or after a time, of lines in order of time."""
+    low, high = 0, file.seek(0, 2)
+    while low < high:
+        middle = (low + high) // 2
+        file.seek(max(0, middle - 1))
+        if middle:
+            file.readline()  # the rest of a line that began before
+        begin = file.tell()
+        time_s = _time(file.readline())
+        if begin >= high or time_s is None or time_s >= t_s:
+            high = middle
+        else:
+            low = file.tell()
+    return low
+
+
+def _time(line: bytes) -> float | None:
+    match = _TIME.search(line[:200])
+    try:
+        return float(match[1]) if match else None
+    except ValueError:
+        return None
 
 
 def records(path: Path) -> Iterator[tuple[str, Record]]:

@@ -50,6 +50,14 @@ def from_line(line: str) -> Record:
     )
 
 
+def read_line(line: str | bytes) -> Record | None:
+    """Return the record of one line; None if it is torn or of another schema."""
+    try:
+        return from_line(line.decode() if isinstance(line, bytes) else line)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
 def observation_from(read: Mapping[str, Any]) -> Observation:
     """Return an observation of a mapping with the names of its fields; unknown names are
     skipped.

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rheostat.errors import BadInput
-from rheostat.journal.record import SCHEMA, from_line, to_line
+from rheostat.journal.record import SCHEMA, read_line, to_line
 from rheostat.model import Record
+from rheostat.storage.local_files import LocalFileSystem
 
 if TYPE_CHECKING:
     from rheostat.config import JournalOptions
@@ -84,7 +84,7 @@ def prune(folder: Path, retention: Retention, now: float) -> None:
     ours = list(filter(is_segment, segments(folder)))
     for path in _surplus(ours, retention.segments_bytes, now - retention.most_s):
         # The changes first: a crash in between leaves both, and the segment then counts for itself.
-        with suppress(OSError, BadInput):
+        with suppress(OSError):
             _leave_changes(path)
         with suppress(OSError):
             path.unlink()
@@ -130,19 +130,12 @@ def _surplus(paths: Sequence[Path], most_bytes: int, oldest_s: float | None) -> 
 
 
 def _leave_changes(segment: Path) -> None:
-    # Imported here: whoever only reads a journal should not wait for it.
-    from rheostat.machine.atomic_file import write_atomic
-
     kept = segment.with_name(f"changes-{_number(segment)}.jsonl")
-    write_atomic(kept, "".join(f"{to_line(record)}\n" for record in turning_points(_read(segment))))
-
-
-def _read(path: Path) -> Iterator[Record]:
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            # A segment that was damaged still leaves the changes that can be read.
-            with suppress(ValueError, KeyError, TypeError, AttributeError):
-                yield from_line(line)
+    with segment.open("rb") as lines:
+        # A segment that was damaged still leaves the changes that can be read.
+        whole = (record for line in lines if (record := read_line(line)) is not None)
+        text = "".join(f"{to_line(record)}\n" for record in turning_points(whole))
+    LocalFileSystem().write(str(kept), text)
 
 
 def _last_s(path: Path) -> float | None:

@@ -6,11 +6,14 @@ objective, process. An end that is missing means that the process was killed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from rheostat.storage.event_log import EventLog, known_fields
+from rheostat.storage.file_system import StorageError
+from rheostat.storage.local_files import LocalFileSystem
 
 STARTS_FILE = "starts.jsonl"
 STOP_FILE = "STOP"
@@ -85,22 +88,26 @@ _NAMES: dict[type, str] = {kind: name for name, kind in _KINDS.items()}
 
 
 def append_event(folder: Path, event: Event) -> None:
-    """Append an event to a journal; raises OSError where that cannot be done."""
-    line = {"schema": SCHEMA, "event": _NAMES[type(event)], **asdict(event)}
-    with (folder / STARTS_FILE).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line, separators=(",", ":")) + "\n")
+    """Append an event to a journal; raises StorageError where that is impossible."""
+    _log(folder).append(event)
 
 
 def read_events(folder: Path) -> list[Event]:
-    """Return the events of a journal in their order; none for a journal that has no such file.
-
-    A line that a crash has cut off, or that a later version has written, is skipped.
-    """
+    """Return the events of a journal in order; none for a journal that has no such file."""
     try:
-        text = (folder / STARTS_FILE).read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return [*_log(folder).read()]
+    except StorageError:
         return []
-    return [event for line in text.splitlines() if (event := _event(line)) is not None]
+
+
+def _log(folder: Path) -> EventLog[Event]:
+    return EventLog(
+        LocalFileSystem(durable=False), str(folder / STARTS_FILE), _event_json, _event_from
+    )
+
+
+def _event_json(event: Event) -> dict[str, Any]:
+    return {"schema": SCHEMA, "event": _NAMES[type(event)], **asdict(event)}
 
 
 def starts_of(events: Iterable[Event]) -> list[Start]:
@@ -113,18 +120,14 @@ def start_at(starts: Sequence[Start], t_s: float) -> Start | None:
     return next((start for start in reversed(starts) if start.t_s <= t_s), None)
 
 
-def _event(line: str) -> Event | None:
-    try:
-        read: dict[str, Any] = json.loads(line)
-        kind = _KINDS[read["event"]]
-        if read["schema"] != SCHEMA:
-            return None
-        values = {field.name: read[field.name] for field in fields(kind) if field.name in read}
-        if kind is Checkpoints:
-            values["checkpoints"] = tuple(values["checkpoints"])
-        return kind(**values)  # type: ignore[no-any-return]
-    except (ValueError, TypeError, KeyError, AttributeError):
+def _event_from(read: dict[str, Any]) -> Event | None:
+    kind = _KINDS[read["event"]]
+    if read["schema"] != SCHEMA:
         return None
+    values = known_fields(kind, read)
+    if kind is Checkpoints:
+        values["checkpoints"] = tuple(values["checkpoints"])
+    return kind(**values)  # type: ignore[no-any-return]
 
 
 def checkpoints_of(events: Iterable[Event]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.journal.binding_constraint import binding_constraint
+from rheostat.journal.reading import last_record
 from rheostat.journal.savings import BEFORE, MAX, Saving, saving, total
 from rheostat.journal.starts import (
     STOP_FILE,
@@ -20,7 +21,7 @@ from rheostat.journal.starts import (
     read_events,
     starts_of,
 )
-from rheostat.journal.summary import last_record, summarize
+from rheostat.journal.summary import summarize
 from rheostat.journal.totals import Change, Day, Totals, date_of, longest_gap_s
 from rheostat.model import Record
 

@@ -5,16 +5,14 @@ hold, so that an answer reads only the records after that place.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rheostat.journal.record import from_line
-from rheostat.journal.retention import segments
+from rheostat.journal.reading import Place, records_from
 from rheostat.journal.starts import Start, read_events, starts_of
 from rheostat.journal.totals import Totals, totals_json, totals_of
 from rheostat.model import Record
+from rheostat.storage.local_files import LocalFileSystem
 
 SUMMARY_FILE = "summary.json"
 SCHEMA = 1
@@ -59,9 +57,7 @@ class SummaryWriter:
 
     def write(self) -> None:
         """Write the file in one step."""
-        fresh = self._folder / f"{SUMMARY_FILE}.new"
-        fresh.write_text(summary_text(self._summary), encoding="utf-8")
-        fresh.replace(self._folder / SUMMARY_FILE)
+        LocalFileSystem().write(str(self._folder / SUMMARY_FILE), summary_text(self._summary))
 
 
 def summarize(folder: Path) -> tuple[Summary, Record | None]:
@@ -73,9 +69,9 @@ def summarize(folder: Path) -> tuple[Summary, Record | None]:
     summary = _read(folder)
     starts = starts_of(read_events(folder))
     last = None
-    for segment, offset, record in _records_after(folder, summary):
+    for place, record in records_from(folder, Place(summary.segment, summary.offset)):
         summary.totals.fold(record, starts)
-        summary.segment, summary.offset, last = segment, offset, record
+        summary.segment, summary.offset, last = place.segment, place.offset, record
     return summary, last
 
 
@@ -99,24 +95,6 @@ def moved(text: str, segment: str) -> str:
     return json.dumps({**json.loads(text), "segment": segment, "offset": 0})
 
 
-def last_record(folder: Path) -> Record | None:
-    """Return the newest whole record of a journal."""
-    for segment in reversed(segments(folder)):
-        for line in reversed(_tail(segment)):
-            with suppress(ValueError, KeyError, TypeError, AttributeError):
-                return from_line(line.decode())
-    return None
-
-
-def _tail(path: Path, most_bytes: int = 256 * 1024) -> list[bytes]:
-    with path.open("rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - most_bytes))
-        lines = file.read().split(b"\n")
-    # What follows the last line end was cut off by a crash, or is being written.
-    return lines[:-1]
-
-
 def _read(folder: Path) -> Summary:
     try:
         read = json.loads((folder / SUMMARY_FILE).read_text(encoding="utf-8"))
@@ -126,19 +104,3 @@ def _read(folder: Path) -> Summary:
         return Summary(segment=read["segment"], offset=read["offset"], totals=totals)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return Summary()
-
-
-def _records_after(folder: Path, summary: Summary) -> Iterator[tuple[str, int, Record]]:
-    """Yield segment, end and content of each record after a summary's place."""
-    place, done = summary.segment, summary.offset
-    for path in segments(folder):
-        if path.name < place:
-            continue
-        with path.open("rb") as file:
-            offset = file.seek(done) if path.name == place else 0
-            for line in file:
-                offset += len(line)
-                if not line.endswith(b"\n"):
-                    break
-                with suppress(ValueError, KeyError, TypeError, AttributeError):
-                    yield path.name, offset, from_line(line.decode())

@@ -125,7 +125,7 @@ class Supervisor:
             before = self.state
             self._carry_out(row.order)
             if self.state != before:
-                self._journal.note(self.state)
+                self._journal.append(self.state)
         return True
 
     def _facts(self, now: float, is_due: bool) -> RestartFacts:
@@ -190,7 +190,7 @@ class Supervisor:
         known = replace(self.state, checkpoints=report.checkpoints, sinks=report.sinks)
         if known != self.state:
             self.state = known
-            self._journal.note(self.state)
+            self._journal.append(self.state)
 
     def _counted(self, phase: str, to: str, now: float) -> RestartState:
         """Return the state with the seconds of the phase that ends, and of the total downtime."""
@@ -212,7 +212,7 @@ class Supervisor:
         """
         since_s = self.state.since_s if phase == self.state.phase else now
         self.state = replace(self.state, phase=phase, since_s=since_s)
-        self._journal.note(self.state)
+        self._journal.append(self.state)
         self._on_step(self.state)
 
     def _carry_out(self, order: RestartOrder) -> None:

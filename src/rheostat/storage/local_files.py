@@ -11,6 +11,9 @@ from pathlib import Path
 
 from rheostat.storage.file_system import FileStatus, StorageError, local_path
 
+TEMPORARY = ".rheostat.tmp"
+"""How the name of a file ends that is being written; a killed process leaves it."""
+
 
 class LocalFileSystem:
     """The port ``FileSystem`` on local disks; where ``durable``, ``create`` and ``append`` wait for
@@ -25,7 +28,7 @@ class LocalFileSystem:
     def __init__(self, *, durable: bool = True) -> None:
         self._durable = durable
         # Unique, because two processes may write the same name at the same time.
-        self._suffix = f"{uuid.uuid4().hex[:12]}.rheostat.tmp"
+        self._suffix = f"{uuid.uuid4().hex[:12]}{TEMPORARY}"
 
     def status(self, name: str) -> FileStatus | None:
         """Return the status of a file or folder; None if it does not exist."""

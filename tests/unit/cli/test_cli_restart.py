@@ -36,7 +36,7 @@ LINE = (
 
 @pytest.fixture
 def journal(tmp_path: Path) -> Path:
-    RestartLog(tmp_path / FOLDER).note(DONE)
+    RestartLog(tmp_path / FOLDER).append(DONE)
     return tmp_path
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.unit.journal.test_totals import NOON_S, record, start, totals
 
 from rheostat.journal.folder import FolderJournal, erase
+from rheostat.journal.reading import last_record
 from rheostat.journal.starts import (
     SCHEMA,
     STARTS_FILE,
@@ -18,7 +19,7 @@ from rheostat.journal.starts import (
     append_event,
     read_events,
 )
-from rheostat.journal.summary import SUMMARY_FILE, last_record, summarize
+from rheostat.journal.summary import SUMMARY_FILE, summarize
 from rheostat.journal.totals import Totals
 
 EVENTS = (start(), Checkpoints(t_s=1.0, checkpoints=("/ck",)), End(t_s=2.0))

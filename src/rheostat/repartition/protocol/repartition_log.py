@@ -4,13 +4,13 @@ next step.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.repartition.state_engine import StoreCount, StoreId
+from rheostat.storage.event_log import EventLog
 from rheostat.storage.file_system import FileSystem
 
 SCHEMA = 1
@@ -79,12 +79,13 @@ class RepartitionLog:
     """Keeps the state of a checkpoint's repartitions in ``_rheostat/journal.jsonl``."""
 
     def __init__(self, checkpoint: str, files: FileSystem) -> None:
-        self._name = f"{checkpoint}/{JOURNAL}"
-        self._files = files
+        self._lines: EventLog[dict[str, Any]] = EventLog(
+            files, f"{checkpoint}/{JOURNAL}", to_json=dict, from_json=dict
+        )
 
     def begin(self, plan: Plan, now: float) -> RepartitionState:
         """Write a plan, and return the state of its repartition."""
-        self._add({"phase": "begun", "t_s": now, "schema": SCHEMA, "plan": asdict(plan)})
+        self._lines.append({"phase": "begun", "t_s": now, "schema": SCHEMA, "plan": asdict(plan)})
         return RepartitionState(plan=plan, phase="begun", times_s={"begun": now})
 
     def note(
@@ -96,35 +97,23 @@ class RepartitionLog:
             line["reason"] = reason
         if written is not None:
             line["written"] = _written_json(written)
-        self._add(line)
+        self._lines.append(line)
 
     def read(self) -> RepartitionState | None:
-        """Return the state of the newest repartition; None if there was none."""
-        return repartition_state(self._files.read_text(self._name) or "")
+        """Return the state of the newest repartition; None if there was none.
 
-    def _add(self, line: Mapping[str, Any]) -> None:
-        self._files.append(self._name, json.dumps(line, separators=(",", ":")) + "\n")
-
-
-def repartition_state(journal: str) -> RepartitionState | None:
-    """Return the state of the newest repartition in a journal's text; None if there is none.
-    A line that a crash has torn is skipped. Raises BadInput for a line that this version
-    of Rheostat cannot read.
-    """
-    state: RepartitionState | None = None
-    for line in journal.splitlines():
-        try:
-            parsed = json.loads(line)
-        except ValueError:
-            continue
-        try:
-            state = _after(state, parsed)
-        except (ValueError, TypeError, KeyError):
-            raise BadInput(
-                f"{JOURNAL} has a line that this Rheostat cannot read ({line[:60]}): use the"
-                " version that started the repartition"
-            ) from None
-    return state
+        Raises BadInput for an event that this version of Rheostat cannot read.
+        """
+        state: RepartitionState | None = None
+        for line in self._lines.read():
+            try:
+                state = _after(state, line)
+            except (ValueError, TypeError, KeyError):
+                raise BadInput(
+                    f"{JOURNAL} has a line that this Rheostat cannot read ({str(line)[:60]}): use"
+                    " the version that started the repartition"
+                ) from None
+        return state
 
 
 def _after(state: RepartitionState | None, line: dict[str, Any]) -> RepartitionState | None:
