@@ -32,4 +32,4 @@ try "[cli]" -m rheostat.cli policies hpa
 try "[spark]" -c 'import rheostat; rheostat.attach'
 try "[sim]" -c 'import rheostat.sim.fitting.counterfactual'
 lab=$(ls dist/rheostat_lab-*.whl)
-try "" -c 'import rheostat_lab.report.summary, rheostat_lab.nexmark.oracle'
+try "" -c 'import rheostat_lab.report.summary, rheostat_lab.demo.verdict'

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import lit
 
 from rheostat.kafka.broker import Broker
 from rheostat_lab.demo.file_sink import LOG
 from rheostat_lab.demo.verdict import verify
-from rheostat_lab.nexmark import nexmark_queries
-from rheostat_lab.nexmark.bid_topic import open_topic
-from rheostat_lab.nexmark.bids import bids, encode
+from rheostat_lab.nexmark.encoding import encode
+from rheostat_lab.nexmark.event_topic import open_topic
+from rheostat_lab.nexmark.events import events
+from rheostat_lab.nexmark.queries import find_query
+from rheostat_lab.nexmark.streams import parse_events
 
 pytestmark = pytest.mark.e2e
 
@@ -49,7 +50,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lines")
     for number in range(BATCHES):
         (folder / f"{number:02d}.txt").write_bytes(
-            b"\n".join(encode(bids(7, number * ROWS, ROWS), _created_ms(number)))
+            b"\n".join(encode(events("bids", 7, number * ROWS, ROWS), _created_ms(number)))
         )
     return folder
 
@@ -58,13 +59,9 @@ def _created_ms(number: int) -> int:
     return CREATED_MS + number * 8000
 
 
-def _stream(spark: SparkSession, lines: Path) -> DataFrame:
-    values = spark.readStream.option("maxFilesPerTrigger", 1).text(str(lines))
-    return nexmark_queries.parse_bids(
-        values.select(
-            "value", lit(0).alias("partition"), lit(0).alias("offset"), lit(None).alias("timestamp")
-        )
-    )
+def _output(spark: SparkSession, lines: Path, query: str) -> DataFrame:
+    records = spark.readStream.option("maxFilesPerTrigger", 1).text(str(lines))
+    return find_query(query).frame({"bids": parse_events(records)})
 
 
 def _write(output: DataFrame, sink: Path) -> Path:
@@ -82,11 +79,11 @@ def _write(output: DataFrame, sink: Path) -> Path:
 def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(
     spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path
 ) -> None:
-    sink = _write(nexmark_queries.q1(_stream(spark, lines)), tmp_path)
+    sink = _write(_output(spark, lines, "q1"), tmp_path)
     assert (sink / LOG / f"{COMPACT - 1}.compact").is_file()
     file = next(sink.glob("part-*.parquet"))
     shutil.copy(file, sink / "part-of-a-killed-task.parquet")
-    verdict = verify("q1", bootstrap, "bids", sink)
+    verdict = verify("q1", bootstrap, {"bids": "bids"}, sink)
     assert (verdict.exact, verdict.rows_in, verdict.rows_out) == (
         True,
         BATCHES * ROWS,
@@ -96,9 +93,9 @@ def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(
     for path in sink.glob("part-*"):
         shutil.copy(path, sink / f"again-{path.name}")
     (sink / LOG / str(BATCHES)).write_text(again)
-    assert verify("q1", bootstrap, "bids", sink).duplicated == ROWS
+    assert verify("q1", bootstrap, {"bids": "bids"}, sink).duplicated == ROWS
     file.unlink()
-    assert verify("q1", bootstrap, "bids", sink).detail.startswith(
+    assert verify("q1", bootstrap, {"bids": "bids"}, sink).detail.startswith(
         "not verified: the sink's log names"
     )
 
@@ -106,12 +103,12 @@ def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(
 def test_a_real_sink_of_q11_holds_the_closed_sessions(
     spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path
 ) -> None:
-    sink = _write(nexmark_queries.q11(_stream(spark, lines)), tmp_path)
-    verdict = verify("q11", bootstrap, "bids", sink)
+    sink = _write(_output(spark, lines, "q11"), tmp_path)
+    verdict = verify("q11", bootstrap, {"bids": "bids"}, sink)
     assert verdict.exact, verdict.detail
     assert 0 < verdict.rows_out < verdict.rows_in
 
 
 def test_a_topic_that_cannot_be_read_is_not_verified(tmp_path: Path, bootstrap: str) -> None:
-    verdict = verify("q1", bootstrap, "nothing", tmp_path)
+    verdict = verify("q1", bootstrap, {"bids": "nothing"}, tmp_path)
     assert (verdict.exact, verdict.detail.split(":")[0]) == (False, "not verified")

@@ -33,7 +33,7 @@ from rheostat.machine.process import Child
 from rheostat.model import Limits
 from rheostat_lab.demo.pipeline import start_query
 from rheostat_lab.demo.verdict import verify
-from rheostat_lab.nexmark.bid_topic import open_topic
+from rheostat_lab.nexmark.event_topic import open_topic
 from rheostat_lab.rescale.rescale_ways import Scripted
 
 pytestmark = pytest.mark.e2e
@@ -89,7 +89,13 @@ class Queries:
 
     def start(self, name: str, service_ms: float) -> None:
         self.running[name] = start_query(
-            self._spark, name, self._bootstrap, TOPIC, str(self._folder / name), service_ms, 1.0
+            self._spark,
+            name,
+            self._bootstrap,
+            {"bids": TOPIC},
+            str(self._folder / name),
+            service_ms,
+            1.0,
         )
 
     def run_on(self, more: int = 2) -> None:
@@ -107,7 +113,7 @@ class Queries:
         for name, query in self.running.items():
             query.processAllAvailable()
             assert query.isActive
-            verdict = verify(name, self._bootstrap, TOPIC, self._folder / name / "sink")
+            verdict = verify(name, self._bootstrap, {"bids": TOPIC}, self._folder / name / "sink")
             assert verdict.exact, verdict.detail
             assert verdict.rows_in > 1000
 

@@ -17,8 +17,9 @@ from rheostat.kafka.broker import Broker
 from rheostat.workloads.constant import Constant
 from rheostat.workloads.day import Day
 from rheostat.workloads.workload import rows_until
-from rheostat_lab.nexmark.bids import bids, encode
 from rheostat_lab.nexmark.curve import Point, read_curve
+from rheostat_lab.nexmark.encoding import encode
+from rheostat_lab.nexmark.events import events
 
 pytestmark = pytest.mark.e2e
 
@@ -127,7 +128,7 @@ def test_the_topic_holds_the_bids_of_the_seed(broker: Broker) -> None:
     assert summary["rows"] == rows_until(Day(low=500, peak=900, day_s=2, seed=11), 2)
     for _, value in _records(broker, "seeded")[:200]:
         bid = json.loads(value)
-        assert encode(bids(11, bid["id"], 1), bid["date_time"]) == [value]
+        assert encode(events("bids", 11, bid["id"], 1), bid["date_time"]) == [value]
         assert 0 <= time.time() * 1000 - bid["date_time"] < 600_000
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from rheostat.workloads import counter
 from rheostat.workloads.day import Day
 from rheostat.workloads.workload import DueRows, rows_until
-from rheostat_lab.nexmark.bids import bids, encode
+from rheostat_lab.nexmark.encoding import encode, tables
+from rheostat_lab.nexmark.events import KINDS, events
 
 SEEDS = st.integers(0, 2**64 - 1)
 FEW_SEEDS = st.sampled_from((0, 7, 2**63))
@@ -26,13 +27,31 @@ def test_one_draw_equals_the_draw_of_many(seed: int, lane: int, counters: list[i
     ]
 
 
-@given(FEW_SEEDS, st.integers(0, 10**9), st.lists(st.integers(0, 60), min_size=1, max_size=6))
-def test_any_split_of_the_bids_gives_the_same_data(seed: int, first: int, sizes: list[int]) -> None:
-    whole = encode(bids(seed, first, sum(sizes)), 5)
+@given(
+    FEW_SEEDS,
+    st.sampled_from(KINDS),
+    st.integers(0, 10**9),
+    st.lists(st.integers(0, 60), min_size=1, max_size=6),
+)
+def test_any_split_of_a_kind_gives_the_same_data(
+    seed: int, kind: str, first: int, sizes: list[int]
+) -> None:
+    complete = encode(events(kind, seed, first, sum(sizes)), 5)
     parts: list[bytes] = []
     for size in sizes:
-        parts += encode(bids(seed, first + len(parts), size), 5)
-    assert parts == whole
+        parts += encode(events(kind, seed, first + len(parts), size), 5)
+    assert parts == complete
+
+
+@given(FEW_SEEDS, st.integers(0, 10**6), st.integers(0, 200), st.integers(0, 200))
+def test_any_split_of_all_events_gives_the_same_data(
+    seed: int, first: int, one: int, other: int
+) -> None:
+    complete = tables(seed, first, one + other, 100.0)
+    parts = tables(seed, first, one, 100.0), tables(seed, first + one, other, 100.0)
+    for kind in KINDS:
+        rows = [row for part in parts for row in part[kind].to_pylist()]
+        assert rows == complete[kind].to_pylist()
 
 
 @given(st.lists(st.floats(0, 30), min_size=1, max_size=8), st.integers(0, 100))

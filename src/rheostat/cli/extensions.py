@@ -2,7 +2,7 @@
 
 An entry point of the group ``rheostat.commands`` is named ``GROUP.NAME`` (or ``NAME`` for a command
 at the top) and names a function that Typer can read. ``rheostat-lab`` adds ``demo`` and the groups
-``simulate`` and ``lab``; without it these names answer with what to install.
+``simulate``, ``lab`` and ``nexmark``; without it these names answer with what to install.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ GROUP = "rheostat.commands"
 GROUPS = {
     "simulate": "Policies on simulated jobs: the production loop, unchanged, against a plant.",
     "lab": "Measurements on real Spark, from specifications.",
+    "nexmark": "The benchmark's events and queries.",
 }
 """The help of each group that consists of extensions only."""
 

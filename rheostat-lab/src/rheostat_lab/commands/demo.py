@@ -27,16 +27,14 @@ if TYPE_CHECKING:
 class ShownDay:
     """Which day is played, and who sizes its query within which limits."""
 
-    query: str = field(
-        default="q1", metadata={"help": "Nexmark query: q1 (map) or q11 (session windows)"}
-    )
+    query: str = field(default="q1", metadata={"help": "Nexmark query: q1, q2, q3, q5, q8 or q11"})
     seconds: float = field(default=240.0, metadata={"help": "length of the compressed day"})
     days: int = field(
         default=1, metadata={"help": "days, one after the other; the second may be forecast"}
     )
     peak: float | None = field(
         default=None,
-        metadata={"help": "bids per second at the peak; left out: what the query can take"},
+        metadata={"help": "events per second at the peak; left out: what the query can take"},
     )
     ramp_share: float = field(
         default=0.16, metadata={"help": "share of the day that its steep ramp takes"}
@@ -54,9 +52,9 @@ class ShownDay:
         metadata={"help": "where it runs, on this computer: standalone, yarn or kubernetes"},
     )
     service_ms: float = field(
-        default=2.0, metadata={"help": "wait per bid, standing for a call to an outside system"}
+        default=2.0, metadata={"help": "wait per event, standing for a call to an outside system"}
     )
-    seed: int = field(default=7, metadata={"help": "seed of the bids and of the load's noise"})
+    seed: int = field(default=7, metadata={"help": "seed of the events and of the load's noise"})
     price_per_slot_hour: float | None = field(
         default=None,
         metadata={"help": "money for an hour of one slot, in any currency: show what it comes to"},

@@ -24,7 +24,6 @@ from rheostat_lab.demo.demo_options import Demo
 from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View
 
-WARM_UP_TOPIC = "warm-up"
 _BASE_BYTES = 2 * 1024**3
 _EXECUTOR_BYTES = 512 * 1024**2
 """Driver, broker, master, worker and producer, and each executor: 4 GiB for the usual four."""
@@ -35,9 +34,9 @@ _STARTS = {
     "kubernetes": "Kubernetes: a control plane and a node",
 }
 _DRIVER_MEMORY_MIB = 768
-_LINGER_S = {"q1": 1.0, "q11": 5.0}
-"""How long a leaving executor stays at least; q1 has no shuffle whose files it would have to
-keep."""
+_LINGER_S = 5.0
+_LINGER_STATELESS_S = 1.0
+"""How long a leaving executor stays at least; without a shuffle it has no files to keep."""
 
 _DRIVER_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
 """A driver of four minutes on two shared cores: compiling well costs more than it brings."""
@@ -63,7 +62,9 @@ class DemoEnvironment:
         self.jars: SourceJars = source_jars()
         view.step("starting a Kafka broker")
         self.broker = stack.enter_context(Broker())
-        self.broker.create_topic(WARM_UP_TOPIC, demo.partitions)
+        self.warm_up_topics = {kind: f"warm-up-{kind}" for kind in demo.known.sources}
+        for topic in self.warm_up_topics.values():
+            self.broker.create_topic(topic, demo.partitions)
         view.step(f"starting {_STARTS[demo.cluster]}")
         self.cluster: LocalCluster = self._cluster()
         stack.enter_context(self.cluster)
@@ -93,7 +94,7 @@ class DemoEnvironment:
             archive_flags=self.warm.flags if self.warm else (),
             driver_memory_mib=_DRIVER_MEMORY_MIB,
             quiet=True,
-            linger_s=_LINGER_S[self.demo.query],
+            linger_s=_LINGER_S if self.demo.known.stateful else _LINGER_STATELESS_S,
             user={
                 "spark.driver.extraJavaOptions": f"{_DRIVER_FLAGS} {driver_tmp}",
                 "spark.executor.cores": str(self.demo.cores),
@@ -111,12 +112,13 @@ class DemoEnvironment:
     def warm_up_load(self, name: str) -> Child:
         """Start a small steady load on the topic for warming up; it ends with the context."""
         words = ["--workload", "constant", "--set", "rate=200", "--seconds", "180"]
-        return self.load(WARM_UP_TOPIC, words, f"{name}-warm-up-load")
+        return self.load(self.warm_up_topics, words, f"{name}-warm-up-load")
 
-    def load(self, topic: str, words: list[str], name: str) -> Child:
-        """Start a producer of bids into a topic."""
+    def load(self, topics: Mapping[str, str], words: list[str], name: str) -> Child:
+        """Start a producer of events into topics, by kind; each has an equal share of the load."""
         program = [sys.executable, "-m", "rheostat_lab.nexmark.load"]
-        where = ["--bootstrap", self.broker.bootstrap, "--topic", topic]
+        where = [word for topic in as_words(topics) for word in ("--topic", topic)]
+        where += ["--bootstrap", self.broker.bootstrap]
         return Child([*program, *where, *words], log=self.folder / f"{name}.log")
 
     def train(self, application: str) -> None:
@@ -142,3 +144,8 @@ class DemoEnvironment:
             "Python": ".".join(map(str, sys.version_info[:3])),
             "Java": java[0] if java else "?",
         }
+
+
+def as_words(topics: Mapping[str, str]) -> list[str]:
+    """Return topics as a producer takes them, KIND=TOPIC."""
+    return [f"{kind}={topic}" for kind, topic in topics.items()]

@@ -17,11 +17,13 @@ from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.registry import create
 from rheostat.workloads.day import Day
+from rheostat_lab.nexmark.queries import find_query, offered_queries
+from rheostat_lab.nexmark.queries.query import Query
 from rheostat_lab.report.result_text import slots
 
 PEAKS = {"q1": 2600.0, "q11": 2000.0}
-"""The queries, and the bids per second that four executors of two slots still take within 10 s."""
-QUERIES = tuple(PEAKS)
+_OTHER_PEAK = 2000.0
+"""Events per second that four executors of two slots still take within 10 s, by query."""
 
 _SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
 _MOST_RATE = 1e6
@@ -39,23 +41,21 @@ _LARGEST_SEED = 2**63 - 1
 class Demo:
     """What the demo does; everything it states, it states from here."""
 
-    query: str = field(
-        default="q1", metadata={"help": "Nexmark query: q1 (map) or q11 (session windows)"}
-    )
+    query: str = field(default="q1", metadata={"help": f"Nexmark query: {offered_queries()}"})
     seconds: float = field(default=240.0, metadata={"help": "length of the day"})
     days: int = field(default=1, metadata={"help": "days, one after the other"})
-    low: float = field(default=200.0, metadata={"help": "bids per second at night"})
+    low: float = field(default=200.0, metadata={"help": "events per second at night"})
     peak: float | None = field(
         default=None,
-        metadata={"help": "bids per second at the peak; left out: what the query can take"},
+        metadata={"help": "events per second at the peak; left out: what the query can take"},
     )
     ramp_share: float = field(
         default=0.16, metadata={"help": "share of the day that its steep ramp takes"}
     )
     service_ms: float = field(
-        default=2.0, metadata={"help": "wait per bid, standing for a call to an outside system"}
+        default=2.0, metadata={"help": "wait per event, standing for a call to an outside system"}
     )
-    partitions: int = field(default=16, metadata={"help": "partitions of the topic"})
+    partitions: int = field(default=16, metadata={"help": "partitions of each topic"})
     trigger_s: float = field(default=1.0, metadata={"help": "trigger interval"})
     slo: Slo = field(default_factory=Slo, metadata={"help": "latency objective"})
     policy: str = field(default=DEFAULT_POLICY, metadata={"help": "policy"})
@@ -73,7 +73,7 @@ class Demo:
     cooldown_in_s: float = field(
         default=10.0, metadata={"help": "seconds after a rescaling before the next scale-in"}
     )
-    seed: int = field(default=7, metadata={"help": "seed of the bids and of the load's noise"})
+    seed: int = field(default=7, metadata={"help": "seed of the events and of the load's noise"})
     guards: GuardOptions = field(
         default_factory=GuardOptions, metadata={"help": "guards beside those that are always on"}
     )
@@ -90,8 +90,7 @@ class Demo:
     )
 
     def __post_init__(self) -> None:
-        if self.query not in QUERIES:
-            raise BadInput(f"there is no query {self.query!r}; there are {', '.join(QUERIES)}")
+        find_query(self.query)
         find_kind(self.cluster)
         if self.seconds < _SHORTEST_S:
             raise BadInput(
@@ -116,11 +115,16 @@ class Demo:
         create(self.policy, self.policy_parameters, self.slo)
 
     @property
+    def known(self) -> Query:
+        """The query."""
+        return find_query(self.query)
+
+    @property
     def load(self) -> Day:
         """The day that is played; raises BadInput for numbers that make none."""
         return Day(
             low=self.low,
-            peak=PEAKS[self.query] if self.peak is None else self.peak,
+            peak=PEAKS.get(self.query, _OTHER_PEAK) if self.peak is None else self.peak,
             day_s=self.seconds,
             ramp_share=self.ramp_share,
             seed=self.seed,
@@ -174,7 +178,7 @@ class Demo:
     def in_words(self) -> str:
         """Say what will be shown, and what stands for what."""
         return (
-            f"Nexmark {self.query}, {self.span}: {self.low:g} to {self.load.peak:g} bids/s; each"
+            f"Nexmark {self.query}, {self.span}: {self.low:g} to {self.load.peak:g} events/s; each"
             f" waits {self.service_ms:g} ms, standing for a call to an outside system;"
             f" trigger {self.trigger_s:g} s, objective {self.slo.latency_s:g} s,"
             f" policy {self.sized_by}, {self.min_executors} to {self.max_executors} executors of"

@@ -26,13 +26,13 @@ from rheostat.spark.sensing.capabilities.query_shape import (
 from rheostat.spark.sensing.queries import progress
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, unix_s
 from rheostat.spark.sensing.rest.rest_pages import Pages, Rest
-from rheostat_lab.nexmark import nexmark_queries
+from rheostat_lab.nexmark.queries import find_query
+from rheostat_lab.nexmark.streams import topic_streams, with_service_time
 from rheostat_lab.report.finished_run import CommittedBatch, ExecutorLife
 
 _ANSWER_S = 120.0
 """After a run nobody waits for the driver's answer but the report."""
 
-QUERIES = {"q1": nexmark_queries.q1, "q11": nexmark_queries.q11}
 # The report tells every batch from its progress; by default Spark keeps the last 100 only.
 _KEPT_BATCHES = 100_000
 QUERY_OPTIONS = {
@@ -55,19 +55,21 @@ def start_query(
     spark: Any,
     name: str,
     bootstrap: str,
-    topic: str,
+    topics: Mapping[str, str],
     folder: str,
     service_ms: float,
     trigger_s: float,
 ) -> Any:
-    """Start a Nexmark query from Kafka into ``folder``/sink and return it; each bid waits
-    ``service_ms`` on its way.
+    """Start a Nexmark query from Kafka topics (by kind of events) into ``folder``/sink and return
+    it; each event waits ``service_ms`` on its way.
     """
-    bids = nexmark_queries.with_service_time(
-        nexmark_queries.read_bids(spark, bootstrap, topic), service_ms
-    )
+    streams = {
+        kind: with_service_time(stream, service_ms)
+        for kind, stream in topic_streams(spark, bootstrap, topics).items()
+    }
     writer = (
-        QUERIES[name](bids)
+        find_query(name)
+        .frame(streams)
         .writeStream.format("parquet")
         .queryName(name)
         .trigger(processingTime=f"{trigger_s:g} seconds")
@@ -86,7 +88,7 @@ class Pipeline:
         self,
         name: str,
         bootstrap: str,
-        topic: str,
+        topics: Mapping[str, str],
         folder: Path,
         service_ms: float,
         trigger_s: float,
@@ -95,7 +97,7 @@ class Pipeline:
         self.sink = folder / "sink"
         self.failures = 0
         self._bootstrap = bootstrap
-        self._topic = topic
+        self._topics = topics
         self._folder = folder
         self._service_ms = service_ms
         self._trigger_s = trigger_s
@@ -109,13 +111,15 @@ class Pipeline:
             master, {**QUERY_OPTIONS, **files, **options}, f"rheostat demo {self.name}", log
         )
 
-    def warm_up(self, topic: str, batches: int = 10, deadline_s: float = 60.0) -> None:
-        """Run the same query on another topic for some batches: what a young JVM costs is not what
+    def warm_up(
+        self, topics: Mapping[str, str], batches: int = 10, deadline_s: float = 60.0
+    ) -> None:
+        """Run the same query on other topics for some batches: what a young JVM costs is not what
         is shown.
         """
         folder = str(self._folder / "warm-up")
         query = start_query(
-            self.spark, self.name, self._bootstrap, topic, folder, 0.0, self._trigger_s / 2
+            self.spark, self.name, self._bootstrap, topics, folder, 0.0, self._trigger_s / 2
         )
         deadline = time.monotonic() + deadline_s
         while query.isActive and time.monotonic() < deadline:
@@ -132,7 +136,7 @@ class Pipeline:
                 self.spark,
                 self.name,
                 self._bootstrap,
-                self._topic,
+                self._topics,
                 str(self._folder),
                 self._service_ms,
                 self._trigger_s,
@@ -152,12 +156,12 @@ class Pipeline:
         return reason[0] if reason else "it ended"
 
     def committed_rows(self) -> int:
-        """Return the rows of the topic that are committed so far."""
+        """Return the rows of the topics that are committed so far."""
         last = self._queries[-1].lastProgress
         return sum(progress.batch_of(last).committed.values()) if last else 0
 
     def drain(self) -> None:
-        """Return when everything in the topic is processed, the batch without data that closes
+        """Return when everything in the topics is processed, the batch without data that closes
         sessions included.
         """
         self._queries[-1].processAllAvailable()

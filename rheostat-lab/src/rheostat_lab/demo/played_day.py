@@ -14,13 +14,14 @@ from rheostat.errors import RheostatError
 from rheostat.machine.process import Child
 from rheostat.model import Limits, Record
 from rheostat.spark.handle import Handle
-from rheostat_lab.demo.demo_environment import WARM_UP_TOPIC, DemoEnvironment
+from rheostat_lab.demo.demo_environment import DemoEnvironment, as_words
 from rheostat_lab.demo.machine_watch import MachineWatch
 from rheostat_lab.demo.pipeline import Pipeline
 from rheostat_lab.demo.results_folder import DRIVER_LOG, JOURNAL
 from rheostat_lab.demo.verdict import verify
-from rheostat_lab.nexmark.bid_topic import open_topic
 from rheostat_lab.nexmark.curve import Curve, read_curve
+from rheostat_lab.nexmark.load import open_topics
+from rheostat_lab.nexmark.queries import find_query
 from rheostat_lab.report.finished_run import CommittedBatch, MachineSample, Overhead, Ramp, Run
 
 _TICK_S = 0.25
@@ -49,12 +50,12 @@ class PlayedDay:
 
     def __init__(self, lab: DemoEnvironment, name: str, folder: Path, size: int | None) -> None:
         demo = lab.demo
-        self.topic = f"bids-{name}"
+        self.topics = {kind: f"{kind}-{name}" for kind in find_query(demo.query).sources}
         self.limits = (
             demo.limits if size is None else Limits(min_executors=size, max_executors=size)
         )
         self.pipeline = Pipeline(
-            demo.query, lab.broker.bootstrap, self.topic, folder, demo.service_ms, demo.trigger_s
+            demo.query, lab.broker.bootstrap, self.topics, folder, demo.service_ms, demo.trigger_s
         )
         self._lab, self._name, self._scaled = lab, name, size is None
         self._curve_file = folder / "curve.jsonl"
@@ -62,7 +63,8 @@ class PlayedDay:
 
     def play(self) -> Run:
         """Do all of it, from the topic to the last committed row."""
-        self._lab.broker.create_topic(self.topic, self._lab.demo.partitions)
+        for topic in self.topics.values():
+            self._lab.broker.create_topic(topic, self._lab.demo.partitions)
         with self.pipeline:
             self.prepare()
             return self.run()
@@ -74,7 +76,7 @@ class PlayedDay:
         log = lab.demo.out / DRIVER_LOG
         self.pipeline.start(lab.cluster.url, lab.session_options(self.limits), log)
         with lab.warm_up_load(self._name):
-            self.pipeline.warm_up(WARM_UP_TOPIC)
+            self.pipeline.warm_up(lab.warm_up_topics)
             lab.train(self.pipeline.spark.sparkContext.applicationId)
 
     def run(self) -> Run:
@@ -88,7 +90,7 @@ class PlayedDay:
             producer = stack.enter_context(self._load(start_s))
             handle = self._attach(start_s) if self._scaled else None
             self._watch(producer)
-            self._close_sessions()
+            self._close_windows()
             return self._finished_run(_ended(handle), list(machine.samples))
 
     def _load(self, start_s: float) -> Child:
@@ -104,7 +106,7 @@ class PlayedDay:
         when += ["--seconds", str(demo.total_s)]
         curve = ["--curve", str(self._curve_file)]
         return self._lab.load(
-            self.topic, ["--workload", "day", *words, *when, *curve], f"{self._name}-load"
+            self.topics, ["--workload", "day", *words, *when, *curve], f"{self._name}-load"
         )
 
     def _attach(self, start_s: float) -> Handle:
@@ -146,24 +148,26 @@ class PlayedDay:
                 )
             time.sleep(_TICK_S)
 
-    def _close_sessions(self) -> None:
-        """Append one bid from the future to a query with sessions, which closes all others, and let
-        the query come to rest.
+    def _close_windows(self) -> None:
+        """Append an event from the future to each source of a query with windows, which closes
+        them, and let the query come to rest.
         """
-        if self.pipeline.name == "q11":
-            sent = open_topic(self._lab.broker.bootstrap, self.topic, self._lab.demo.seed)
-            rows = read_curve(self._curve_file).points[-1].rows
-            sent.write(rows, 1, int((time.time() + _CLOSING_S) * 1000))
+        query = find_query(self.pipeline.name)
+        if query.closes:
+            demo, rows = self._lab.demo, read_curve(self._curve_file).points[-1].rows
+            sent = open_topics(self._lab.broker.bootstrap, as_words(self.topics), demo.seed)
+            sent.resume(rows)
+            sent.write(rows, len(query.sources), int((time.time() + _CLOSING_S) * 1000))
             sent.flush(_CLOSING_S)
-        # Also without sessions: the verdict needs a sink to which nothing is added any more.
+        # Also without windows: the verdict needs a sink to which nothing is added any more.
         self.pipeline.drain()
 
     def _finished_run(self, overhead: Overhead | None, machine: Sequence[MachineSample]) -> Run:
         lab, demo, curve = self._lab, self._lab.demo, read_curve(self._curve_file)
         # Before the verdict, while the session is there to be asked.
         executors, failed_tasks = self.pipeline.executors(self._records)
-        lab.view.step("comparing the sink with a batch computation over the topic")
-        verdict = verify(demo.query, lab.broker.bootstrap, self.topic, self.pipeline.sink)
+        lab.view.step("comparing the sink with a batch computation over the topics")
+        verdict = verify(demo.query, lab.broker.bootstrap, self.topics, self.pipeline.sink)
         batches = within(self.pipeline.batches(), curve)
         end_s = batches[-1].commit_s
         return Run(
@@ -212,7 +216,7 @@ def rows_produced(log: str) -> int:
 
 def within(batches: Sequence[CommittedBatch], curve: Curve) -> list[CommittedBatch]:
     """Return the batches with rows of the load; raises ``RheostatError`` where there is none."""
-    # The bid that closes the sessions comes after the load and is no part of it.
+    # The event that closes the windows comes after the load and is no part of it.
     inside = [batch for batch in batches if batch.first_row < curve.points[-1].rows]
     if not inside:
         raise RheostatError("the query committed no batch with rows of the load")

@@ -1,4 +1,4 @@
-"""The producer: bids into Kafka at the rate of a workload, in real time; ``python -m
+"""The producer: events into Kafka at the rate of a workload, in real time; ``python -m
 rheostat_lab.nexmark.load --help`` has the options.
 """
 
@@ -19,8 +19,8 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.workloads import WORKLOADS, create, parameters
 from rheostat.workloads.workload import DueRows, Workload, marks
 from rheostat_lab.loads.trace_file import read_trace
-from rheostat_lab.nexmark.bid_topic import open_topic
 from rheostat_lab.nexmark.curve import CurveFile, Point
+from rheostat_lab.nexmark.event_topic import SourceTopics, open_topic
 
 # Rows of one tick have one time, so a tick is short beside the shortest trigger (0.1 s).
 TICK_S = 0.05
@@ -195,6 +195,16 @@ def workload_of(
     return create(name, given)
 
 
+def open_topics(bootstrap: str, topics: Sequence[str], seed: int) -> SourceTopics:
+    """Return the topics of a command line, each TOPIC (of bids) or KIND=TOPIC, as one; raises
+    BadInput for what does not exist.
+    """
+    named = [topic.rpartition("=") for topic in topics]
+    return SourceTopics(
+        [open_topic(bootstrap, topic, seed, kind or "bids") for kind, _, topic in named]
+    )
+
+
 def start_of(start_at: float | None, now: float) -> float:
     """Return the Unix time of the profile's second 0: now by default; raises BadInput if it is more
     than a day away.
@@ -208,7 +218,12 @@ def start_of(start_at: float | None, now: float) -> float:
 
 def main(
     bootstrap: Annotated[str, typer.Option(help="Kafka broker, host:port.")],
-    topic: Annotated[str, typer.Option(help="Topic; it must exist.")],
+    topic: Annotated[
+        list[str],
+        typer.Option(
+            help="Topic of bids, or KIND=TOPIC; several share the rate equally. They must exist."
+        ),
+    ],
     workload: Annotated[str, typer.Option(help=f"One of {', '.join(WORKLOADS)}.")] = "day",
     settings: Annotated[
         list[str] | None,
@@ -217,7 +232,7 @@ def main(
     trace: Annotated[
         Path | None, typer.Option(help="CSV of a recorded load (workload trace).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the bids and of the workload's noise.")] = 7,
+    seed: Annotated[int, typer.Option(help="Seed of the events and of the workload's noise.")] = 7,
     seconds: Annotated[
         float | None,
         typer.Option(min=0, help="How long; default: the workload's duration, else until SIGTERM."),
@@ -229,7 +244,7 @@ def main(
         Path | None, typer.Option(help="File for the arrival curve, JSON lines.")
     ] = None,
 ) -> None:
-    """Write Nexmark bids into a Kafka topic at the rate of a workload; the last line printed is a
+    """Write Nexmark events into Kafka topics at the rate of a workload; the last line printed is a
     JSON summary.
     """
     stop: list[int] = []
@@ -239,7 +254,7 @@ def main(
     try:
         load = workload_of(workload, settings or (), seed, trace)
         begin = start_of(start_at, time.time())
-        target = open_topic(bootstrap, topic, seed)
+        target = open_topics(bootstrap, topic, seed)
         file = CurveFile(curve, begin, marks(load)) if curve else None
         duration_s = seconds if seconds is not None else load.duration_s
         summary = follow(

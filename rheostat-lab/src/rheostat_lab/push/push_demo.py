@@ -32,7 +32,7 @@ from rheostat_lab.demo.live_view import View
 from rheostat_lab.demo.machine_watch import MachineWatch
 from rheostat_lab.demo.pipeline import QUERY_OPTIONS, executors_of
 from rheostat_lab.demo.results_folder import DRIVER_LOG, JOURNAL, cleared, publish
-from rheostat_lab.nexmark.nexmark_queries import with_service_time
+from rheostat_lab.nexmark.streams import with_service_time
 from rheostat_lab.push.push_options import PushDemo
 from rheostat_lab.push.push_verdict import PushVerdict, judge
 from rheostat_lab.push.sender import Senders

@@ -92,9 +92,9 @@ class Verdict:
     """Whether the sink holds exactly what a batch computation over the same topic gives, and where
     it does not.
 
-    ``rows_in`` are the bids in the topic, ``rows_out`` the distinct bids in the sink (with
-    sessions: the bids they count). ``missing`` rows lack, ``duplicated`` rows are there again,
-    ``wrong`` rows have other contents or should not be there.
+    ``rows_in`` are the events in the topics, ``rows_out`` the distinct rows in the sink.
+    ``missing`` rows lack, ``duplicated`` rows are there again, ``wrong`` rows have other contents
+    or should not be there.
     """
 
     exact: bool

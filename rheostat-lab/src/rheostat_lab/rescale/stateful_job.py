@@ -21,11 +21,10 @@ from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing.queries import progress
-from rheostat_lab.nexmark.oracle import Verdict
 from rheostat_lab.rescale import event_log
 from rheostat_lab.rescale.disturbance import Timed
 from rheostat_lab.rescale.job_setting import Setting
-from rheostat_lab.rescale.stateful_oracle import verify_stateful
+from rheostat_lab.rescale.stateful_oracle import Verdict, verify_stateful
 from rheostat_lab.rescale.stateful_queries import start_stateful_query
 from rheostat_lab.rescale.stateful_rows import Feed, Shape, open_rows
 

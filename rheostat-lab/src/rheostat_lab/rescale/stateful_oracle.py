@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
@@ -13,9 +14,25 @@ import pyarrow as pa
 
 from rheostat.errors import RheostatError
 from rheostat_lab.demo.file_sink import committed_files
-from rheostat_lab.nexmark.oracle import Verdict, compare
 from rheostat_lab.rescale.stateful_queries import JOIN_RANGE_S, UPDATED, WINDOW_S
 from rheostat_lab.rescale.stateful_rows import CLOSING_KEY, read_values
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Two multisets of rows, compared: how many there should be, how many there are, how many lack
+    and how many are too many.
+    """
+
+    expected: int
+    actual: int
+    missing: int
+    unexpected: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether every expected row is there, as often as expected, and nothing else."""
+        return self.missing == 0 and self.unexpected == 0
 
 
 def _md5(payload: bytes) -> str:
@@ -47,6 +64,22 @@ def rows_table(values: Iterable[bytes]) -> pa.Table:
         "md5": pa.string(),
     }
     return pa.table({name: pa.array(column, types[name]) for name, column in columns.items()})
+
+
+def compare(expected: pa.Table, actual: pa.Table) -> Verdict:
+    """Compare two tables with the same columns as multisets of rows."""
+    with duckdb.connect() as connection:
+        connection.register("expected", expected)
+        connection.register("actual", actual)
+        # ALL keeps counts: a row that is there twice, and once expected, is one too many.
+        missing = connection.sql("FROM expected EXCEPT ALL FROM actual").to_arrow_table()
+        unexpected = connection.sql("FROM actual EXCEPT ALL FROM expected").to_arrow_table()
+    return Verdict(
+        expected=expected.num_rows,
+        actual=actual.num_rows,
+        missing=missing.num_rows,
+        unexpected=unexpected.num_rows,
+    )
 
 
 def verify_stateful(

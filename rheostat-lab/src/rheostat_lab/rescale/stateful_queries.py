@@ -36,7 +36,7 @@ def start_stateful_query(
     ``folder``/sink. Each row of the input waits ``service_ms`` in its task, which stands for work
     that needs no processor here. Raises BadInput where this Spark has no such operator.
     """
-    from rheostat_lab.nexmark.nexmark_queries import with_service_time
+    from rheostat_lab.nexmark.streams import with_service_time
 
     sides = [
         with_service_time(read_rows(spark, bootstrap, topic), service_ms)

@@ -20,7 +20,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from rheostat.errors import BadInput
 from rheostat.kafka.client import settings
-from rheostat_lab.nexmark.topic_bids import read_to_end
+from rheostat_lab.nexmark.topic_events import read_to_end
 
 LIVE_GAP_S = 10
 LOADED_GAP_S = 100 * 86_400

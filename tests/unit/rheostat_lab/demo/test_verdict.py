@@ -10,9 +10,10 @@ from confluent_kafka import Message
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat_lab.demo.file_sink import committed_files
-from rheostat_lab.demo.verdict import Sessions, judge, read_sink, verify
-from rheostat_lab.nexmark.bids import bids, encode
-from rheostat_lab.nexmark.topic_bids import bids_of, read_to_end
+from rheostat_lab.demo.verdict import judge, read_sink, verify
+from rheostat_lab.nexmark.encoding import encode
+from rheostat_lab.nexmark.events import events
+from rheostat_lab.nexmark.topic_events import events_of, read_to_end
 
 CREATED_MS = 1_700_000_000_000
 COUNT = 200
@@ -24,7 +25,7 @@ Q1 = (
 
 @pytest.fixture(scope="module")
 def topic() -> pa.Table:
-    return bids_of(iter(encode(bids(7, 0, COUNT), CREATED_MS)))
+    return events_of(iter(encode(events("bids", 7, 0, COUNT), CREATED_MS)))
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +69,13 @@ def sink_of(sink: Path, *parts: pa.Table) -> Path:
 def test_a_sink_with_every_bid_once_is_exact(
     tmp_path: Path, topic: pa.Table, right: pa.Table
 ) -> None:
-    verdict = judge("q1", topic, read_sink(sink_of(tmp_path, right[:150], right[150:])))
+    verdict = judge("q1", {"bids": topic}, read_sink(sink_of(tmp_path, right[:150], right[150:])))
     assert (verdict.exact, verdict.rows_in, verdict.rows_out) == (True, COUNT, COUNT)
-    assert verdict.detail.startswith("all 200 bids")
+    assert verdict.detail.startswith("all 200 rows")
 
 
 def test_a_missing_bid_is_found(topic: pa.Table, right: pa.Table) -> None:
-    verdict = judge("q1", topic, right[1:])
+    verdict = judge("q1", {"bids": topic}, right[1:])
     assert (
         verdict.exact,
         verdict.missing,
@@ -86,7 +87,7 @@ def test_a_missing_bid_is_found(topic: pa.Table, right: pa.Table) -> None:
 
 
 def test_a_bid_that_is_there_twice_is_found(topic: pa.Table, right: pa.Table) -> None:
-    verdict = judge("q1", topic, pa.concat_tables([right, right[3:4]]))
+    verdict = judge("q1", {"bids": topic}, pa.concat_tables([right, right[3:4]]))
     assert (
         verdict.exact,
         verdict.missing,
@@ -112,7 +113,7 @@ def test_wrong_contents_are_found(topic: pa.Table, right: pa.Table, change: str)
         " id <> 5",
         right,
     )
-    verdict = judge("q1", topic, changed)
+    verdict = judge("q1", {"bids": topic}, changed)
     assert (verdict.exact, verdict.wrong) == (False, 1)
 
 
@@ -130,7 +131,7 @@ def test_faults_of_all_kinds_are_counted_apart(topic: pa.Table, right: pa.Table,
     kept = [place for place in range(COUNT) if place not in {*lost, *changed}]
     draw.shuffle(kept)
     sink = pa.concat_tables([strange, right.take(kept), other, right.take(again)])
-    verdict = judge("q1", topic, sink)
+    verdict = judge("q1", {"bids": topic}, sink)
     assert (verdict.missing, verdict.duplicated, verdict.wrong) == (
         len(lost),
         len(again),
@@ -141,7 +142,7 @@ def test_faults_of_all_kinds_are_counted_apart(topic: pa.Table, right: pa.Table,
 
 
 def test_nothing_in_the_sink_is_all_missing(topic: pa.Table) -> None:
-    assert judge("q1", topic, None).missing == COUNT
+    assert judge("q1", {"bids": topic}, None).missing == COUNT
 
 
 def test_a_file_that_no_batch_committed_does_not_count(
@@ -149,7 +150,7 @@ def test_a_file_that_no_batch_committed_does_not_count(
 ) -> None:
     sink = sink_of(tmp_path, right)
     pq.write_table(right[:10], sink / "part-of-a-killed-task.parquet")
-    assert judge("q1", topic, read_sink(sink)).exact
+    assert judge("q1", {"bids": topic}, read_sink(sink)).exact
 
 
 def test_a_compact_log_stands_for_all_before_it_and_a_deleted_file_is_out(tmp_path: Path) -> None:
@@ -178,8 +179,8 @@ def test_a_file_that_the_log_names_must_be_there(tmp_path: Path) -> None:
 
 
 def test_a_record_that_is_no_bid_is_refused() -> None:
-    with pytest.raises(RheostatError, match="no bid"):
-        bids_of(iter([b'{"id":"seven"}']))
+    with pytest.raises(RheostatError, match="not one of bids"):
+        events_of(iter([b'{"id":"seven"}']))
 
 
 class SilentSource:
@@ -194,9 +195,9 @@ def test_a_broker_that_falls_silent_is_not_waited_for_for_ever() -> None:
         list(read_to_end(SilentSource(), 3))
 
 
-def test_a_query_without_an_oracle_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="q1, q11"):
-        verify("q5", "127.0.0.1:1", "bids", tmp_path)
+def test_a_query_without_a_twin_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="q1, q2, q3, q5, q8, q11"):
+        verify("q7", "127.0.0.1:1", {"bids": "bids"}, tmp_path)
 
 
 def sessions(rows: list[tuple[int, int, int, int]]) -> pa.Table:
@@ -219,17 +220,16 @@ def bids_at(*times: tuple[int, int]) -> pa.Table:
         }
         for i, (bidder, second) in enumerate(times)
     )
-    return bids_of(iter([json.dumps(line).encode() for line in lines]))
+    return events_of(iter([json.dumps(line).encode() for line in lines]))
 
 
 def test_only_sessions_that_the_watermark_has_closed_are_due() -> None:
     topic = bids_at((1, 0), (1, 10), (2, 15), (3, 30))
     closed = sessions([(1, 2, 0, 20), (2, 1, 15, 25)])
-    assert judge("q11", topic, closed).exact
-    assert judge("q11", topic, closed[:1]).missing == 1
-    assert judge("q11", topic, closed[:1], Sessions(watermark_at_s=24.9)).exact
+    assert judge("q11", {"bids": topic}, closed).exact
+    assert judge("q11", {"bids": topic}, closed[:1]).missing == 1
 
 
 def test_a_session_with_another_count_is_wrong() -> None:
-    verdict = judge("q11", bids_at((1, 0), (1, 5), (2, 60)), sessions([(1, 1, 0, 15)]))
+    verdict = judge("q11", {"bids": bids_at((1, 0), (1, 5), (2, 60))}, sessions([(1, 1, 0, 15)]))
     assert (verdict.exact, verdict.wrong, verdict.missing, verdict.rows_out) == (False, 1, 0, 1)

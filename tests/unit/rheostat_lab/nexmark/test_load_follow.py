@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,8 @@ from rheostat.workloads.constant import Constant
 from rheostat.workloads.day import Day
 from rheostat.workloads.ramp import Ramp
 from rheostat.workloads.workload import rows_until
-from rheostat_lab.nexmark.bid_topic import BidTopic
 from rheostat_lab.nexmark.curve import CurveFile, read_curve
+from rheostat_lab.nexmark.event_topic import EventTopic, SourceTopics
 from rheostat_lab.nexmark.load import follow, start_of, workload_of
 
 START = 1_000_000.0
@@ -186,19 +187,41 @@ class ListProducer:
 
 def test_bids_go_to_the_partition_of_their_number_also_after_a_full_queue() -> None:
     producer = ListProducer(room=5)
-    topic = BidTopic(producer, "bids", 4, seed=7)
+    topic = EventTopic(producer, "bids", 4, seed=7)
     done = 0
     while done < 12:
         done += topic.write(done, 12 - done, 1000 + done)
     assert [partition for partition, _, _ in producer.sent] == [n % 4 for n in range(12)]
-    assert [
-        value.startswith(b'{"id":%d,' % n) for n, (_, value, _) in enumerate(producer.sent)
-    ] == [True] * 12
+    assert [json.loads(value)["id"] for _, value, _ in producer.sent] == list(range(12))
     assert [time for _, _, time in producer.sent] == [1000] * 5 + [1005] * 5 + [1010] * 2
 
 
+def test_several_sources_have_equal_shares_also_after_a_full_queue() -> None:
+    one, other = ListProducer(room=5), ListProducer(room=3)
+    sources = SourceTopics(
+        [
+            EventTopic(one, "auctions", 2, seed=7, kind="auctions"),
+            EventTopic(other, "persons", 2, seed=7, kind="persons"),
+        ]
+    )
+    done = 0
+    while done < 25:
+        done += sources.write(done, min(9, 25 - done), 1000)
+    for producer, count in ((one, 13), (other, 12)):
+        numbers = [json.loads(value)["id"] - 1000 for _, value, _ in producer.sent]
+        assert numbers == list(range(count))
+
+
+def test_sources_go_on_after_the_rows_that_were_written_before() -> None:
+    producers = [ListProducer(room=9), ListProducer(room=9)]
+    sources = SourceTopics([EventTopic(producer, "bids", 1, seed=7) for producer in producers])
+    sources.resume(25)
+    assert sources.write(25, 2, 1000) == 2
+    assert [json.loads(producer.sent[0][1])["id"] for producer in producers] == [13, 12]
+
+
 def test_a_bid_that_was_given_up_is_no_silent_loss() -> None:
-    topic = BidTopic(ListProducer(room=5), "bids", 4, seed=7, given_up=["timed out"])
+    topic = EventTopic(ListProducer(room=5), "bids", 4, seed=7, lost=["timed out"])
     with pytest.raises(RheostatError, match="topic bids has lost 1 bids: timed out"):
         topic.flush(1)
 

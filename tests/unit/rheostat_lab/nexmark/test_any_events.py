@@ -6,6 +6,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,12 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rheostat.errors import RheostatError
-from rheostat_lab.nexmark import oracle
+from rheostat_lab.demo.verdict import expected
 from rheostat_lab.nexmark.curve import EVERY_S, CurveFile, Point, read_curve
 from rheostat_lab.nexmark.load import OUTAGE_S, Outage
-from rheostat_lab.nexmark.topic_bids import bids_of, read_to_end
+from rheostat_lab.nexmark.queries import find_query
+from rheostat_lab.nexmark.topic_events import events_of, read_to_end
+from rheostat_lab.rescale.stateful_oracle import compare
 
-GAP_S = 2
+GAP_S = 10
 
 
 def table_of(bids: list[tuple[int, int]]) -> pa.Table:
@@ -55,29 +58,36 @@ def test_sessions_are_those_of_a_plain_loop_whatever_the_order() -> None:
     # A hundred bidders at once: a query costs more than all of their rows. Every second moment
     # is a whole gap, so that many bids are exactly a gap apart.
     bids = [
-        (bidder, draw.choice((draw.randrange(12_000), 1000 * GAP_S * draw.randrange(6))))
+        (bidder, draw.choice((draw.randrange(60_000), 1000 * GAP_S * draw.randrange(6))))
         for bidder in range(100)
         for _ in range(draw.randrange(1, 12))
     ]
     draw.shuffle(bids)
-    rows = oracle.q11(table_of(bids), GAP_S).to_pylist()
+    bids.append((0, 10**7))  # closes all sessions but its own
+    _, due = expected(find_query("q11"), {"bids": table_of(bids)})
+    bids.pop()
+    rows = due.to_pylist()
     assert sum(row["bid_count"] for row in rows) == len(bids)
     assert sessions_of(bids) == Counter(
-        (row["bidder"], row["bid_count"], row["start_us"] // 1000, row["end_us"] // 1000)
+        (row["bidder"], row["bid_count"], _ms(row["start_time"]), _ms(row["end_time"]))
         for row in rows
     )
 
 
+def _ms(moment: datetime) -> int:
+    return round((moment - datetime(1970, 1, 1)).total_seconds() * 1000)
+
+
 @pytest.mark.parametrize(
-    ("expected", "found"),
+    ("wanted", "found"),
     [([1, 1, 2], [2, 1, 1]), ([1, 1, 2], [1, 2, 2]), ([], [3, 3]), ([3, 3, 4], [3])],
 )
-def test_two_tables_are_compared_as_multisets(expected: list[int], found: list[int]) -> None:
-    verdict = oracle.compare(*(pa.table({"x": pa.array(x, pa.int64())}) for x in (expected, found)))
-    lacking, surplus = Counter(expected) - Counter(found), Counter(found) - Counter(expected)
+def test_two_tables_are_compared_as_multisets(wanted: list[int], found: list[int]) -> None:
+    verdict = compare(*(pa.table({"x": pa.array(x, pa.int64())}) for x in (wanted, found)))
+    lacking, surplus = Counter(wanted) - Counter(found), Counter(found) - Counter(wanted)
     assert (verdict.missing, verdict.unexpected) == (lacking.total(), surplus.total())
-    assert (verdict.expected, verdict.actual) == (len(expected), len(found))
-    assert verdict.exact == (sorted(expected) == sorted(found))
+    assert (verdict.expected, verdict.actual) == (len(wanted), len(found))
+    assert verdict.exact == (sorted(wanted) == sorted(found))
 
 
 points = st.lists(
@@ -201,8 +211,8 @@ def test_an_error_of_the_broker_is_no_end() -> None:
 
 def test_records_are_the_bids_that_they_say_and_an_empty_one_is_none() -> None:
     bid = {"id": 1, "auction": 2, "bidder": 3, "price": 4, "date_time": 5, "extra": "x", "url": "u"}
-    (row,) = bids_of(iter([json.dumps(bid).encode()])).to_pylist()
+    (row,) = events_of(iter([json.dumps(bid).encode()])).to_pylist()
     assert (row["id"], row["extra"], row["date_time"].microsecond) == (1, "x", 5000)
-    assert bids_of(iter([])).num_rows == 0
+    assert events_of(iter([])).num_rows == 0
     with pytest.raises(RheostatError, match="of 2 records of the topic 1 are bids"):
-        bids_of(iter([json.dumps(bid).encode(), b""]))
+        events_of(iter([json.dumps(bid).encode(), b""]))

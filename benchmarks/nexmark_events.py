@@ -1,0 +1,52 @@
+"""How many Nexmark events a CPU second makes, fully encoded for Kafka: one JSON object an event.
+
+    python benchmarks/nexmark_events.py --events 1000000 --passes 5
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import Annotated
+
+import typer
+
+from rheostat_lab.nexmark.encoding import encode
+from rheostat_lab.nexmark.events import KINDS, events, number_before
+
+CREATED_MS = 1_763_662_000_000
+
+
+def encoded(seed: int, first: int, count: int) -> list[list[bytes]]:
+    """Make and encode events of all kinds."""
+    records = []
+    for kind in KINDS:
+        number = number_before(kind, first)
+        batch = events(kind, seed, number, number_before(kind, first + count) - number)
+        records.append(encode(batch, CREATED_MS))
+    return records
+
+
+def main(
+    count: Annotated[int, typer.Option("--events")] = 1_000_000,
+    passes: int = 5,
+    chunk: int = 10_000,
+    seed: int = 7,
+) -> None:
+    """Print events per CPU second: the median of the passes, with the least and the most."""
+    sample = encoded(seed, 0, chunk)  # builds the tables of texts, too
+    size = sum(len(record) for records in sample for record in records) / chunk
+    rates = []
+    for _ in range(passes):
+        begin = time.process_time()
+        for first in range(0, count, chunk):
+            encoded(seed, first, min(chunk, count - first))
+        rates.append(count / (time.process_time() - begin))
+    typer.echo(
+        f"{statistics.median(rates):,.0f} events per CPU second (n {passes}, {min(rates):,.0f} to"
+        f" {max(rates):,.0f}), {size:.0f} bytes an event"
+    )
+
+
+if __name__ == "__main__":
+    typer.run(main)

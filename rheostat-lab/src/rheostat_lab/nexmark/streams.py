@@ -1,0 +1,78 @@
+"""Events as DataFrames of PySpark: from Kafka topics or from files, as streams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rheostat.errors import BadInput
+from rheostat_lab.nexmark.encoding import TIMES, columns
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def topic_streams(
+    spark: SparkSession, bootstrap: str, topics: Mapping[str, str]
+) -> dict[str, DataFrame]:
+    """Return the streams of Kafka topics by kind of their events."""
+    return {
+        kind: parse_events(
+            spark.readStream.format("kafka")
+            .option("kafka.bootstrap.servers", bootstrap)
+            .option("subscribe", topic)
+            .option("startingOffsets", "earliest")
+            .load(),
+            kind,
+        )
+        for kind, topic in topics.items()
+    }
+
+
+def file_streams(
+    spark: SparkSession, folder: Path, kinds: tuple[str, ...], files_per_trigger: int = 1
+) -> dict[str, DataFrame]:
+    """Return the streams of the Parquet files ``folder``/KIND, in the order of their times."""
+    return {
+        kind: spark.readStream.schema(spark.read.parquet(f"{folder}/{kind}").schema)
+        .option("maxFilesPerTrigger", files_per_trigger)
+        .parquet(f"{folder}/{kind}")
+        for kind in kinds
+    }
+
+
+def parse_events(records: DataFrame, kind: str = "bids") -> DataFrame:
+    """Return events from the column ``value`` of Kafka records; times are timestamps."""
+    from pyspark.sql import functions as sf
+
+    schema = ", ".join(f"{name} {type_}" for name, type_ in columns(kind).items())
+    parsed = records.select(sf.from_json(sf.col("value").cast("string"), schema).alias("event"))
+    return parsed.select("event.*").withColumns(
+        {name: sf.expr(f"timestamp_millis({name})") for name in TIMES if name in columns(kind)}
+    )
+
+
+def with_service_time(df: DataFrame, service_ms: float) -> DataFrame:
+    """Return the same rows, each after a wait of ``service_ms`` in its task, which stands for a
+    call to an outside system; 0 adds nothing.
+
+    So one slot serves about 1000 / ``service_ms`` rows per second and needs next to no CPU. The
+    wait is a static JVM method in a filter that is always true: no Python worker. Spark holds it
+    for nondeterministic (``CallMethodViaReflection``), so it is neither dropped nor run twice nor
+    moved below another filter; it may move below projections, such as the parsing. Raises BadInput
+    below 0. Fails when: waits are so short (under 0.2 ms) that the timer's own 0.1 ms counts.
+    """
+    from pyspark.sql import functions as sf
+
+    if not service_ms >= 0:
+        raise BadInput(f"service_ms must be at least 0, but it is {service_ms}")
+    if service_ms == 0:
+        return df
+    wait = (
+        "java_method('java.util.concurrent.locks.LockSupport', 'parkNanos',"
+        f" {round(service_ms * 1e6)}L)"
+    )
+    # The method returns nothing, which Spark shows as 'null'; were it a real NULL one day, the rows
+    # would still pass.
+    return df.where(sf.expr(f"coalesce({wait}, 'null') = 'null'"))
