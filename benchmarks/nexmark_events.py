@@ -1,6 +1,6 @@
 """How many Nexmark events a CPU second makes, fully encoded for Kafka: one JSON object an event.
 
-    python benchmarks/nexmark_events.py --events 1000000 --passes 5
+python benchmarks/nexmark_events.py --events 1000000 --passes 5
 """
 
 from __future__ import annotations
