@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from rheostat.errors import BadInput
 from rheostat_lab.experiment_file import values_of
-from rheostat_lab.live import policies_run
+from rheostat_lab.matrix import matrix_run
 from rheostat_lab.varga import varga_run
 
 Experiment: TypeAlias = Callable[[str, Path], dict[str, Any]]
@@ -18,7 +18,7 @@ KINDS: Mapping[str, Callable[[Path, Mapping[str, Any]], Experiment]] = {
     "downtime": varga_run.prepared,
     "load-by-parallelism": varga_run.prepared,
     "load-by-size": varga_run.prepared,
-    "policies": policies_run.prepared,
+    "matrix": matrix_run.prepared,
     "snapshot": varga_run.prepared,
 }
 """By the name after ``experiment:``; each checks a file's values and starts nothing."""

@@ -19,8 +19,9 @@ from rheostat.machine.jdk import find_jdk
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.model import Limits
+from rheostat.spark.settings.scaling_settings import ALLOCATION
 from rheostat.spark.warming.warm_start import WarmStart
-from rheostat_lab.demo.demo_options import Demo
+from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION, Demo
 from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View
 
@@ -101,7 +102,8 @@ class DemoEnvironment:
             },
         )
         warm = self.warm.settings if self.warm else {}
-        return {**options, **local_files().settings, **warm, **self.cluster.settings}
+        own = _dynamic_allocation(self.demo) if self.demo.policy == DYNAMIC_ALLOCATION else {}
+        return {**options, **own, **local_files().settings, **warm, **self.cluster.settings}
 
     def keep_broker(self) -> None:
         """Start the broker again, on its data, if it has died."""
@@ -144,6 +146,20 @@ class DemoEnvironment:
             "Python": ".".join(map(str, sys.version_info[:3])),
             "Java": java[0] if java else "?",
         }
+
+
+def _dynamic_allocation(demo: Demo) -> dict[str, str]:
+    """Return Spark's dynamic allocation with its defaults and the given parameters."""
+    defaults = {
+        "minExecutors": str(demo.min_executors),
+        "schedulerBacklogTimeout": "1s",
+        "sustainedSchedulerBacklogTimeout": "1s",
+        "executorIdleTimeout": "60s",
+    }
+    return {
+        f"{ALLOCATION}{name}": str(value)
+        for name, value in (defaults | {**demo.parameters}).items()
+    }
 
 
 def as_words(topics: Mapping[str, str]) -> list[str]:

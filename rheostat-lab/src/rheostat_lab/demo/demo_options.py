@@ -16,7 +16,9 @@ from rheostat.local.cluster_kinds import find_kind
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.registry import create
-from rheostat.workloads.day import Day
+from rheostat.workloads.workload import Workload
+from rheostat_lab.loads.text import parse, with_seed
+from rheostat_lab.loads.trace_file import find_trace
 from rheostat_lab.nexmark.queries import find_query, offered_queries
 from rheostat_lab.nexmark.queries.query import Query
 from rheostat_lab.report.result_text import slots
@@ -24,6 +26,9 @@ from rheostat_lab.report.result_text import slots
 PEAKS = {"q1": 2600.0, "q11": 2000.0}
 _OTHER_PEAK = 2000.0
 """Events per second that four executors of two slots still take within 10 s, by query."""
+
+DYNAMIC_ALLOCATION = "spark-dynamic-allocation"
+"""Spark's own sizing instead of a policy; its parameters are those of spark.dynamicAllocation."""
 
 _SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
 _MOST_RATE = 1e6
@@ -51,6 +56,10 @@ class Demo:
     )
     ramp_share: float = field(
         default=0.16, metadata={"help": "share of the day that its steep ramp takes"}
+    )
+    workload: str = field(
+        default="",
+        metadata={"help": "load instead of the day, as in a sweep: cosine:shift=900,noise=50"},
     )
     service_ms: float = field(
         default=2.0, metadata={"help": "wait per event, standing for a call to an outside system"}
@@ -99,7 +108,8 @@ class Demo:
             )
         between(_SHORTEST_S, _LONGEST_S, seconds=self.seconds)
         between(1, _MOST_DAYS, days=self.days)
-        between(0, _MOST_RATE, low=self.low, peak=self.load.peak)
+        between(0, _MOST_RATE, low=self.low, peak=self.peak or 0.0)
+        _ = self.load  # a text that is none is refused here
         between(0, _LONGEST_WAIT_MS, service_ms=self.service_ms)
         between(1, _MOST_PARTITIONS, partitions=self.partitions)
         between(_SHORTEST_TRIGGER_S, self.seconds, trigger_s=self.trigger_s)
@@ -112,7 +122,8 @@ class Demo:
         if self.price_per_slot_hour is not None:
             between(0, _MOST_PRICE, price_per_slot_hour=self.price_per_slot_hour)
         guards_of(self.limits, self.guards, self.loop)
-        create(self.policy, self.policy_parameters, self.slo)
+        if self.policy != DYNAMIC_ALLOCATION:
+            create(self.policy, self.policy_parameters, self.slo)
 
     @property
     def known(self) -> Query:
@@ -120,15 +131,23 @@ class Demo:
         return find_query(self.query)
 
     @property
-    def load(self) -> Day:
-        """The day that is played; raises BadInput for numbers that make none."""
-        return Day(
-            low=self.low,
-            peak=PEAKS.get(self.query, _OTHER_PEAK) if self.peak is None else self.peak,
-            day_s=self.seconds,
-            ramp_share=self.ramp_share,
-            seed=self.seed,
+    def load(self) -> Workload:
+        """The load; raises BadInput for numbers or a text that make none."""
+        return with_seed(parse(self.load_text, find_trace), self.load_seed)
+
+    @property
+    def load_text(self) -> str:
+        """The load as text: the day, if no other is given."""
+        peak = PEAKS.get(self.query, _OTHER_PEAK) if self.peak is None else self.peak
+        return self.workload or (
+            f"day:low={self.low},peak={peak},day_s={self.seconds},ramp_share={self.ramp_share}"
+            f",seed={self.seed}"
         )
+
+    @property
+    def load_seed(self) -> int:
+        """What is added to the seeds of the load's text: that of a day has its own."""
+        return self.seed if self.workload else 0
 
     @property
     def total_s(self) -> float:
@@ -175,10 +194,16 @@ class Demo:
         """The policy with the parameters that were given, as on a command line."""
         return shlex.join([self.policy, *(f"{name}={v}" for name, v in self.parameters.items())])
 
+    @property
+    def load_words(self) -> str:
+        """The load in words: the rates of the day, or the text that was given."""
+        peak = PEAKS.get(self.query, _OTHER_PEAK) if self.peak is None else self.peak
+        return self.workload or f"{self.low:g} to {peak:g} events/s"
+
     def in_words(self) -> str:
         """Say what will be shown, and what stands for what."""
         return (
-            f"Nexmark {self.query}, {self.span}: {self.low:g} to {self.load.peak:g} events/s; each"
+            f"Nexmark {self.query}, {self.span}: {self.load_words}; each"
             f" waits {self.service_ms:g} ms, standing for a call to an outside system;"
             f" trigger {self.trigger_s:g} s, objective {self.slo.latency_s:g} s,"
             f" policy {self.sized_by}, {self.min_executors} to {self.max_executors} executors of"

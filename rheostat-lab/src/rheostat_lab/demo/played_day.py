@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from rheostat.api import attach
+from rheostat.api import attach, shadow
 from rheostat.errors import RheostatError
 from rheostat.machine.process import Child
 from rheostat.model import Limits, Record
 from rheostat.spark.handle import Handle
 from rheostat_lab.demo.demo_environment import DemoEnvironment, as_words
+from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION
 from rheostat_lab.demo.machine_watch import MachineWatch
 from rheostat_lab.demo.pipeline import Pipeline
 from rheostat_lab.demo.results_folder import DRIVER_LOG, JOURNAL
@@ -94,27 +95,19 @@ class PlayedDay:
             return self._finished_run(_ended(handle), list(machine.samples))
 
     def _load(self, start_s: float) -> Child:
-        demo, day = self._lab.demo, self._lab.demo.load
-        settings = {
-            "low": day.low,
-            "peak": day.peak,
-            "day_s": day.day_s,
-            "ramp_share": day.ramp_share,
-        }
-        words = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
-        when = ["--seed", str(demo.seed), "--start-at", str(start_s)]
-        when += ["--seconds", str(demo.total_s)]
-        curve = ["--curve", str(self._curve_file)]
-        return self._lab.load(
-            self.topics, ["--workload", "day", *words, *when, *curve], f"{self._name}-load"
-        )
+        demo = self._lab.demo
+        words = ["--load", demo.load_text, "--load-seed", str(demo.load_seed)]
+        words += ["--seed", str(demo.seed), "--start-at", str(start_s)]
+        words += ["--seconds", str(demo.total_s), "--curve", str(self._curve_file)]
+        return self._lab.load(self.topics, words, f"{self._name}-load")
 
     def _attach(self, start_s: float) -> Handle:
         lab, demo = self._lab, self._lab.demo
-        handle = attach(
+        own = demo.policy == DYNAMIC_ALLOCATION  # Spark decides, and is observed
+        handle = (shadow if own else attach)(
             self.pipeline.spark,
-            policy=demo.policy,
-            parameters=demo.policy_parameters,
+            policy="fixed" if own else demo.policy,
+            parameters={} if own else demo.policy_parameters,
             slo=demo.slo,
             limits=demo.limits,
             kafka={"bootstrap.servers": lab.broker.bootstrap},
@@ -223,8 +216,10 @@ def within(batches: Sequence[CommittedBatch], curve: Curve) -> list[CommittedBat
     return inside
 
 
-def ramp_of(curve: Curve) -> Ramp:
-    """Return the load's marked ramp in Unix seconds."""
+def ramp_of(curve: Curve) -> Ramp | None:
+    """Return the load's marked ramp in Unix seconds; None where the load has none."""
+    if "ramp_start_s" not in curve.marks:
+        return None
     at_s = {name: curve.start_s + at_s for name, at_s in curve.marks.items()}
     return Ramp(at_s["ramp_start_s"], at_s["ramp_end_s"])
 

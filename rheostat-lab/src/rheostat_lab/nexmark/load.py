@@ -18,7 +18,8 @@ import typer
 from rheostat.errors import BadInput, RheostatError
 from rheostat.workloads import WORKLOADS, create, parameters
 from rheostat.workloads.workload import DueRows, Workload, marks
-from rheostat_lab.loads.trace_file import read_trace
+from rheostat_lab.loads.text import parse, with_seed
+from rheostat_lab.loads.trace_file import find_trace, read_trace
 from rheostat_lab.nexmark.curve import CurveFile, Point
 from rheostat_lab.nexmark.event_topic import SourceTopics, open_topic
 
@@ -232,6 +233,11 @@ def main(
     trace: Annotated[
         Path | None, typer.Option(help="CSV of a recorded load (workload trace).")
     ] = None,
+    load: Annotated[
+        str | None,
+        typer.Option(help="The workload as one text instead: cosine:shift=900 + 0.5 * bursts."),
+    ] = None,
+    load_seed: Annotated[int, typer.Option(help="Added to the seeds of --load.")] = 0,
     seed: Annotated[int, typer.Option(help="Seed of the events and of the workload's noise.")] = 7,
     seconds: Annotated[
         float | None,
@@ -252,13 +258,22 @@ def main(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda got, _: stop.append(got))
     try:
-        load = workload_of(workload, settings or (), seed, trace)
+        profile = (
+            with_seed(parse(load, find_trace), load_seed)
+            if load
+            else workload_of(workload, settings or (), seed, trace)
+        )
         begin = start_of(start_at, time.time())
         target = open_topics(bootstrap, topic, seed)
-        file = CurveFile(curve, begin, marks(load)) if curve else None
-        duration_s = seconds if seconds is not None else load.duration_s
+        file = CurveFile(curve, begin, marks(profile)) if curve else None
+        duration_s = seconds if seconds is not None else profile.duration_s
         summary = follow(
-            load, target, start_at=begin, seconds=duration_s, curve=file, stopped=lambda: bool(stop)
+            profile,
+            target,
+            start_at=begin,
+            seconds=duration_s,
+            curve=file,
+            stopped=lambda: bool(stop),
         )
     except RheostatError as error:
         typer.echo(str(error), err=True)

@@ -8,6 +8,8 @@ import pytest
 from rheostat.config import GuardOptions
 from rheostat.errors import BadInput
 from rheostat.model import Slo
+from rheostat.workloads.cosine import Cosine
+from rheostat.workloads.day import Day
 from rheostat_lab.demo.demo_options import Demo
 
 NUMBERS = [
@@ -35,9 +37,9 @@ def test_what_is_shown_by_default_is_allowed():
 
 
 def test_a_query_peaks_where_it_can_still_be_kept_up_with_unless_told_otherwise():
-    assert Demo().load.peak == 2600.0
+    assert Demo().load_words == "200 to 2600 events/s"
     assert "200 to 2000 events/s" in Demo(query="q11").in_words()
-    assert Demo(query="q11", peak=2600.0).load.peak == 2600.0
+    assert Demo(query="q11", peak=2600.0).load_words == "200 to 2600 events/s"
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
@@ -90,3 +92,11 @@ def test_parameters_that_are_given_are_the_policys_and_said() -> None:
     demo = Demo(policy="varga-v2", parameters={"cooldown_s": "10"})
     assert demo.policy_parameters == {"cooldown_s": "10"}
     assert "policy varga-v2 cooldown_s=10, 1 to 4 executors" in demo.in_words()
+
+
+def test_the_load_is_the_day_or_the_text_that_is_given() -> None:
+    assert Demo(seed=5).load == Day(low=200, peak=2600, day_s=240, ramp_share=0.16, seed=5)
+    other = Demo(seed=5, workload="cosine:shift=900,seed=3")
+    assert other.load == Cosine(shift=900, seed=8)
+    assert "cosine:shift=900" in other.in_words()
+    assert "unknown workload 'noon'" in refused(workload="noon")

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from statistics import mean
 from typing import TypeAlias
 
-from rheostat_lab.live.played_day import PlayedDay
+from rheostat_lab.matrix.played_run import PlayedRun
 
-Days: TypeAlias = Sequence[PlayedDay]
+Days: TypeAlias = Sequence[PlayedRun]
 
 _NOTHING = "-"
 
@@ -141,7 +141,7 @@ def _compared(differences: Sequence[float]) -> str:
     return f"{_spread(percents, 0, ' %', '+')}, n {len(percents)}"
 
 
-def _count(days: Days, holds: Callable[[PlayedDay], bool]) -> str:
+def _count(days: Days, holds: Callable[[PlayedRun], bool]) -> str:
     return f"{sum(map(holds, days))} of {len(days)}"
 
 

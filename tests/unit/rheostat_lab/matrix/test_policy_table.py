@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat_lab.live.played_day import PlayedDay
-from rheostat_lab.live.policy_table import sentences, shares, table
+from rheostat_lab.matrix.played_run import PlayedRun
+from rheostat_lab.matrix.policy_table import sentences, shares, table
 
 
-def day(policy: str, seed: int, slot_hours: float, attained: bool = True) -> PlayedDay:
-    return PlayedDay(
+def day(policy: str, seed: int, slot_hours: float, attained: bool = True) -> PlayedRun:
+    return PlayedRun(
         query="q1",
+        load="day",
         policy=policy,
         seed=seed,
         attained=attained,

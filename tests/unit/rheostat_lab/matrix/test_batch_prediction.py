@@ -10,7 +10,7 @@ import pytest
 
 from rheostat.model import Decision, Memory, Observation, Record, Rescaling
 from rheostat.policies.forecasts.predictive import Predictive
-from rheostat_lab.live.batch_prediction import prediction, size, together
+from rheostat_lab.matrix.batch_prediction import prediction, size, together
 
 TICK_S = 3.0
 

@@ -1,4 +1,4 @@
-"""A day that was played, as its folder tells it."""
+"""A run that was played, from its folder."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from rheostat.errors import BadInput
 from rheostat.journal.reading import records
 from rheostat.policies.forecasts.predictive import Predictive
 from rheostat_lab.demo.results_folder import JOURNAL, SUMMARY
-from rheostat_lab.live.batch_prediction import Prediction, prediction
-from rheostat_lab.live.policies_spec import Cell
+from rheostat_lab.matrix.batch_prediction import Prediction, prediction
+from rheostat_lab.matrix.matrix_spec import Cell
 
 PREDICTS = "predictive"
 """The policy whose batch model is looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlayedDay:
-    """What a day came to; None is unknown."""
+class PlayedRun:
+    """What a run came to; None is unknown. ``policy`` is with its parameters."""
 
     query: str
+    load: str
     policy: str
     seed: int
     attained: bool
@@ -31,16 +32,18 @@ class PlayedDay:
     rescalings: int
     failed_tasks: int
     exact: bool
+    executors_mean: float | None = None
+    latency_mean_s: float | None = None
     prediction: Prediction | None = None
 
 
 def is_played(folder: Path) -> bool:
-    """Tell whether a day has come to its end: the summary is the last that is written."""
+    """Return whether a run has come to its end: the summary is the last that is written."""
     return (folder / SUMMARY).is_file()
 
 
-def read_day(folder: Path, cell: Cell) -> PlayedDay | None:
-    """Return what a day's folder holds; None where it was not played to its end. Raises BadInput
+def read_run(folder: Path, cell: Cell) -> PlayedRun | None:
+    """Return what a run's folder holds; None where it was not played to its end. Raises BadInput
     for a summary or a journal that cannot be read.
     """
     if not is_played(folder):
@@ -49,11 +52,13 @@ def read_day(folder: Path, cell: Cell) -> PlayedDay | None:
     try:
         summary = json.loads(path.read_text(encoding="utf-8"))
         slo_s = float(summary["slo_s"])
-        day = {
+        run = {
             "attained": bool(summary["objective_met"]),
             "share_within_slo": summary["share_within_slo"],
             "latency_p99_s": summary["latency_p99_s"],
             "slot_hours": summary["slot_hours"],
+            "executors_mean": summary.get("executors_mean"),
+            "latency_mean_s": summary.get("latency_mean_s"),
             "rescalings": summary["rescalings"],
             "failed_tasks": summary["failed_tasks"],
             "exact": summary["exact"],
@@ -62,11 +67,16 @@ def read_day(folder: Path, cell: Cell) -> PlayedDay | None:
         raise BadInput(f"{path} is no summary of a demo: {error}") from None
     if not summary["slot_hours"] > 0:
         # It would be the cheapest of all.
-        raise BadInput(f"{path} has no slot-hours: its executors are unknown; play that day again")
+        raise BadInput(f"{path} has no slot-hours: its executors are unknown; play that run again")
     predicted = None
     if cell.policy == PREDICTS:
         kept = [record for _, record in records(folder / JOURNAL)]
         predicted = prediction(kept, Predictive(slo=slo_s))
-    return PlayedDay(
-        query=cell.query, policy=cell.policy, seed=cell.seed, **day, prediction=predicted
+    return PlayedRun(
+        query=cell.query,
+        load=cell.load,
+        policy=cell.sizing,
+        seed=cell.seed,
+        **run,
+        prediction=predicted,
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rheostat_lab.live.batch_prediction import Prediction, size, together
-from rheostat_lab.live.policy_table import Days, row
+from rheostat_lab.matrix.batch_prediction import Prediction, size, together
+from rheostat_lab.matrix.policy_table import Days, row
 
 HEAD = (
     "query",

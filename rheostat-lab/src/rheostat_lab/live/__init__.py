@@ -1,1 +1,0 @@
-"""Policies on real Spark and Kafka: the same days, played by each of them, beside each other."""

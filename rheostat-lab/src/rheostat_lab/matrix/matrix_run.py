@@ -1,0 +1,149 @@
+"""The runs of a specification, one after the other; what was played is not played again."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from rheostat.cli.output import write_out
+from rheostat.errors import BadInput, RheostatError
+from rheostat.machine.atomic_file import replacing
+from rheostat_lab.demo import results_folder
+from rheostat_lab.experiment_file import spec_of
+from rheostat_lab.matrix.matrix_spec import SET_UP_S, Cell, MatrixSpec
+from rheostat_lab.matrix.played_run import PlayedRun, is_played, read_run
+from rheostat_lab.matrix.policy_table import sentences, table
+from rheostat_lab.matrix.prediction_table import prediction_table
+from rheostat_lab.matrix.run_process import play
+
+FAILURE = "failure.txt"
+"""Why a run came to no summary; it is played again by the next call."""
+
+
+def prepared(path: Path, values: Mapping[str, Any]) -> Callable[[str, Path], dict[str, Any]]:
+    """Return what plays the runs of a file; raises BadInput for what it cannot be."""
+    return partial(_run, path, spec_of(MatrixSpec, path, values))
+
+
+def read_runs(spec: MatrixSpec, folder: Path) -> list[PlayedRun]:
+    """Return the runs of a specification that were played to their end."""
+    runs = (read_run(folder / cell.name, cell) for cell in spec.cells())
+    return [run for run in runs if run is not None]
+
+
+def lines(spec: MatrixSpec, runs: Sequence[PlayedRun]) -> list[str]:
+    """Return the result as tables in Markdown and what they show."""
+    output = [f"{len(runs)} of {len(list(spec.cells()))} runs exist."]
+    for query in spec.queries:
+        played = [run for run in runs if run.query == query]
+        output += [f"{query}:", *table(played, spec.sizings()), *sentences(played, spec.sizings())]
+    return [*output, *prediction_table(list(runs), spec.queries)]
+
+
+def _run(path: Path, spec: MatrixSpec, name: str, out: Path) -> dict[str, Any]:
+    """Play the runs that are missing into NAME/ and write NAME.json and NAME.parquet after each;
+    raises RheostatError at the end where one came to no summary.
+    """
+    folder, cells = out / name, list(spec.cells())
+    _require_same_conditions(spec, out / f"{name}.json")
+    missing = [(i, cell) for i, cell in enumerate(cells) if not is_played(folder / cell.name)]
+    _require_time(spec, len(missing))
+    for _, cell in missing:
+        results_folder.check(folder / cell.name)
+    failed: list[str] = []
+    begin = time.monotonic()
+    result = _kept(spec, name, out)
+    for count, (number, cell) in enumerate(missing):
+        left_s = (len(missing) - count) * _seconds_each(spec, count, time.monotonic() - begin)
+        typer.echo(
+            f"{name}: run {number + 1} of {len(cells)}, {cell.name}; about {left_s / 3600:.1f} h"
+            " left",
+            err=True,
+        )
+        _play(path, number, folder, cell, failed)
+        result = _kept(spec, name, out)
+    typer.echo("\n".join(result["lines"]), err=True)
+    if failed:
+        raise RheostatError(
+            f"{len(failed)} of {len(cells)} runs failed ({failed[0]} first); the next call plays"
+            " them again"
+        )
+    return result
+
+
+def _play(path: Path, number: int, folder: Path, cell: Cell, failed: list[str]) -> None:
+    failure = folder / f"{cell.name}.{FAILURE}"
+    failure.unlink(missing_ok=True)
+    try:
+        play(path, number, folder / cell.name, folder / f"{cell.name}.log")
+    except RheostatError as error:
+        # The other runs are worth as much without it.
+        failed.append(cell.name)
+        failure.write_text(f"{error}\n")
+        typer.echo(f"{cell.name} {error}", err=True)
+
+
+def _seconds_each(spec: MatrixSpec, played: int, elapsed_s: float) -> float:
+    """Return how long a run takes: as those before it, or an estimate before the first."""
+    return elapsed_s / played if played else 60 * spec.minutes + SET_UP_S
+
+
+def _require_time(spec: MatrixSpec, runs: int) -> None:
+    """Raise BadInput where the runs take longer than the specification allows."""
+    hours = runs * _seconds_each(spec, 0, 0.0) / 3600
+    if hours > spec.hours:
+        raise BadInput(
+            f"{runs} runs take about {hours:.1f} hours, but hours allows {spec.hours:g}; set hours:"
+            f" {hours + 1:.0f} in the specification to play them"
+        )
+
+
+def _kept(spec: MatrixSpec, name: str, out: Path) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = out / name
+    runs = read_runs(spec, folder)
+    rows = [asdict(run) for run in runs]
+    failures = {
+        path.name.removesuffix(f".{FAILURE}"): path.read_text().strip()
+        for path in sorted(folder.glob(f"*.{FAILURE}"))
+    }
+    result = {
+        "name": name,
+        "conditions": spec.conditions(),
+        "rows": rows,
+        "failures": failures,
+        "lines": lines(spec, runs),
+    }
+    write_out(out / f"{name}.json", [json.dumps(result, indent=2)])
+    if rows:
+        flat = [{k: v for k, v in row.items() if k != "prediction"} for row in rows]
+        with replacing(out / f"{name}.parquet") as fresh:
+            pq.write_table(pa.Table.from_pylist(flat), fresh)
+    return result
+
+
+def _require_same_conditions(spec: MatrixSpec, path: Path) -> None:
+    """Raise BadInput where the runs that exist were played under other conditions."""
+    if not path.exists():
+        return
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))["conditions"]
+        wanted = spec.conditions()
+        others = [
+            f"{name} {before[name]}, not {wanted[name]}"
+            for name in wanted
+            if before[name] != wanted[name]
+        ]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise BadInput(f"{path} is no result of this experiment; name another --out") from None
+    if others:
+        raise BadInput(f"{path} has runs with {', '.join(others)}; name another --out")

@@ -1,0 +1,163 @@
+"""The runs of a specification in the form of a sweep's, with a real cluster in place of the plant;
+everything is checked before anything is started.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from rheostat.errors import BadInput
+from rheostat.model import Slo
+from rheostat_lab.demo.demo_options import Demo
+from rheostat_lab.sweep.spec_places import grid_of, is_number
+
+SET_UP_S = 60.0
+"""What a run takes beside its load, as a first estimate."""
+
+_NUMBERS = ("minutes", "slo", "interval_s", "service_ms", "trigger_s", "hours")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run: a query, its load, what sizes it, and the seed of the events and of the noise."""
+
+    query: str
+    load: str
+    policy: str
+    parameters: Mapping[str, Any]
+    seed: int
+
+    @property
+    def sizing(self) -> str:
+        """The policy with the parameters that are not its defaults."""
+        return " ".join([self.policy, *(f"{name}={v}" for name, v in self.parameters.items())])
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        parts = [self.query, self.load, self.sizing, str(self.seed)]
+        if self.load == self.query:
+            del parts[1]
+        return re.sub(r"[^A-Za-z0-9_.=]+", "-", "-".join(parts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixSpec:
+    """Each of ``policies`` (a name, or ``policy`` and ``set``, whose lists are a grid) sizes each
+    of ``queries`` under each of ``loads`` (a workload as text; one with the name of a query is for
+    that query alone) on each of ``seeds``, on a ``cluster`` of this computer.
+    """
+
+    experiment: str
+    minutes: float
+    queries: tuple[str, ...]
+    loads: Mapping[str, str]
+    policies: tuple[Any, ...]
+    seeds: tuple[int, ...]
+    limits: tuple[int, int] = (1, 4)
+    slo: float = 10.0
+    interval_s: float = 3.0
+    trigger_s: float = 1.0
+    service_ms: float = 2.0
+    cooldown_out_s: float = 5.0
+    cooldown_in_s: float = 10.0
+    cores: int = 2
+    cluster: str = "standalone"
+    hours: float = field(default=24.0, metadata={"help": "the longest that the runs may take"})
+
+    def __post_init__(self) -> None:
+        for name in ("queries", "policies", "seeds"):
+            given = getattr(self, name)
+            if not isinstance(given, tuple) or not given:
+                raise BadInput(f"{name} must be a list, as [a, b], but it is {given!r}")
+        for name in _NUMBERS:
+            if not is_number(getattr(self, name)):
+                raise BadInput(f"{name} must be a number, but it is {getattr(self, name)!r}")
+        if not isinstance(self.loads, Mapping) or not self.loads:
+            raise BadInput("loads must be a mapping, such as day: day:low=200,peak=2600")
+        for number in (*self.seeds, self.cores, *self.limits):
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise BadInput(f"seeds, cores and limits are whole numbers, but one is {number!r}")
+        if len(self.limits) != 2:
+            raise BadInput(f"limits are two numbers, such as [1, 4], but they are {self.limits!r}")
+        names = [cell.name for cell in self.cells()]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise BadInput(f"the run {twice[0]} is there twice")
+        for cell in self.cells():
+            self.demo(cell, Path())  # the demo validates its own options
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield the runs so that each prefix is a fair comparison: seed by seed, and of each seed
+        the first parameters of every policy on all queries, then the second.
+        """
+        entries = [
+            (rank, policy, parameters)
+            for entry in self.policies
+            for rank, (policy, parameters) in enumerate(_entries(entry))
+        ]
+        ranked = sorted(entries, key=lambda entry: entry[0])  # stable: keeps the listed order
+        for seed in self.seeds:
+            for _, group in groupby(ranked, key=lambda entry: entry[0]):
+                sized = list(group)
+                for query in self.queries:
+                    for load in self._loads(query):
+                        for _, policy, parameters in sized:
+                            yield Cell(query, load, policy, parameters, seed)
+
+    def sizings(self) -> list[str]:
+        """Return the policies with their parameters, in the order of the runs."""
+        return list(dict.fromkeys(cell.sizing for cell in self.cells()))
+
+    def demo(self, cell: Cell, out: Path) -> Demo:
+        """Return a run as the demo takes it; raises BadInput for what it refuses."""
+        low, high = self.limits
+        return Demo(
+            query=cell.query,
+            workload=self.loads[cell.load],
+            policy=cell.policy,
+            parameters=cell.parameters,
+            seed=cell.seed,
+            seconds=60 * self.minutes,
+            slo=Slo(latency_s=self.slo),
+            min_executors=low,
+            max_executors=high,
+            cores=self.cores,
+            interval_s=self.interval_s,
+            trigger_s=self.trigger_s,
+            service_ms=self.service_ms,
+            cooldown_out_s=self.cooldown_out_s,
+            cooldown_in_s=self.cooldown_in_s,
+            cluster=self.cluster,
+            out=out,
+        )
+
+    def conditions(self) -> dict[str, Any]:
+        """Return what all runs have in common, as JSON holds it."""
+        left_out = {"experiment", "queries", "policies", "seeds", "hours"}
+        given = {name: value for name, value in asdict(self).items() if name not in left_out}
+        return dict(json.loads(json.dumps(given)))
+
+    def _loads(self, query: str) -> list[str]:
+        """Return the loads of a query: its own, or those of no query."""
+        if query in self.loads:
+            return [query]
+        return [name for name in self.loads if name not in self.queries]
+
+
+def _entries(entry: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    named: Any = {"policy": entry} if isinstance(entry, str) else entry
+    if not (
+        isinstance(named, Mapping)
+        and isinstance(named.get("policy"), str)
+        and isinstance(named.get("set", {}), Mapping)
+        and set(named) <= {"policy", "set"}
+    ):
+        raise BadInput(f"a policy is a name, or a mapping with policy and set, not {entry!r}")
+    for parameters in grid_of(named.get("set", {})):
+        yield named["policy"], parameters

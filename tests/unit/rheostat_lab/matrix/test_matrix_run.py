@@ -1,0 +1,128 @@
+"""``rheostat lab run`` of a matrix: runs that exist, that fail, and that have other conditions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from rheostat.cli.app import run
+from rheostat.errors import BadInput, RheostatError
+from rheostat_lab.matrix import matrix_run
+from rheostat_lab.matrix.matrix_spec import Cell
+from rheostat_lab.matrix.played_run import read_run
+
+SPEC = """experiment: matrix
+minutes: 1
+queries: [q1]
+loads: {low: "constant:rate=100"}
+policies: [fixed, hpa]
+seeds: [3]
+"""
+SUMMARY = {
+    "exact": True,
+    "objective_met": True,
+    "share_within_slo": 1.0,
+    "latency_p99_s": 4.0,
+    "slo_s": 10.0,
+    "slot_hours": 0.1,
+    "rescalings": 2,
+    "failed_tasks": 0,
+}
+FIXED, HPA = "q1-low-fixed-3", "q1-low-hpa-3"
+
+
+def play_run(folder: Path, **changed: object) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "summary.json").write_text(json.dumps({**SUMMARY, **changed}))
+    return folder
+
+
+def lab_run(spec: Path, out: Path) -> int:
+    return run(["lab", "run", str(spec), "--out", str(out), "--json"])
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Path:
+    path = tmp_path / "short.yaml"
+    path.write_text(SPEC)
+    return path
+
+
+def test_runs_that_exist_are_compared_and_not_played_again(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    play_run(out / "short" / FIXED)
+    play_run(out / "short" / HPA, objective_met=False)
+    assert lab_run(spec, out) == 0
+    (result,) = json.loads(capsys.readouterr().out)
+    rows = [(row["policy"], row["attained"]) for row in result["rows"]]
+    assert rows == [("fixed", True), ("hpa", False)]
+    assert result["lines"][0] == "2 of 2 runs exist."
+    assert "It lacks nothing on these days." in result["lines"]
+    assert pq.read_table(out / "short.parquet").num_rows == 2
+
+
+def test_a_failed_run_is_recorded_with_its_reason_and_the_rest_continues(
+    tmp_path: Path,
+    spec: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def play(path: Path, number: int, folder: Path, log: Path) -> None:
+        if number == 0:
+            raise RheostatError("the broker died")
+        play_run(folder)
+
+    monkeypatch.setattr(matrix_run, "play", play)
+    out = tmp_path / "out"
+    (out / "short").mkdir(parents=True)
+    assert lab_run(spec, out) == 1
+    assert "1 of 2 runs failed (q1-low-fixed-3 first)" in capsys.readouterr().err
+    result = json.loads((out / "short.json").read_text())
+    assert result["failures"] == {FIXED: "the broker died"}
+    assert [row["policy"] for row in result["rows"]] == ["hpa"]
+    monkeypatch.setattr(matrix_run, "play", lambda path, number, folder, log: play_run(folder))
+    assert lab_run(spec, out) == 0
+    assert json.loads((out / "short.json").read_text())["failures"] == {}
+
+
+def test_runs_under_other_conditions_are_not_mixed(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    for name in (FIXED, HPA):
+        play_run(out / "short" / name)
+    assert lab_run(spec, out) == 0
+    spec.write_text(SPEC.replace("minutes: 1", "minutes: 2"))
+    capsys.readouterr()
+    assert lab_run(spec, out) == 2
+    assert "has runs with minutes 1, not 2; name another --out" in capsys.readouterr().err
+
+
+def test_a_folder_of_somebody_else_is_refused_before_anything_is_played(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out" / "short" / HPA
+    folder.mkdir(parents=True)
+    (folder / "thesis.tex").write_text("mine")
+    assert lab_run(spec, tmp_path / "out") == 2
+    assert "thesis.tex" in capsys.readouterr().err
+    assert not list((tmp_path / "out" / "short").glob("*.log"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", r"summary\.json is no summary of a demo"),
+        (json.dumps({**SUMMARY, "slot_hours": 0.0}), "has no slot-hours"),
+    ],
+)
+def test_a_summary_that_cannot_be_used_is_named(tmp_path: Path, text: str, message: str) -> None:
+    folder = play_run(tmp_path / HPA)
+    (folder / "summary.json").write_text(text)
+    with pytest.raises(BadInput, match=message):
+        read_run(folder, Cell("q1", "low", "hpa", {}, 3))

@@ -1,0 +1,110 @@
+"""Which runs a specification asks for, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rheostat.cli.app import run
+from rheostat_lab.experiment_file import spec_of, values_of
+from rheostat_lab.matrix.matrix_spec import MatrixSpec
+
+ROOT = Path(__file__).parents[4]
+GOOD: dict[str, Any] = {
+    "experiment": "matrix",
+    "minutes": 4,
+    "queries": ["q1", "q3"],
+    "loads": {"day": "day:low=200,peak=900", "q3": "cosine:shift=900,amplitude=500"},
+    "policies": ["predictive", {"policy": "fixed", "set": {"executors": [2, 3]}}],
+    "seeds": [7, 8],
+}
+
+
+def spec(**changed: Any) -> MatrixSpec:
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in {**GOOD, **changed}.items()
+    }
+    return MatrixSpec(**given)
+
+
+@pytest.mark.parametrize(("name", "runs"), [("live-policies", 60), ("thesis-spark", 252)])
+def test_the_kept_specifications_can_be_played(name: str, runs: int) -> None:
+    path = ROOT / "experiments" / f"{name}.yaml"
+    kept = spec_of(MatrixSpec, path, values_of(path))
+    assert len(list(kept.cells())) == runs
+    assert kept.sizings()[0] == "predictive"
+
+
+def test_every_prefix_of_the_runs_is_a_fair_comparison() -> None:
+    names = [cell.name for cell in spec().cells()]
+    assert names[:6] == [
+        "q1-day-predictive-7",
+        "q1-day-fixed-executors=2-7",
+        "q3-predictive-7",
+        "q3-fixed-executors=2-7",
+        "q1-day-fixed-executors=3-7",
+        "q3-fixed-executors=3-7",
+    ]
+    assert [name.replace("-8", "-7") for name in names[6:]] == names[:6]
+
+
+def test_a_run_is_a_demo_under_its_load_and_seed() -> None:
+    (cell, *_) = [cell for cell in spec(limits=[1, 8], slo=5).cells() if cell.query == "q3"]
+    demo = spec(limits=[1, 8], slo=5).demo(cell, Path("out"))
+    assert (demo.load_text, demo.load_seed) == ("cosine:shift=900,amplitude=500", 7)
+    assert (demo.seconds, demo.max_executors, demo.slo.latency_s) == (240, 8, 5)
+
+
+def test_dynamic_allocation_is_an_entry_among_the_policies() -> None:
+    tuned = {"policy": "spark-dynamic-allocation", "set": {"executorIdleTimeout": "5s"}}
+    cells = list(spec(policies=["spark-dynamic-allocation", tuned]).cells())
+    assert spec().demo(cells[0], Path("out")).policy == "spark-dynamic-allocation"
+    assert cells[-1].sizing == "spark-dynamic-allocation executorIdleTimeout=5s"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"experiment": "speed"}, "experiment must be one of downtime"),
+        ({"experiment": None}, "must say experiment: downtime"),
+        ({"query": ["q1"]}, "has 'query'; it may have cluster"),
+        ({"queries": "q1"}, "queries must be a list, as [a, b], but it is 'q1'"),
+        ({"queries": ["q7"]}, "there is no query 'q7'"),
+        ({"queries": []}, "queries must be a list"),
+        ({"policies": ["magic"]}, "unknown policy 'magic'"),
+        ({"policies": [{"policy": "hpa", "set": {"speed": 1}}]}, "speed"),
+        ({"policies": [{"name": "hpa"}]}, "a policy is a name, or a mapping with policy and set"),
+        ({"policies": ["hpa", "hpa"]}, "the run q1-day-hpa-7 is there twice"),
+        ({"seeds": ["seven"]}, "whole numbers, but one is 'seven'"),
+        ({"seeds": [True]}, "but one is True"),
+        ({"seeds": [-1]}, "seed must be between 0"),
+        ({"minutes": "long"}, "minutes must be a number, but it is 'long'"),
+        ({"minutes": 0.1}, "too short"),
+        ({"loads": {}}, "loads must be a mapping"),
+        ({"loads": {"day": "noon:low=3"}}, "noon"),
+        ({"limits": [5, 2]}, "min executors (5) is above max executors (2)"),
+        ({"limits": [1]}, "limits are two numbers"),
+        ({"cluster": "mesos"}, "mesos"),
+        ({"hours": 0.1}, "runs take about"),
+    ],
+)
+def test_a_wrong_specification_is_refused_in_one_line_before_anything_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object], message: str
+) -> None:
+    path, out = tmp_path / "spec.yaml", tmp_path / "out"
+    path.write_text(yaml.safe_dump({**GOOD, **change}))
+    assert run(["lab", "run", str(path), "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.splitlines()) == 1
+
+
+def test_what_is_missing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text("experiment: matrix\nminutes: 4\nqueries: [q1]\n")
+    assert run(["lab", "run", str(path)]) == 2
+    assert "must say loads" in capsys.readouterr().err
