@@ -61,7 +61,7 @@ def _run(path: Path, spec: MatrixSpec, name: str, out: Path) -> dict[str, Any]:
     begin = time.monotonic()
     result = _kept(spec, name, out)
     for count, (number, cell) in enumerate(missing):
-        left_s = (len(missing) - count) * _seconds_each(spec, count, time.monotonic() - begin)
+        left_s = (len(missing) - count) * _seconds_per_run(spec, count, time.monotonic() - begin)
         typer.echo(
             f"{name}: run {number + 1} of {len(cells)}, {cell.name}; about {left_s / 3600:.1f} h"
             " left",
@@ -90,14 +90,14 @@ def _play(path: Path, number: int, folder: Path, cell: Cell, failed: list[str]) 
         typer.echo(f"{cell.name} {error}", err=True)
 
 
-def _seconds_each(spec: MatrixSpec, played: int, elapsed_s: float) -> float:
+def _seconds_per_run(spec: MatrixSpec, played: int, elapsed_s: float) -> float:
     """Return how long a run takes: as those before it, or an estimate before the first."""
     return elapsed_s / played if played else 60 * spec.minutes + SET_UP_S
 
 
 def _require_time(spec: MatrixSpec, runs: int) -> None:
     """Raise BadInput where the runs take longer than the specification allows."""
-    hours = runs * _seconds_each(spec, 0, 0.0) / 3600
+    hours = runs * _seconds_per_run(spec, 0, 0.0) / 3600
     if hours > spec.hours:
         raise BadInput(
             f"{runs} runs take about {hours:.1f} hours, but hours allows {spec.hours:g}; set hours:"
