@@ -15,16 +15,16 @@ from rheostat.fault_log import FaultLog
 from rheostat.guards import Guard, guard
 from rheostat.model import Memory, Observation, Record, Rescaling
 from rheostat.ports import Actuator, Holdable, Journal, Policy, Sensor
-from rheostat.protocols.partition_bound import Command, with_partitions
 from rheostat.signals.application import combine
+from rheostat.state.proposed_count import Command, with_partitions
 
 
 class Loop:
     """Runs one policy on one application; ``step(now)`` is one tick and the same for a live job, a
     simulation and a test.
 
-    ``command`` names what gives a query other state partitions; with it a decision says where they
-    bind.
+    ``command`` returns what repartitions the state of a query; with it, a decision names a query
+    that lacks state partitions.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Loop:
             raw=raw,
             guards=guarded.changes,
             target=decision.target,
-            actions=decision.actions,
+            actions=tuple(map(str, decision.actions)),
             # The memory is journalled beside the record, once, and not inside it again.
             rescaling=replace(rescaling, memory={}),
         )

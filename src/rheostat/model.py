@@ -173,6 +173,47 @@ class Observation:
         return self.lag_s if self.lag_s is not None else self.lag_littles_law_s
 
 
+@dataclass(frozen=True, slots=True)
+class ReplaceExecutor:
+    """Start another executor, then remove this one."""
+
+    executor: str
+
+    def __str__(self) -> str:
+        """Return the action as the journal records it."""
+        return f"replace executor {self.executor}"
+
+
+@dataclass(frozen=True, slots=True)
+class RepartitionState:
+    """Give the query other state partitions; ``command`` is what a user runs for it."""
+
+    partitions_before: int
+    partitions: int
+    command: str
+
+    def __str__(self) -> str:
+        """Return the action as the journal records it."""
+        return (
+            f"its {self.partitions_before} state partitions limit it, {self.partitions} would"
+            f" suffice: {self.command}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """An action that only a person can carry out."""
+
+    text: str
+
+    def __str__(self) -> str:
+        """Return the action as the journal records it."""
+        return self.text
+
+
+Action: TypeAlias = ReplaceExecutor | RepartitionState | Recommendation
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """How many executors a job should have, with the reason in words and in numbers."""
@@ -180,8 +221,11 @@ class Decision:
     target: int
     reason: str
     evidence: Evidence = field(default_factory=dict)
-    actions: tuple[str, ...] = ()
-    """Things other than size, such as ``replace executor 7``."""
+    actions: tuple[Action, ...] = ()
+    """Changes of something other than the size."""
+
+    limiting_tasks: int | None = None
+    """The number of parallel tasks, where it is what limits the job."""
 
 
 def hold(observation: Observation, reason: str, evidence: Evidence | None = None) -> Decision:
@@ -284,6 +328,7 @@ class Record:
     guards: tuple[GuardChange, ...]
     target: int | None
     actions: tuple[str, ...]
+    """The actions of the decision, as text."""
     rescaling: Rescaling
 
     def __str__(self) -> str:

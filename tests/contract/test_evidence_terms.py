@@ -13,7 +13,6 @@ import rheostat.policies
 from rheostat.journal.evidence_terms import TERMS, term
 from rheostat.model import Observation, Stage
 from rheostat.policies.registry import POLICIES, create
-from rheostat.protocols.partition_bound import WANTED
 from rheostat.testing.contracts import follow, minutes
 
 FIELDS = frozenset(Observation.__slots__)
@@ -44,7 +43,7 @@ def test_what_the_sources_name_as_evidence_is_a_documented_term():
     names = {name for path in SOURCES.rglob("*.py") for name in evidence_names(path)}
     assert len(names) > 30
     assert names - TERMS.keys() == set()
-    assert {WANTED, "late_share_feared"} <= TERMS.keys()
+    assert {"state_partitions_wanted", "late_share_feared"} <= TERMS.keys()
 
 
 def evidence_names(path: Path) -> Iterator[str]:

@@ -121,7 +121,7 @@ def test_partitions_that_bind_are_rescaled_in_the_window_with_the_restart(tmp_pa
     assert output(tmp_path) == expected(FILES)
     assert read_checkpoint(str(tmp_path / "checkpoint"), LocalFileSystem()).partitions == 2
     assert (story.executors, story.partitions) == (2, 2)
-    assert "its 1 state partitions bind, 2 would do: rheostat restart" in story.reason
+    assert "its 1 state partitions limit it, 2 would suffice: rheostat restart" in story.reason
 
 
 @needs_rescaling

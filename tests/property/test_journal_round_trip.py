@@ -8,7 +8,9 @@ from rheostat.model import (
     GuardChange,
     InFlight,
     Observation,
+    Recommendation,
     Record,
+    ReplaceExecutor,
     Rescaling,
     Stage,
 )
@@ -38,7 +40,10 @@ observations = st.builds(
         names, st.builds(ExecutorSample, cpu=maybe, state_bytes=counts), min_size=1, max_size=2
     ),
 )
-actions = st.lists(names, max_size=2).map(tuple)
+texts = st.lists(names, max_size=2).map(tuple)
+actions = st.lists(
+    st.builds(Recommendation, names) | st.builds(ReplaceExecutor, names), max_size=2
+).map(tuple)
 decisions = st.builds(
     Decision,
     target=st.integers(),
@@ -57,7 +62,7 @@ records = st.builds(
     raw=st.none() | decisions,
     guards=st.lists(changes, max_size=2).map(tuple),
     target=counts,
-    actions=actions,
+    actions=texts,
     rescaling=st.builds(Rescaling, phase=names, detail=names),
 )
 

@@ -18,6 +18,8 @@ class Bound(NamedTuple):
 
     kind: Kind
     reason: str
+    tasks: int | None = None
+    """The number of parallel tasks, where it is what binds."""
 
 
 def binding(
@@ -42,7 +44,7 @@ def binding(
     if longest.skew > 1.5 and slots >= longest.tasks / longest.skew:
         return Bound("skew", f"the largest task ({longest.skew:.1f} times a mean one) binds")
     if slots >= longest.tasks:
-        return Bound("partitions", f"its {longest.tasks} tasks (partitions) bind")
+        return Bound("partitions", f"its {longest.tasks} tasks (partitions) bind", longest.tasks)
     if more and model.curve.slowdown(more[0]) <= model.curve.slowdown(slots):
         return (
             None  # as many rounds of tasks as before; no two tasks are equal, so they fill better

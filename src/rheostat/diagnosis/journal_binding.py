@@ -11,9 +11,10 @@ from rheostat.capacity import binding as capacity
 from rheostat.capacity.identify import Identified, identified, with_batch
 from rheostat.capacity.need import worth_having
 from rheostat.model import Observation
-from rheostat.protocols.partition_bound import WANTED
 from rheostat.spark.sensing.capabilities.query_shape import Finding
 from rheostat.state.proposed_count import proposed_count
+
+_WANTED = "state_partitions_wanted"
 
 Kind = Literal["nothing", "cost"] | capacity.Kind
 
@@ -46,7 +47,7 @@ class Binding:
 
 def finding_of(binding: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
     """Return it as a line of ``rheostat doctor``, with the command where state partitions bind."""
-    wanted = binding.evidence.get(WANTED)
+    wanted = binding.evidence.get(_WANTED)
     command = (
         ""
         if wanted is None
@@ -121,8 +122,8 @@ def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Obser
             query, numbers, model.model.batch_s(rows, more), -(-more // slots_per_executor)
         )
     have = recent[-1].state_partitions
-    if bound.kind == "partitions" and have and bound.reason.startswith(f"its {have} tasks"):
-        numbers[WANTED] = proposed_count(have, max(slots, have + 1))
+    if have and bound.tasks == have:
+        numbers[_WANTED] = proposed_count(have, max(slots, have + 1))
     line = f"more executors will not help, because {bound.reason}"
     return Binding(query, bound.kind, line, numbers)
 

@@ -11,17 +11,21 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from rheostat.model import (
+    Action,
     Decision,
     ExecutorSample,
     GuardChange,
     InFlight,
     Observation,
+    Recommendation,
     Record,
+    ReplaceExecutor,
     Rescaling,
     Stage,
 )
 
 SCHEMA = 1
+_REPLACE = str(ReplaceExecutor(""))
 _T = TypeVar("_T")
 
 
@@ -42,7 +46,7 @@ def from_line(line: str) -> Record:
         t_s=read["t_s"],
         observation=observation_from(read["observation"]) if read.get("observation") else None,
         queries=tuple(observation_from(query) for query in read.get("queries", ())),
-        raw=_make(Decision, read["raw"]) if read.get("raw") else None,
+        raw=_decision(read["raw"]) if read.get("raw") else None,
         guards=tuple(_make(GuardChange, change) for change in read.get("guards", ())),
         target=read.get("target"),
         actions=tuple(read.get("actions", ())),
@@ -81,15 +85,23 @@ def observation_from(read: Mapping[str, Any]) -> Observation:
 def _make(kind: type[_T], read: Mapping[str, Any]) -> _T:
     # A journal of a newer version may have fields that this one does not know.
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    values = {
-        name: tuple(value) if name == "actions" else value
-        for name, value in read.items()
-        if name in known
-    }
-    return kind(**values)
+    return kind(**{name: value for name, value in read.items() if name in known})
+
+
+def _decision(read: Mapping[str, Any]) -> Decision:
+    """Return the decision of a policy; policies replace executors and recommend in words."""
+    actions = tuple(
+        ReplaceExecutor(text.removeprefix(_REPLACE))
+        if text.startswith(_REPLACE)
+        else Recommendation(text)
+        for text in read.get("actions", ())
+    )
+    return _make(Decision, {**read, "actions": actions})
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Action):
+        return str(value)
     if is_dataclass(value):
         read = {field.name: getattr(value, field.name) for field in fields(value)}
         return {

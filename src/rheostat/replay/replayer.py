@@ -124,7 +124,7 @@ def as_line(decided: Decided, several: bool = False) -> str:
         "evidence": evidence,
     }
     if decision.actions:
-        line["actions"] = list(decision.actions)
+        line["actions"] = list(map(str, decision.actions))
     return json.dumps(
         {"application": decided.application, **line} if several else line, allow_nan=False
     )

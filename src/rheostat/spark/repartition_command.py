@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.model import Observation
-from rheostat.protocols.partition_bound import Command
 from rheostat.settings import Settings
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.sensing.capabilities.rescaling_spark import rescale_command, rescaling_means
+from rheostat.state.proposed_count import Command
 
 UNKNOWN = "CHECKPOINT"
 

@@ -18,12 +18,12 @@ from rheostat.guards import (
     guard,
     standard_guards,
 )
-from rheostat.model import Decision, GuardChange, Limits, Observation
+from rheostat.model import Action, Decision, GuardChange, Limits, Observation, ReplaceExecutor
 
 LIMITS = Limits(min_executors=2, max_executors=6)
 
 
-def asked(target: int, *actions: str) -> Decision:
+def asked(target: int, *actions: Action) -> Decision:
     return Decision(target=target, reason="asked", actions=actions)
 
 
@@ -101,7 +101,7 @@ def test_an_old_observation_decides_nothing(age_s, target):
 
 
 def test_a_number_that_cannot_be_decides_nothing():
-    decision, _ = StaleData()(asked(5, "replace executor 7"), size(3, lag_rows=-1.0), {}, 100.0)
+    decision, _ = StaleData()(asked(5, ReplaceExecutor("7")), size(3, lag_rows=-1.0), {}, 100.0)
     assert (decision.target, decision.actions) == (3, ())
     assert "lag_rows" in decision.reason
 

@@ -9,7 +9,9 @@ from rheostat.model import (
     GuardChange,
     InFlight,
     Observation,
+    Recommendation,
     Record,
+    ReplaceExecutor,
     Rescaling,
     Stage,
 )
@@ -31,7 +33,7 @@ FULL = Record(
         target=9,
         reason="why",
         evidence={"rate": 1.0, "slope": None},
-        actions=("replace executor 7",),
+        actions=(ReplaceExecutor("7"), Recommendation("rebalance executor 7")),
     ),
     guards=(GuardChange(guard="bounds", before=9, after=8, reason="max"),),
     target=8,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.model import Decision, Evidence, Limits, Memory, Observation, hold
+from rheostat.model import Decision, Evidence, Limits, Memory, Observation, ReplaceExecutor, hold
 from rheostat.replay.recording import Recording, by_application, packaged, read
 from rheostat.replay.replayer import Decided, Request, as_line, replay
 from rheostat.replay.validate import Moment
@@ -40,7 +40,7 @@ class Refuses:
 
 class Acts:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        return Decision(target=2, reason="skew", actions=("replace executor 7",)), memory
+        return Decision(target=2, reason="skew", actions=(ReplaceExecutor("7"),)), memory
 
 
 def recorded(*sizes: int | None, step_s: float = 10.0, application: str | None = None) -> Recording:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.journal.control_channel import LOOP, ControlChannel, Order
-from rheostat.model import Decision
-from rheostat.protocols.partition_bound import WANTED
+from rheostat.model import Decision, RepartitionState
 from rheostat.spark.restarting.job_watch import CALM_S, DRAINING_S, JobWatch
 from rheostat.spark.restarting.restart_actuator import RestartActuator
 
@@ -141,12 +140,13 @@ def test_another_target_is_wished_for_and_the_size_that_stands_takes_that_back(
 
 
 def test_state_partitions_that_bind_are_wished_for_at_the_same_size(mail: ControlChannel) -> None:
-    decision = Decision(target=1, reason="size kept", evidence={WANTED: 8}, actions=("8 would do",))
+    action = RepartitionState(4, 8, "restart it")
+    decision = Decision(target=1, reason="size kept", actions=(action,))
     stands = actuator(mail).rescale(decision, 10.0)
     wish = mail.request(LOOP)
     assert wish is not None
-    assert (wish.executors, wish.partitions, wish.reason) == (1, 8, "size kept; 8 would do")
-    assert stands.detail == "8 state partitions are wanted"
+    assert (wish.executors, wish.partitions, wish.reason) == (1, 8, f"size kept; {action}")
+    assert stands.detail == "8 state partitions are requested"
 
 
 def test_a_mail_that_cannot_be_read_is_none(mail: ControlChannel) -> None:

@@ -185,7 +185,8 @@ class Predictive:
             return hold(at.now, f"{why}, but executors do not start; size kept", evidence)
         if (bound := _bound(at, more)) is not None and not _helps(at, more, until_s, surging):
             why = f"more executors will not help, because {bound.reason}; size kept"
-            return hold(at.now, why, {**evidence, "binds": bound.kind})
+            kept = hold(at.now, why, {**evidence, "binds": bound.kind})
+            return replace(kept, limiting_tasks=bound.tasks)
         if not more:
             why = f"more executors will not help: there may be no more than {at.size}; size kept"
             return hold(at.now, why, evidence)

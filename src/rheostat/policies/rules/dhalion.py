@@ -11,7 +11,16 @@ from statistics import median
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
-from rheostat.model import Decision, ExecutorSample, Memory, Observation, hold
+from rheostat.model import (
+    Action,
+    Decision,
+    ExecutorSample,
+    Memory,
+    Observation,
+    Recommendation,
+    ReplaceExecutor,
+    hold,
+)
 from rheostat.policies.about import About
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
@@ -184,7 +193,7 @@ class Dhalion:
             "healthy" if waiting_s is not None else "no backpressure; pending rows are unknown",
         )
 
-    def _standing_out(self, executors: Mapping[str, ExecutorSample]) -> tuple[str, str] | None:
+    def _standing_out(self, executors: Mapping[str, ExecutorSample]) -> tuple[Action, str] | None:
         """Return the action and the diagnosis for the executor with the most pending rows, if it
         has far more than the others.
         """
@@ -206,10 +215,10 @@ class Dhalion:
         # More work done as well as more waiting: the data are uneven, and not the machine slow.
         if rate > 1.1 * median(rates):
             return (
-                f"rebalance executor {worst}",
+                Recommendation(f"rebalance executor {worst}"),
                 f"executor {worst} has more data than the others (skew)",
             )
-        return f"replace executor {worst}", f"executor {worst} is slow"
+        return ReplaceExecutor(worst), f"executor {worst} is slow"
 
     def _judged(
         self, observation: Observation, suspended: float, memory: Memory
@@ -244,7 +253,7 @@ class Dhalion:
 
 def _name(decision: Decision, observation: Observation) -> str | None:
     if decision.actions:
-        return decision.actions[0]
+        return str(decision.actions[0])
     size = observation.size or 0
     return (
         None if decision.target == size else "scale out" if decision.target > size else "scale in"

@@ -1,21 +1,16 @@
-"""A live Spark application, resized: the size in force and the executors to be replaced are handed
+"""The actuator of a live Spark application: passes the size in force and the executors to replace
 to the rescale controller at every tick.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Protocol
 
-from rheostat.model import Capabilities, Decision, Memory, Rescaling
+from rheostat.model import Capabilities, Decision, Memory, ReplaceExecutor, Rescaling
 from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.resizing.locality import LocalityWait
-
-# Actions of a decision are plain text, so that any journal can be read; this one form is also
-# carried out.
-_REPLACE = re.compile(r"replace executor (\S+)")
 
 
 class Protocols(Protocol):
@@ -49,8 +44,7 @@ class Protocols(Protocol):
 
 
 class SparkActuator:
-    """Brings an application to its size; what ``replace executor N`` names is replaced by a new
-    one.
+    """Brings an application to its size and replaces executors.
 
     ``size`` is the size in force, which the sensor shows. ``notes`` are remembered, the id of the
     application among them: what is remembered of another one is not resumed. ``happens`` is told
@@ -88,7 +82,7 @@ class SparkActuator:
             self._protocols.resume(self._kept, now)
             self._protocols.start(self._tick)
         replaced = [
-            named[1] for action in decision.actions if (named := _REPLACE.fullmatch(action))
+            action.executor for action in decision.actions if isinstance(action, ReplaceExecutor)
         ]
         self._size.decide(decision.target, bool(replaced))
         decided = self._size.decided

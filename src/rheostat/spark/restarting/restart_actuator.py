@@ -1,5 +1,5 @@
-"""The actuator of a supervised job: another size is wished for, and the supervisor restarts the job
-with it.
+"""The actuator of a supervised job: it requests another size, with which the supervisor restarts
+the job.
 """
 
 from __future__ import annotations
@@ -8,15 +8,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rheostat.journal.control_channel import LOOP, ControlChannel, RestartRequest
-from rheostat.model import Capabilities, Decision, Memory, Rescaling
-from rheostat.protocols.partition_bound import WANTED
+from rheostat.model import Capabilities, Decision, Memory, RepartitionState, Rescaling
 from rheostat.spark.resizing.look_thread import LookThread
 from rheostat.spark.restarting.job_watch import JobWatch
 
 
 class RestartActuator:
-    """Asks for restarts by the ``mail``; ``executors`` is what the process of number ``run`` was
-    started with. ``notes`` are remembered for the next start.
+    """Requests restarts over the ``channel``; the process of number ``run`` was started with
+    ``executors``. ``notes`` are kept for the next start.
     """
 
     def __init__(
@@ -35,42 +34,41 @@ class RestartActuator:
         self._thread = LookThread(watch.look, watch.pause_s, ended)
 
     def capabilities(self) -> Capabilities:
-        """Say that every change of size is a restart."""
+        """Return that every change of size is a restart."""
         return Capabilities(can_scale=True, cannot=("the size is changed by restarts of the job",))
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Wish for the target, or take the wish back where it is the size that stands."""
+        """Request a restart at the target, or withdraw the request if the target is in force."""
         return replace(self._request(decision, now), memory=self._notes())
 
     def _request(self, decision: Decision, now: float) -> Rescaling:
-        target, partitions = decision.target, decision.evidence.get(WANTED)
-        wanted = partitions if isinstance(partitions, int) else None
-        if target == self._executors and wanted is None:
+        target, actions = decision.target, decision.actions
+        repartition = next((act for act in actions if isinstance(act, RepartitionState)), None)
+        partitions = repartition.partitions if repartition else None
+        if target == self._executors and partitions is None:
             self._channel.withdraw(LOOP)
             return Rescaling(phase="steady", detail=f"{target} executors since the last start")
-        reason = "; ".join((decision.reason, *decision.actions))
-        self._channel.leave(
-            LOOP,
-            RestartRequest(
-                t_s=now, reason=reason, executors=target, partitions=wanted, run=self._run
-            ),
+        reason = "; ".join((decision.reason, *map(str, actions)))
+        request = RestartRequest(
+            t_s=now, reason=reason, executors=target, partitions=partitions, run=self._run
         )
+        self._channel.leave(LOOP, request)
         if target == self._executors:
-            return Rescaling(phase="steady", detail=f"{wanted} state partitions are wanted")
+            return Rescaling(phase="steady", detail=f"{partitions} state partitions are requested")
         phase = "growing" if target > self._executors else "shrinking"
-        return Rescaling(phase=phase, detail=f"a restart with {target} executors is wanted")
+        return Rescaling(phase=phase, detail=f"a restart with {target} executors is requested")
 
     def resume(self, kept: Memory, now: float) -> None:
-        """Resume nothing: the supervisor remembers."""
+        """Do nothing: the supervisor keeps the state."""
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
-        """Look after the job between the decisions, in a thread of its own."""
+        """Observe the job between the decisions, in a thread."""
         self._thread.start(tick)
 
     def hold(self) -> None:
-        """Withdraw the restart that is wanted; one that a person has ordered is still drained."""
+        """Withdraw the requested restart; one that a person has requested continues."""
         self._channel.withdraw(LOOP)
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop observing the job."""
         self._thread.stop()

@@ -1,7 +1,7 @@
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.model import ExecutorSample, Observation
+from rheostat.model import ExecutorSample, Observation, Recommendation, ReplaceExecutor
 from rheostat.policies.rules.dhalion import Dhalion
 from rheostat.testing.contracts import follow
 
@@ -45,11 +45,11 @@ def test_rows_that_wait_or_are_unknown_forbid_shrinking(signals):
     [
         (
             (900.0, 100.0),
-            ("replace executor c",),
+            (ReplaceExecutor("c"),),
         ),  # waits longest, handles no more than the others: slow
         (
             (900.0, 300.0),
-            ("rebalance executor c",),
+            (Recommendation("rebalance executor c"),),
         ),  # handles three times as much: more data than its share
         ((150.0, 100.0), ()),  # all alike: too few
     ],
@@ -104,7 +104,7 @@ def test_an_action_that_did_not_help_is_not_repeated_and_the_blacklist_ends():
     slow = executors(a=(100.0, 100.0), b=(100.0, 100.0), c=(900.0, 100.0))
     script = [job(t_s, 500.0, 3, by_executor=slow) for t_s in (0.0, 60.0, 120.0, 600.0, 721.0)]
     actions = [decision.actions for decision in follow(Dhalion(), script)[0]]
-    assert actions == [("replace executor c",), (), (), (), ("replace executor c",)]
+    assert actions == [(ReplaceExecutor("c"),), (), (), (), (ReplaceExecutor("c"),)]
 
 
 def test_a_late_batch_is_backpressure():

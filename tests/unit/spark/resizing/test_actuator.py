@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rheostat.model import Capabilities, Decision, Rescaling
+from rheostat.model import Capabilities, Decision, Recommendation, ReplaceExecutor, Rescaling
 from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.resizing.actuator import NoopActuator, SparkActuator
 from rheostat.spark.resizing.locality import SHORT, LocalityWait
@@ -75,8 +75,8 @@ def test_the_size_that_is_there_is_kept_and_not_asserted():
 @pytest.mark.parametrize(
     ("actions", "replace"),
     [
-        (("replace executor 7", "replace executor driver-3"), ["7", "driver-3"]),
-        (("paint executor 7", "replace executor"), []),
+        ((ReplaceExecutor("7"), ReplaceExecutor("driver-3")), ["7", "driver-3"]),
+        ((Recommendation("replace executor 7"),), []),
     ],
 )
 def test_what_is_to_be_replaced_is_read_from_the_actions(actions, replace):
