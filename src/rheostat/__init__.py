@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rheostat.config import GuardOptions, JournalOptions, LoopOptions
+from rheostat.config import ExportOptions, GuardOptions, JournalOptions, LoopOptions
 from rheostat.errors import BadInput, RheostatError
+from rheostat.journal.frames import read_journal
 from rheostat.model import Decision, Limits, Observation, Slo
 from rheostat.ports import Policy
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BadInput",
     "Decision",
+    "ExportOptions",
     "GuardOptions",
     "Handle",
     "JournalOptions",
@@ -28,6 +30,7 @@ __all__ = [
     "Slo",
     "attach",
     "doctor",
+    "read_journal",
     "read_once",
     "receive",
     "shadow",

@@ -9,7 +9,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rheostat.config import GuardOptions, JournalOptions, LoopOptions, ServeOptions
+from rheostat.config import (
+    ExportOptions,
+    GuardOptions,
+    JournalOptions,
+    LoopOptions,
+    ServeOptions,
+)
 from rheostat.diagnosis.examination import examine as doctor
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
@@ -42,6 +48,7 @@ def attach(
     free_nodes: bool | None = None,
     retention: JournalOptions | None = None,
     serve: str | int | ServeOptions | None = None,
+    export: ExportOptions | None = None,
     replace: bool | None = None,
     price: float | None = None,
     **unknown: NoReturn,
@@ -71,6 +78,7 @@ def attach(
       much as others.
     - ``free_nodes``: among executors with equal state, one on the emptiest node leaves first.
     - ``serve``: port, or ``host:port``, of the page, the metrics and the HTTP control API.
+    - ``export``: a metrics file, OpenTelemetry and a webhook.
     - ``replace``: stop another autoscaler of this application instead of being refused.
     - ``price``: price of a slot-hour, in which savings are reported.
 
@@ -103,6 +111,7 @@ def shadow(
     free_nodes: bool | None = None,
     retention: JournalOptions | None = None,
     serve: str | int | ServeOptions | None = None,
+    export: ExportOptions | None = None,
     replace: bool | None = None,
     price: float | None = None,
     **unknown: NoReturn,

@@ -354,6 +354,56 @@ class ServeOptions:
         return frozenset(filter(None, names))
 
 
+WEBHOOK_FORMATS = ("json", "slack", "teams")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOptions:
+    """Where metrics and events go besides the control API."""
+
+    metrics_file: str = field(
+        default="",
+        metadata={
+            "help": (
+                "write the metrics to this file at each decision, for the textfile collector of"
+                " node_exporter"
+            )
+        },
+    )
+    otel: bool = field(
+        default=False,
+        metadata={
+            "help": "export the metrics through OpenTelemetry, configured by its variables OTEL_*",
+            "flag": "--otel",
+        },
+    )
+    webhook: str = field(
+        default="",
+        metadata={
+            "help": (
+                "send rescales, halts and failures to this URL; default: the environment variable"
+                " RHEOSTAT_WEBHOOK"
+            )
+        },
+    )
+    webhook_format: str = field(
+        default="json", metadata={"help": "format of the messages: json, slack or teams"}
+    )
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
+        if self.webhook and not self.webhook.startswith(("http://", "https://")):
+            raise BadInput(
+                "webhook must be a URL, such as https://example.com/hook, but it is"
+                f" {self.webhook!r}"
+            )
+        if self.webhook_format not in WEBHOOK_FORMATS:
+            raise BadInput(
+                f"webhook_format must be one of {', '.join(WEBHOOK_FORMATS)}, but it is"
+                f" {self.webhook_format!r}"
+            )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricOptions:
     """Windows and threshold of the metrics that an application reports to an HPA."""

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from rheostat.config import (
     WANTED,
+    ExportOptions,
     GuardOptions,
     JournalOptions,
     LoopOptions,
@@ -37,7 +38,12 @@ INTERNAL = f"{PREFIX}internal."
 _POLICY, _PARAMETERS, _KAFKA, _SERVERS = "policy", "parameters", "kafka", "bootstrap.servers"
 _T = TypeVar("_T")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):/")
-GROUPS = {"loop": LoopOptions, "guards": GuardOptions, "retention": JournalOptions}
+GROUPS = {
+    "loop": LoopOptions,
+    "guards": GuardOptions,
+    "retention": JournalOptions,
+    "export": ExportOptions,
+}
 """The arguments that are groups of options."""
 
 
@@ -64,6 +70,7 @@ class Settings:
     state: StateOptions = field(default_factory=StateOptions)
     retention: JournalOptions = field(default_factory=JournalOptions)
     serve: ServeOptions = field(default_factory=ServeOptions)
+    export: ExportOptions = field(default_factory=ExportOptions)
     replace: bool = False
     price: float = 0.0
     restarts: Path | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 from rheostat.config import MetricOptions
-from rheostat.journal.binding_constraint import applied_guard
+from rheostat.journal.events import action_of, reason_class
 from rheostat.journal.rescalings import NOT_EXECUTED
 from rheostat.journal.savings import total
 from rheostat.journal.starts import Start
@@ -175,29 +175,6 @@ class RecordMetrics:
             signals, self._windows = gauges.of(record.observation, self._windows)
             values |= signals
         yield from (Sample(name, value) for name, value in finite_values(values).items())
-
-
-def action_of(record: Record) -> str:
-    """Return ``scale_out``, ``scale_in``, ``keep``, or ``none`` where nothing was decided."""
-    size = record.observation.size if record.observation else None
-    if record.target is None:
-        return "none"
-    if size is None or record.target == size:
-        return "keep"
-    return "scale_out" if record.target > size else "scale_in"
-
-
-def reason_class(record: Record) -> str:
-    """Return what determined the target of a record: ``policy``, the name of a guard, ``cluster``,
-    the resource that binds; without a target the phase.
-    """
-    if record.target is None:
-        return record.rescaling.phase
-    if guard := applied_guard(record):
-        return guard.guard
-    if record.rescaling.phase == "blocked":
-        return "cluster"
-    return str((record.raw.evidence.get("binds") if record.raw else None) or "policy")
 
 
 def _arrived(rescale: _Rescale, executors: int | None) -> bool:

@@ -15,6 +15,7 @@ from rheostat.journal.status import job_status, status_json
 from rheostat.machine.missing_module import advice
 from rheostat.ports import Policy
 from rheostat.settings import Settings
+from rheostat.spark.exports import Registry, registry_of
 from rheostat.spark.handle import Handle
 from rheostat.spark.journaling.start_events import directed_start
 
@@ -26,7 +27,9 @@ _DRAIN_S = 120.0
 _LOOK_S = 0.05
 
 
-def serve_driver(spark: Any, handle: Handle, settings: Settings) -> str | None:
+def serve_driver(
+    spark: Any, handle: Handle, settings: Settings, registry: Registry | None = None
+) -> str | None:
     """Serve the page and the control API until the autoscaler ends, and return their address.
 
     Both are optional: where they cannot be served, one line is logged and None returned.
@@ -34,7 +37,7 @@ def serve_driver(spark: Any, handle: Handle, settings: Settings) -> str | None:
     if not settings.serve.serve:
         return None
     try:
-        return _served(spark, handle, settings)
+        return _served(spark, handle, settings, registry or registry_of(handle))
     except ModuleNotFoundError as missing:
         why = advice(missing.name or str(missing))
     except BadInput as fault:
@@ -43,7 +46,7 @@ def serve_driver(spark: Any, handle: Handle, settings: Settings) -> str | None:
     return None
 
 
-def _served(spark: Any, handle: Handle, settings: Settings) -> str:
+def _served(spark: Any, handle: Handle, settings: Settings, registry: Registry) -> str:
     from rheostat.control.access import Access
     from rheostat.control.control_app import control_app
     from rheostat.control.control_service import ControlService
@@ -61,7 +64,7 @@ def _served(spark: Any, handle: Handle, settings: Settings) -> str:
             handle.keep_start(directed_start(handle.start_event, new, sizing.mode))
         return parts
 
-    service = ControlService(handle, directed, lambda: drain(spark))
+    service = ControlService(handle, directed, lambda: drain(spark), metrics=registry())
     jobs = Jobs(lambda: [JournalJob(handle.journal, lambda _: True)])
 
     def note(action: str, author: str) -> None:

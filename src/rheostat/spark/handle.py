@@ -10,16 +10,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rheostat.errors import BadInput
 from rheostat.guards import Guard
 from rheostat.journal.explanation import explain
 from rheostat.journal.folder import FolderJournal
+from rheostat.journal.frames import RecordedJournal
 from rheostat.journal.starts import STARTS_FILE, End, Event, Start
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Record
 from rheostat.ports import Policy
 from rheostat.spark.overhead import Overhead
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 _log = logging.getLogger("rheostat")
 
@@ -122,6 +128,23 @@ class Handle:
                 f" {watcher!r:.60}"
             )
         self._watchers.append(watcher)
+
+    @property
+    def recorded(self) -> RecordedJournal:
+        """What the journal has recorded so far, as data frames and as a figure."""
+        return RecordedJournal(self.journal)
+
+    def history(self) -> DataFrame:
+        """Return one row per tick; see ``RecordedJournal.history``."""
+        return self.recorded.history()
+
+    def decisions(self) -> DataFrame:
+        """Return one row per change or reason; see ``RecordedJournal.decisions``."""
+        return self.recorded.decisions()
+
+    def plot(self) -> Figure:
+        """Return load, executors, latency and backlog over time; see ``RecordedJournal.plot``."""
+        return self.recorded.plot()
 
     def __repr__(self) -> str:
         state = "running" if self.running else "stopped" if self._thread else "not started"

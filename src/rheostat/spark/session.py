@@ -12,6 +12,7 @@ from rheostat.spark import assembly, dstreams
 from rheostat.spark.agency import serve_driver
 from rheostat.spark.announcement import announcement, log_lines
 from rheostat.spark.attachment import take
+from rheostat.spark.exports import registry_of, start_exports
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.journaling.journals import after_death_text
@@ -65,7 +66,8 @@ def _begin(spark: Any, handle: Handle, settings: Settings, launched: bool = Fals
 
 
 def _started(spark: Any, handle: Handle, settings: Settings, launched: bool) -> Handle:
-    address = serve_driver(spark, handle, settings)
+    registry = registry_of(handle)
+    address = serve_driver(spark, handle, settings, registry)
     application, able = application_id(spark), handle.capabilities
     handle.keep_start(start_event(settings, application, able, address, launched))
     remember_journal(handle.journal)
@@ -77,5 +79,6 @@ def _started(spark: Any, handle: Handle, settings: Settings, launched: bool) -> 
     after = after_death_text(spark, settings, handle.journal)
     halts = handle.halts_by_checkpoint
     log_lines(announcement(settings, handle.capabilities, *where, lag_known, after, halts))
+    start_exports(handle, settings.export, registry)
     handle.start(settings.loop.interval_s)
     return handle

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from rheostat.journal.events import action_of, reason_class
 from rheostat.journal.starts import Start
 from rheostat.metrics.catalog import FAMILIES
-from rheostat.metrics.record_metrics import RecordMetrics, action_of, reason_class
+from rheostat.metrics.record_metrics import RecordMetrics
 from rheostat.model import Decision, GuardChange, Observation, Record, Rescaling
 
 START = Start(

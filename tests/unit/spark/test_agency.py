@@ -1,6 +1,7 @@
 # mypy: disallow-untyped-calls=False
 import socket
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from rheostat.policies.rules.fixed import Fixed
 from rheostat.settings import settings_of
 from rheostat.spark.agency import drain, made_of, serve_driver
 
-HANDLE: Any = None
+HANDLE: Any = SimpleNamespace(watch=lambda _: None)
 """No test here lets the agent be served, which would need one."""
 
 

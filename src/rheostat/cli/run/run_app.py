@@ -11,6 +11,7 @@ import typer
 from rheostat.cli.options.options import explicit_options, takes
 from rheostat.cli.run.run_options import OutputOptions, RunOptions
 from rheostat.config import (
+    ExportOptions,
     GuardOptions,
     JournalOptions,
     LoopOptions,
@@ -40,6 +41,7 @@ BUILDER = (
     guards=GuardOptions,
     retention=JournalOptions,
     serve=ServeOptions,
+    export=ExportOptions,
 )
 def run(
     context: typer.Context,

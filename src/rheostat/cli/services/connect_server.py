@@ -10,7 +10,14 @@ import typer
 from rheostat.cli.options.options import explicit_options, takes
 from rheostat.cli.run import run_app
 from rheostat.cli.run.run_options import OutputOptions, RunOptions
-from rheostat.config import GuardOptions, JournalOptions, LoopOptions, ServeOptions, StateOptions
+from rheostat.config import (
+    ExportOptions,
+    GuardOptions,
+    JournalOptions,
+    LoopOptions,
+    ServeOptions,
+    StateOptions,
+)
 
 
 @takes(
@@ -21,6 +28,7 @@ from rheostat.config import GuardOptions, JournalOptions, LoopOptions, ServeOpti
     guards=GuardOptions,
     retention=JournalOptions,
     serve=ServeOptions,
+    export=ExportOptions,
 )
 def connect_server(
     context: typer.Context,

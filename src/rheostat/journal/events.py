@@ -1,0 +1,87 @@
+"""The events of a job, from its records: what changed, or why nothing is changed, with stable
+keys.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+from rheostat.journal.binding_constraint import applied_guard
+from rheostat.journal.rescalings import NOT_EXECUTED, reason_of
+from rheostat.model import Record
+
+SCHEMA = 1
+LOUD = ("rescale", "advice", "halted", "resumed", "failed", "blocked")
+"""The kinds of events that are worth a message; the other one, ``keep``, is for the log."""
+
+
+def action_of(record: Record) -> str:
+    """Return ``scale_out``, ``scale_in``, ``keep``, or ``none`` where nothing was decided."""
+    size = record.observation.size if record.observation else None
+    if record.target is None:
+        return "none"
+    if size is None or record.target == size:
+        return "keep"
+    return "scale_out" if record.target > size else "scale_in"
+
+
+def reason_class(record: Record) -> str:
+    """Return what determined the target of a record: ``policy``, the name of a guard, ``cluster``,
+    the resource that binds; without a target the phase.
+    """
+    if record.target is None:
+        return record.rescaling.phase
+    if guard := applied_guard(record):
+        return guard.guard
+    if record.rescaling.phase == "blocked":
+        return "cluster"
+    return str((record.raw.evidence.get("binds") if record.raw else None) or "policy")
+
+
+class EventStream:
+    """Yields an event where a record differs from the one before it."""
+
+    def __init__(self) -> None:
+        self._phase = ""
+        self._target: int | None = None
+        self._class = ""
+
+    def next(self, record: Record) -> dict[str, Any] | None:
+        """Return the event of the next record; None where nothing of interest changed."""
+        size = record.observation.size if record.observation else None
+        before = self._target if self._target is not None else size
+        kind = self._kind(record, before)
+        self._phase, self._class = record.rescaling.phase, reason_class(record)
+        if record.target is not None:
+            self._target = record.target
+        return _event(kind, record, before) if kind else None
+
+    def _kind(self, record: Record, before: int | None) -> str:
+        phase = record.rescaling.phase
+        if phase != self._phase and phase in ("halted", "failed", "blocked"):
+            return phase
+        if record.target is not None and before is not None and record.target != before:
+            return "advice" if phase in NOT_EXECUTED else "rescale"
+        if self._phase == "halted" and phase != "halted":
+            return "resumed"
+        return "keep" if record.target is not None and reason_class(record) != self._class else ""
+
+
+def _event(kind: str, record: Record, before: int | None) -> dict[str, Any]:
+    observed = record.observation
+    return {
+        "schema": SCHEMA,
+        "event": kind,
+        "time": datetime.fromtimestamp(record.t_s, timezone.utc).isoformat(),
+        "application": observed.application if observed else None,
+        "executors": observed.executors if observed else None,
+        "before": before,
+        "target": record.target,
+        "wanted": record.raw.target if record.raw else None,
+        "action": action_of(record),
+        "reason_class": reason_class(record),
+        "reason": reason_of(record),
+        "phase": record.rescaling.phase,
+        "detail": record.rescaling.detail,
+    }
