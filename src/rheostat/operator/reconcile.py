@@ -1,4 +1,5 @@
-"""The operator's decisions, as a pure function of the resource and the observed state.
+"""The operator's decisions, as a pure function of the resource and the observed state; it is the pod
+backend of the restart protocol.
 
 The four steps of Varga et al. (section 3.1): observe (``Observed``), update the status, compute
 what is desired, apply (``actions``). The status is written before the actions are taken, so that
@@ -8,9 +9,7 @@ an operator that restarts in between continues.
 |---|---|---|
 | can be scaled | is sized differently | send the sizing: it moves state and scales live |
 | is halted, or paused | | send the sizing; no restart |
-| cannot be scaled; ours | is of another size than wanted | drain |
-| is drained | still there | stop |
-| is gone or has ended | a restart is noted | the next number, started at the new size |
+| cannot be scaled; ours | is of another size than wanted | restart: drain, stop, start the next |
 | has ended; ours | its successor has an executor | its pod is deleted |
 | ours, of the number noted | is not there | start it |
 | another owner's, cannot be scaled | | only a condition |
@@ -18,6 +17,7 @@ an operator that restarts in between continues.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from rheostat.control.driver_report import Report
@@ -25,6 +25,7 @@ from rheostat.control.sizing import Sizing
 from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.observed import Condition, Driver, Observed, Status
 from rheostat.operator.streaming_application import Application
+from rheostat.protocols.restart import RESTART, RestartFacts, RestartOrder
 
 STOOD_S, RAN_S = 10.0, 60.0
 """A driver is restarted once the size has stood for so long, and once it has run for so long: a
@@ -71,15 +72,16 @@ def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcom
 
 
 def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome:
-    """Return what is done where the driver is the operator's own."""
+    """Return the outcome for a driver that the operator has created itself."""
     limits = wanted.sizing.limits
     least = limits.min_executors if limits else 1
     if not status.incarnation:
         status = replace(status, incarnation=1, started_at=wanted.sizing.size or least)
-    driver = next(
-        (candidate for candidate in observed.drivers if _is(candidate, status.incarnation)), None
-    )
-    if status.restarting_to is not None and (driver is None or driver.ended):
+    driver = _driver(status, observed)
+    if status.restarting_to is not None:
+        order = _restart_order(driver, observed.report)
+        if order is not RestartOrder.START:
+            return _restarting(status, driver, observed.report, order)
         status = replace(
             status,
             last_end=_last_end(wanted.name, status, driver),
@@ -88,17 +90,12 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
             target=status.restarting_to,
             restarting_to=None,
         )
-        driver = next(
-            (candidate for candidate in observed.drivers if _is(candidate, status.incarnation)),
-            None,
-        )
+        driver = _driver(status, observed)
     if driver is None:
         start = Start(status.incarnation, _first_size(wanted.sizing, status, least))
         return _with_message(status, "Starting", f"starting with {start.size} executors", (start,))
     if driver.ended:
         return _with_message(status, "Ended", f"the driver {driver.name} has ended on its own")
-    if status.restarting_to is not None:
-        return _restarting(status, driver, observed.report)
     if not driver.running or driver.leaving:
         return _with_message(status, "Starting", f"the driver {driver.name} is not running yet")
     outcome = _live(wanted, status, observed)
@@ -110,8 +107,37 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
         if wait:
             return _with_message(outcome.status, "Waiting", wait, outcome.actions)
         if other:
-            return _restarting(replace(status, restarting_to=size), driver, report)
+            status = replace(status, restarting_to=size)
+            return _restarting(status, driver, report, _restart_order(driver, report))
     return replace(outcome, actions=(*outcome.actions, *_cleared(status, observed)))
+
+
+def _driver(status: Status, observed: Observed) -> Driver | None:
+    """Return the operator's own driver that is to run; None if there is none."""
+    ours = (driver for driver in observed.drivers if driver.incarnation == status.incarnation)
+    return next(ours, None)
+
+
+def _restart_order(driver: Driver | None, report: Report | None) -> RestartOrder | None:
+    """Return the next order of the restart protocol for a restart in progress; None: it waits."""
+    phase = "stopping" if driver and driver.leaving else "draining"
+    while row := RESTART.step(phase, _restart_facts(phase, driver, report)):
+        if row.order:
+            return row.order
+        phase = row.to
+    return None
+
+
+def _restart_facts(phase: str, driver: Driver | None, report: Report | None) -> RestartFacts:
+    """Return what a driver's pod and its control API show; a drained driver is stopped at once, and
+    one that does not answer cannot be drained.
+    """
+    return RestartFacts(
+        process="none" if driver is None else "ended" if driver.ended else "alive",
+        acknowledged=report is None or report.draining,
+        drained=report is not None and report.drained,
+        limit_s=-1.0 if phase == "stopping" and driver and not driver.leaving else math.inf,
+    )
 
 
 def _first_size(sizing: Sizing, status: Status, least: int) -> int:
@@ -155,26 +181,26 @@ def _cleared(status: Status, observed: Observed) -> tuple[Action, ...]:
     )
 
 
-def _restarting(status: Status, driver: Driver, report: Report | None) -> Outcome:
-    """Return the next step of drain, stop, restart; the start is a step of its own."""
-    to = status.restarting_to
-    if driver.leaving:
+def _restarting(
+    status: Status, driver: Driver | None, report: Report | None, order: RestartOrder | None
+) -> Outcome:
+    """Return the outcome of a restart before its start."""
+    if driver is None or driver.leaving:
         return _with_message(
-            status, "Stopping", f"the driver stops, to restart with {to} executors"
+            status,
+            "Stopping",
+            f"the driver stops, to restart with {status.restarting_to} executors",
         )
-    if report is None or not report.draining:
-        if report is None:
-            return _with_message(
-                status, "Draining", "the driver does not answer, so it cannot be drained"
-            )
+    if order is RestartOrder.STOP:
         return _with_message(
-            status, "Draining", "waiting for its batches to complete", (Drain(driver.uid),)
+            status, "Stopping", "its batches are complete", (Stop(driver.name, driver.uid),)
         )
-    if not report.drained:
-        return _with_message(status, "Draining", "waiting for its batches to complete")
-    return _with_message(
-        status, "Stopping", "its batches are complete", (Stop(driver.name, driver.uid),)
-    )
+    if report is None:
+        return _with_message(
+            status, "Draining", "the driver does not answer, so it cannot be drained"
+        )
+    drain = (Drain(driver.uid),) if order is RestartOrder.DRAIN else ()
+    return _with_message(status, "Draining", "waiting for its batches to complete", drain)
 
 
 def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
@@ -245,10 +271,6 @@ def _size(sizing: Sizing) -> int | None:
     if sizing.mode != "external" or sizing.size is None or sizing.limits is None:
         return sizing.size if sizing.mode == "external" else None
     return max(sizing.limits.min_executors, min(sizing.limits.max_executors, sizing.size))
-
-
-def _is(driver: Driver, incarnation: int) -> bool:
-    return driver.incarnation == incarnation
 
 
 def _executors(report: Report) -> str | None:

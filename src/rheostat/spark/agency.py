@@ -18,13 +18,12 @@ from rheostat.settings import Settings
 from rheostat.spark.exports import Registry, registry_of
 from rheostat.spark.handle import Handle
 from rheostat.spark.journaling.start_events import directed_start
+from rheostat.spark.restarting.session_queries import drain
 
 if TYPE_CHECKING:
     from rheostat.control.sizing import Sizing
 
 _log = logging.getLogger("rheostat")
-_DRAIN_S = 120.0
-_LOOK_S = 0.05
 
 
 def serve_driver(
@@ -104,34 +103,3 @@ def settings_with(settings: Settings, sizing: Sizing) -> Settings:
         limits_given=settings.limits_given or sizing.limits is not None,
         guards=sizing.guards or settings.guards,
     )
-
-
-def drain(spark: Any) -> None:
-    """End every query between two batches, or after two minutes anyhow: what was committed stays,
-    the rest is read again at the next start. A StreamingContext ends gracefully, with its
-    application.
-    """
-    if not hasattr(spark, "streams"):
-        spark.stop(stopSparkContext=True, stopGraceFully=True)
-        return
-    until_s = time.monotonic() + _DRAIN_S
-    waiting = {query: _batch(query) for query in spark.streams.active}
-    while waiting and time.monotonic() < until_s:
-        for query in [
-            candidate for candidate, batch in waiting.items() if _rests(candidate, batch)
-        ]:
-            query.stop()
-            del waiting[query]
-        time.sleep(_LOOK_S)
-    for query in waiting:
-        query.stop()
-
-
-def _batch(query: Any) -> int:
-    progress = query.lastProgress
-    return -1 if progress is None else int(progress["batchId"])
-
-
-def _rests(query: Any, batch: int) -> bool:
-    """Tell whether a query is between two batches, or has ended one since it was looked at."""
-    return not query.isActive or not query.status["isTriggerActive"] or _batch(query) != batch

@@ -1,6 +1,8 @@
 # mypy: disallow-untyped-calls=False
 from dataclasses import replace
 
+from tests.unit.protocols.recording_table import RecordingTable
+
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
 from rheostat.model import Limits
@@ -8,6 +10,7 @@ from rheostat.operator.actions import Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.observed import Driver, Observed, Status
 from rheostat.operator.reconcile import invalid, mirrored, reconcile
 from rheostat.operator.streaming_application import Application
+from rheostat.protocols.restart import RESTART
 
 SIZING = Sizing(mode="external", size=4, limits=Limits.between(1, 6))
 THEIRS = Application(name="a", namespace="n", sizing=SIZING, labels={"app": "a"})
@@ -201,3 +204,23 @@ def test_sizes_that_somebody_writes_and_nobody_reads_are_said_and_the_driver_is_
     assert "kubectl get hpa" in ready(found).message
     outside = replace(seen, report=replace(LIVE, sizing=SIZING))
     assert ready(reconcile(THEIRS, Status(), outside)).reason == "Sized"
+
+
+def test_a_silent_driver_is_not_drained_and_its_end_starts_the_next():
+    pod = replace(POD, incarnation=1, size=2)
+    status = Status(incarnation=1, started_at=2, restarting_to=4)
+    silent = reconcile(OURS, status, Observed(drivers=(pod,)))
+    assert (silent.actions, ready(silent).reason) == ((), "Draining")
+    assert "does not answer" in ready(silent).message
+    gone = reconcile(OURS, silent.status, Observed())
+    assert gone.actions == (Start(2, 4),)
+
+
+def test_a_drain_is_ordered_again_until_the_driver_reports_it(monkeypatch):
+    table = RecordingTable(RESTART)
+    monkeypatch.setattr("rheostat.operator.reconcile.RESTART", table)
+    pod = replace(POD, incarnation=1, size=2)
+    first = reconcile(OURS, Status(incarnation=1), Observed(drivers=(pod,), report=FIXED))
+    again = reconcile(OURS, first.status, Observed(drivers=(pod,), report=FIXED))
+    assert first.actions == again.actions == (Drain("u"),)
+    assert ("draining", "unacknowledged") in {row.cells()[:2] for row in table.taken}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from rheostat.journal.control_channel import LOOP, ControlChannel, Order
 from rheostat.model import Decision, RepartitionState
 from rheostat.spark.restarting.job_watch import CALM_S, DRAINING_S, JobWatch
 from rheostat.spark.restarting.restart_actuator import RestartActuator
+from rheostat.spark.restarting.session_queries import drain
 
 
 class Queries:
@@ -114,6 +116,44 @@ def test_a_job_for_one_batch_is_done_when_what_it_has_started_has_ended(
     report = mail.report()
     assert report is not None
     assert report.drained_s == 11.0
+
+
+class Query:
+    """A query of Spark that shows one status after the other, the last one for ever."""
+
+    def __init__(self, session: Session, *active: bool) -> None:
+        self.runId, self.lastProgress = object(), {"batchId": 7}
+        self._session, self._active = session, list(active)
+
+    @property
+    def status(self) -> dict[str, Any]:
+        is_active = self._active.pop(0) if len(self._active) > 1 else self._active[0]
+        return {"isTriggerActive": is_active, "message": "Writing offsets to log"}
+
+    def stop(self) -> None:
+        self._session.active.remove(self)
+
+
+class Session:
+    def __init__(self, *active: bool) -> None:
+        self.active = [Query(self, *active)]
+
+    @property
+    def streams(self) -> Session:
+        return self
+
+
+def test_a_session_is_drained_between_two_batches() -> None:
+    session = Session(True, True, False)
+    (query,) = session.active
+    drain(session)
+    assert (session.active, query._active) == ([], [False])
+
+
+def test_a_query_that_does_not_drain_is_stopped_after_the_limit() -> None:
+    session = Session(True)
+    drain(session, limit_s=0.0)
+    assert session.active == []
 
 
 def actuator(mail: ControlChannel) -> RestartActuator:

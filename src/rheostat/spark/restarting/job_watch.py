@@ -1,5 +1,5 @@
-"""What a supervised job does between its decisions: it reports that it works, and stops its queries
-after their batches when it is told to drain.
+"""The job's side of the restart protocol: it reports that it works, and drains its queries when
+ordered.
 """
 
 from __future__ import annotations
@@ -8,46 +8,19 @@ import os
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from rheostat.journal.control_channel import ControlChannel, Report
+from rheostat.spark.restarting.session_queries import Drain, JobQueries
 
 CALM_S = 0.2
 DRAINING_S = 0.02
-"""A query that runs batches back to back plans the next one within some 50 ms of the last."""
-
-
-class JobQueries(Protocol):
-    """The queries of the job that run now."""
-
-    def active(self) -> Collection[str]:
-        """Return the run ids of the queries that run now."""
-        ...
-
-    def last_batch(self, run_id: str) -> int:
-        """Return the number of a query's last finished batch, -1 for none."""
-        ...
-
-    def rests(self, run_id: str) -> bool:
-        """Tell whether a query runs no batch now."""
-        ...
-
-    def checkpoint(self, run_id: str) -> str | None:
-        """Return where a query's checkpoint is; None if it cannot be told."""
-        ...
-
-    def sink(self, run_id: str) -> str | None:
-        """Return the folder that a query writes files to; None for another sink."""
-        ...
-
-    def stop(self, run_id: str) -> None:
-        """Stop a query, and wait for its end."""
-        ...
+"""A query that runs batches back to back plans the next one within about 50 ms of the last."""
 
 
 class JobWatch:
-    """Looks at the job's queries and at what its supervisor orders; ``started`` tells how many
-    queries the script has started, where that is known.
+    """Observes the queries of a job and follows the orders of its supervisor; ``started`` returns
+    how many queries the script has started, where that is known.
     """
 
     def __init__(
@@ -62,31 +35,29 @@ class JobWatch:
         self._started = started
         self._report = own_report(run)
         self._known: set[str] = set()
-        self._met: dict[str, int] = {}
-        self._draining = False
+        self._drain: Drain | None = None
 
     def pause_s(self, now: float) -> float:
-        """Return how long to wait until the next look."""
-        return DRAINING_S if self._draining else CALM_S
+        """Return the time until the next look."""
+        return DRAINING_S if self._drain else CALM_S
 
     def look(self, now: float) -> None:
-        """Report what is new, and stop each query that has ended a batch since it was asked to, or
-        rests.
-        """
+        """Report what is new, and continue a drain that was ordered."""
         active = self._queries.active()
-        self._learn(active, now)
+        self._report_queries(active, now)
         order = self._channel.order()
         if order is None or order.run != self._report.run:
             return
         if order.drain:
-            self._draining = True
-            self._drain(active, now)
+            self._drain = self._drain or Drain(self._queries)
+            if self._drain.step():
+                self._tell(drained_s=now)
         elif order.once and self._started() and not active:
             self._tell(drained_s=now)
 
-    def _learn(self, active: Collection[str], now: float) -> None:
-        """Report that the job works, and of each query, also of one that is started later, where
-        its state is and where it writes.
+    def _report_queries(self, active: Collection[str], now: float) -> None:
+        """Report that the job works, and the state and sink of each query, also of one that is
+        started later.
         """
         works_s = self._report.works_s
         fresh = [run_id for run_id in active if run_id not in self._known]
@@ -107,14 +78,6 @@ class JobWatch:
             sinks={**self._report.sinks, **sinks},
         )
 
-    def _drain(self, active: Collection[str], now: float) -> None:
-        for run_id in active:
-            last = self._queries.last_batch(run_id)
-            if last != self._met.setdefault(run_id, last) or self._queries.rests(run_id):
-                self._queries.stop(run_id)
-        if not self._queries.active():
-            self._tell(drained_s=now)
-
     def _tell(self, **news: Any) -> None:
         report = replace(self._report, **news)
         if news.get("drained_s") is None or self._report.drained_s is None:
@@ -123,7 +86,7 @@ class JobWatch:
 
 
 def own_report(run: int) -> Report:
-    """Return the first report of this process: that it is there."""
+    """Return the first report of this process: that it runs."""
     return Report(run=run, pid=os.getpid(), began=_began())
 
 
