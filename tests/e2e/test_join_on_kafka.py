@@ -1,0 +1,52 @@
+"""The join of two streams from two topics of Kafka, on several executors, whole output compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from rheostat.kafka.broker import Broker
+from rheostat.kafka.jars import source_jars
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_session import start_session
+from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.model import Limits
+from rheostat_lab.demo.demo_environment import as_words
+from rheostat_lab.demo.pipeline import QUERY_OPTIONS, start_query
+from rheostat_lab.demo.verdict import verify
+from rheostat_lab.nexmark.load import open_topics
+
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
+
+TOPICS = {"auctions": "join-auctions", "persons": "join-persons"}
+ROWS = 4000
+
+
+@pytest.fixture
+def spark(cluster: Cluster, driver: dict[str, str]) -> Iterator[SparkSession]:
+    options = session_options(Limits.between(2, 2), jars=source_jars().paths)
+    session = start_session(cluster.url, {**QUERY_OPTIONS, **options}, "join on Kafka")
+    yield session
+    session.stop()
+
+
+def test_two_topics_are_joined_on_two_executors(
+    spark: SparkSession, broker: Broker, tmp_path: Path
+) -> None:
+    for topic in TOPICS.values():
+        broker.create_topic(topic, 4)
+    sources = open_topics(broker.bootstrap, as_words(TOPICS), seed=7)
+    query = start_query(spark, "q3", broker.bootstrap, TOPICS, str(tmp_path), 0.0, 1.0)
+    for first in range(0, ROWS, ROWS // 4):
+        assert sources.write(first, ROWS // 4, int(time.time() * 1000)) == ROWS // 4
+        assert sources.flush(30) == 0
+        query.processAllAvailable()
+    query.stop()
+    verdict = verify("q3", broker.bootstrap, TOPICS, tmp_path / "sink")
+    assert verdict.exact, verdict.detail
+    assert verdict.rows_in == ROWS
+    assert verdict.rows_out > 0
