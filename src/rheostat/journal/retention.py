@@ -133,8 +133,8 @@ def _leave_changes(segment: Path) -> None:
     kept = segment.with_name(f"changes-{_number(segment)}.jsonl")
     with segment.open("rb") as lines:
         # A segment that was damaged still leaves the changes that can be read.
-        whole = (record for line in lines if (record := read_line(line)) is not None)
-        text = "".join(f"{to_line(record)}\n" for record in turning_points(whole))
+        complete = (record for line in lines if (record := read_line(line)) is not None)
+        text = "".join(f"{to_line(record)}\n" for record in turning_points(complete))
     LocalFileSystem().write(str(kept), text)
 
 
