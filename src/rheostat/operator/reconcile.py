@@ -1,4 +1,4 @@
-"""The operator's decisions, as a pure function of the resource and the observed state; it is the pod
+"""The operator's decisions, as a pure function of the resource and the observed state, and the pod
 backend of the restart protocol.
 
 The four steps of Varga et al. (section 3.1): observe (``Observed``), update the status, compute
