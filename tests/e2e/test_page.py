@@ -1,0 +1,220 @@
+# mypy: disallow-untyped-calls=False
+"""The page in a real Chromium: what it shows, what its controls do, and what axe finds."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("selenium", reason="comes with the extra test")
+pytest.importorskip("uvicorn", reason="comes with the extra serve")
+
+import axe_selenium_python
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+from tests.unit.control.test_server import server_service
+
+from rheostat.config import GuardOptions, LoopOptions
+from rheostat.control.access import Access
+from rheostat.control.control_app import control_app
+from rheostat.control.frozen_page import frozen_html
+from rheostat.control.jobs import jobs_of
+from rheostat.control.journal_job import JournalJob
+from rheostat.control.page_app import reading_app
+from rheostat.control.server import Server
+from rheostat.guards import guards_of
+from rheostat.journal.folder import FolderJournal
+from rheostat.journal.record import from_line, to_line
+from rheostat.journal.starts import LIVE, End, Start
+from rheostat.model import Limits, Slo
+from rheostat.policies.registry import create
+from rheostat.sim.engine import simulate
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.workloads.day import Day
+
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(not (BROWSER and DRIVER), reason="there is no Chromium with its driver"),
+]
+AXE = Path(axe_selenium_python.__file__).parent / "node_modules/axe-core/axe.min.js"
+NAME = "<img src=x onerror=document.title='hacked'>"
+RUN_AXE = """
+const done = arguments[arguments.length - 1];
+axe.run().then(found => done(found.violations.map(
+    rule => [rule.id, rule.nodes.map(node => node.html.slice(0, 120))])));
+"""
+
+
+def journal(folder: Path, seconds: float = 900.0, name: str = "orders") -> FolderJournal:
+    """Write what the production loop decides on a simulated job, up to now."""
+    plant = SparkPlant(
+        SparkParameters(executors=2, slots_per_executor=2, trigger_s=2.0, source_row_s=0.0016),
+        Day(low=200.0, peak=3000.0, day_s=seconds),
+        seed=1,
+    )
+    guards = guards_of(Limits.between(1, 6), GuardOptions(), LoopOptions(), False)
+    policy = create("predictive", {}, Slo())
+    run = simulate(plant, policy, guards, until_s=seconds, interval_s=5.0)
+    kept, begin_s = FolderJournal(folder), time.time() - seconds
+    kept.note(
+        Start(
+            t_s=begin_s - 1,
+            mode=LIVE,
+            policy="predictive",
+            slo_s=10.0,
+            min_executors=1,
+            max_executors=6,
+            interval_s=5.0,
+            application=name,
+            price=0.05,
+        )
+    )
+    for record in run.records:
+        read = json.loads(to_line(record))
+        read["t_s"] += begin_s
+        if "observation" in read:
+            read["observation"]["t_s"] = read["t_s"]
+        kept.append(from_line(json.dumps(read)), {})
+    return kept
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(BROWSER)
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"):
+        options.add_argument(word)
+    service = webdriver.ChromeService(executable_path=str(DRIVER))
+    started = webdriver.Chrome(options=options, service=service)
+    started.set_script_timeout(60)
+    yield started
+    started.quit()
+
+
+@pytest.fixture
+def served() -> Iterator[Any]:
+    servers: list[Server] = []
+
+    def serve(app: Any) -> str:
+        servers.append(Server(app, "127.0.0.1", 0))
+        return servers[-1].url
+
+    yield serve
+    for server in servers:
+        server.close()
+
+
+def show(browser: Any, url: str, width: int = 1400, scheme: str = "light") -> None:
+    size = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get("about:blank")  # an address that differs in its fragment only is not loaded again
+    browser.get(url)
+
+
+def wait(browser: Any, selector: str) -> Any:
+    """Return the first element for a selector once there is one."""
+    return WebDriverWait(browser, 60).until(
+        lambda shown: next(iter(shown.find_elements(By.CSS_SELECTOR, selector)), None)
+    )
+
+
+def until(browser: Any, holds: Any) -> None:
+    WebDriverWait(browser, 60).until(lambda _: holds())
+
+
+def findings(browser: Any) -> Any:
+    browser.execute_script(AXE.read_text(encoding="utf-8"))
+    return browser.execute_async_script(RUN_AXE)
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_view_is_accessible_and_fits_the_screen(browser, served, tmp_path, width, scheme):
+    for name in ("one", "two"):
+        journal(tmp_path / "jobs" / name, 300.0, NAME)
+    url = served(reading_app(jobs_of([str(tmp_path / "jobs")], lambda _: True), Access()))
+    frozen = tmp_path / "page.html"
+    frozen.write_text(frozen_html(JournalJob(tmp_path / "jobs" / "one")), encoding="utf-8")
+    show(browser, url, width, scheme)
+    link = wait(browser, "tbody a").get_attribute("href")
+    for address, selector in ((url, "tbody a"), (link, "canvas"), (frozen.as_uri(), "canvas")):
+        show(browser, address, width, scheme)
+        wait(browser, selector)
+        assert findings(browser) == []
+        assert browser.execute_script("return document.documentElement.scrollWidth") == width
+        assert browser.title != "hacked"
+
+
+def test_a_decision_marks_its_moment_and_opens_its_evidence(browser, served, tmp_path):
+    journal(tmp_path / "orders")
+    show(
+        browser, served(reading_app(jobs_of([str(tmp_path / "orders")], lambda _: True), Access()))
+    )
+    wait(browser, ".log li.change button").click()
+    assert "Evidence" in wait(browser, ".detail details summary").text
+    marks = "return [state.mark, ...state.charts.plots.map(() => state.charts.mark)]"
+    assert len({*browser.execute_script(marks)}) == 1
+    # The same with the keyboard alone.
+    charts = wait(browser, ".charts")
+    charts.send_keys(Keys.HOME, Keys.ENTER)
+    until(browser, lambda: browser.execute_script(marks)[0] == browser.execute_script(marks)[1])
+    assert wait(browser, ".log [aria-expanded=true]")
+
+
+def test_controls_write_with_the_token_only(browser, served, tmp_path):
+    journal(tmp_path / "orders", 300.0)
+    service = server_service()
+    jobs = jobs_of([str(tmp_path / "orders")], lambda _: True)
+    notes: list[tuple[str, str]] = []
+    app = control_app(service, Access("secret"), dict, jobs, lambda *note: notes.append(note))
+    show(browser, served(app))
+    wait(browser, "#control:not([hidden])").click()
+    token, author = browser.find_elements(By.CSS_SELECTOR, "dialog input")[:2]
+    pause = browser.find_element(By.XPATH, "//dialog//button[text()='Pause']")
+    status = browser.find_element(By.CSS_SELECTOR, "dialog [role=status]")
+    token.send_keys("wrong")
+    pause.click()
+    until(browser, lambda: "token is missing or wrong" in status.text)
+    assert not service._sized.halted
+    token.send_keys(Keys.CONTROL, "a")
+    token.send_keys("secret")
+    author.send_keys("Ann")
+    assert findings(browser) == []
+    pause.click()
+    until(browser, lambda: status.text.startswith("Done"))
+    assert service._sized.halted
+    assert [(action, name.split()[0]) for action, name in notes] == [("halt", "Ann")]
+
+
+def test_a_what_if_question_is_answered_with_its_error(browser, served, tmp_path):
+    from rheostat.cli.services.serve import _whatif
+
+    journal(tmp_path / "orders", 1800.0)
+    jobs = jobs_of([str(tmp_path / "orders")], lambda _: True)
+    show(browser, served(reading_app(jobs, Access(), _whatif)))
+    wait(browser, "form button.main").click()
+    assert "objective" in wait(browser, "form + div .notice").text
+    assert "error, simulated as recorded" in browser.page_source
+
+
+def test_a_job_that_ends_while_it_is_watched_is_shown_as_ended(browser, served, tmp_path):
+    kept = journal(tmp_path / "orders", 300.0)
+    show(
+        browser, served(reading_app(jobs_of([str(tmp_path / "orders")], lambda _: True), Access()))
+    )
+    word = wait(browser, ".health h1")
+    assert word.text != "Not scaling"
+    kept.note(End(t_s=time.time()))
+    until(browser, lambda: wait(browser, ".health h1").text == "Not scaling")
