@@ -14,8 +14,9 @@ import pytest
 
 pytest.importorskip("selenium", reason="comes with the extra test")
 pytest.importorskip("uvicorn", reason="comes with the extra serve")
+pytest.importorskip("axe_core_python", reason="comes with the extra test")
 
-import axe_selenium_python
+import axe_core_python  # type: ignore[import-untyped]
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -46,7 +47,7 @@ pytestmark = [
     pytest.mark.e2e,
     pytest.mark.skipif(not (BROWSER and DRIVER), reason="there is no Chromium with its driver"),
 ]
-AXE = Path(axe_selenium_python.__file__).parent / "node_modules/axe-core/axe.min.js"
+AXE = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js"))
 NAME = "<img src=x onerror=document.title='hacked'>"
 RUN_AXE = """
 const done = arguments[arguments.length - 1];
@@ -159,9 +160,8 @@ def test_each_view_is_accessible_and_fits_the_screen(browser, served, tmp_path, 
 
 def test_a_decision_marks_its_moment_and_opens_its_evidence(browser, served, tmp_path):
     journal(tmp_path / "orders")
-    show(
-        browser, served(reading_app(jobs_of([str(tmp_path / "orders")], lambda _: True), Access()))
-    )
+    jobs = jobs_of([str(tmp_path / "orders")], lambda _: True)
+    show(browser, served(reading_app(jobs, Access())))
     wait(browser, ".log li.change button").click()
     assert "Evidence" in wait(browser, ".detail details summary").text
     marks = "return [state.mark, ...state.charts.plots.map(() => state.charts.mark)]"
@@ -211,9 +211,8 @@ def test_a_what_if_question_is_answered_with_its_error(browser, served, tmp_path
 
 def test_a_job_that_ends_while_it_is_watched_is_shown_as_ended(browser, served, tmp_path):
     kept = journal(tmp_path / "orders", 300.0)
-    show(
-        browser, served(reading_app(jobs_of([str(tmp_path / "orders")], lambda _: True), Access()))
-    )
+    jobs = jobs_of([str(tmp_path / "orders")], lambda _: True)
+    show(browser, served(reading_app(jobs, Access())))
     word = wait(browser, ".health h1")
     assert word.text != "Not scaling"
     kept.note(End(t_s=time.time()))
