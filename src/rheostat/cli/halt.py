@@ -39,7 +39,7 @@ def halt(target: Target) -> None:
         _put(target, "halt")
         typer.echo(f"{target}: halted")
         return
-    from rheostat.spark.journaling.halting import pull
+    from rheostat.spark.journaling.kill_switches import pull
 
     typer.echo(f"{_file(target, pull)} exists: decisions are halted")
 
@@ -57,7 +57,7 @@ def resume(target: Target) -> None:
             raise RheostatError(f"{target}: still {still.get('detail')}; resume it there, too")
         typer.echo(f"{target}: resumed")
         return
-    from rheostat.spark.journaling.halting import take_away
+    from rheostat.spark.journaling.kill_switches import take_away
 
     typer.echo(f"{_file(target, take_away)} is removed: decisions resume")
 

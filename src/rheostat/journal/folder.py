@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TextIO
 
 from rheostat.config import JournalOptions
 from rheostat.errors import BadInput
@@ -61,7 +59,8 @@ class FolderJournal:
             ) from None
         self._segments = 0
         self._records = self._bytes = 0
-        self._file: TextIO | None = None
+        self._segment_name = ""
+        self._disk = LocalFileSystem(durable=False)
         self._summary = SummaryWriter(self.folder)
 
     @property
@@ -93,15 +92,14 @@ class FolderJournal:
         # lost.
         for kept in waiting:
             self._write(kept)
-        LocalFileSystem().write(str(self.folder / MEMORY_FILE), memory_text(memory))
+        self._disk.write(str(self.folder / MEMORY_FILE), memory_text(memory))
 
     def _write(self, record: Record) -> None:
         line = to_line(record) + "\n"
-        file = self._segment(len(line), record.t_s)
-        file.write(line)  # ASCII: as many bytes as characters
-        file.flush()
+        name = self._segment(len(line), record.t_s)
+        self._disk.append(str(self.folder / name), line)  # ASCII: as many bytes as characters
         self._records, self._bytes = self._records + 1, self._bytes + len(line)
-        self._summary.add(record, _segment_name(self._segments - 1), self._bytes)
+        self._summary.add(record, name, self._bytes)
 
     def note(self, event: Event) -> None:
         """Keep a start, its end, or the checkpoints of its queries."""
@@ -129,10 +127,9 @@ class FolderJournal:
             return True
         before = self._claim.place
         held = self._claim.held()
-        if self._file and not held:
+        if not held:
             # Another writer may begin newer segments and a summary: neither must be overwritten.
-            self._file.close()
-            self._file = None
+            self._segment_name = ""
         if self._claim.place != before:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._summary = SummaryWriter(self.folder)
@@ -140,20 +137,19 @@ class FolderJournal:
         return held
 
     def _close_segment(self) -> None:
-        if self._file:
-            self._file.close()
-            self._file = None
+        if self._segment_name:
+            self._segment_name = ""
             self._summary.write()
 
-    def _segment(self, more_bytes: int, now: float) -> TextIO:
+    def _segment(self, more_bytes: int, now: float) -> str:
         full = (
             self._records >= self._records_per_segment
             or self._bytes + more_bytes > self._retention.segment_bytes
         )
-        if self._file is None:
+        if not self._segment_name:
             # Before anything is pruned: what goes then must have been added up.
             self._summary.begin()
-        if self._file is None or full:
+        if not self._segment_name or full:
             self._close_segment()
             # Only with a new segment, not at each tick: somebody else's file is there from the
             # start or not.
@@ -162,16 +158,9 @@ class FolderJournal:
             # Old segments may have been deleted: never write into one that another run began.
             numbers = (int(path.stem.rpartition("-")[2]) + 1 for path in _numbered(self.folder))
             self._segments = max(self._segments, *numbers, 0)
-            path = self.folder / _segment_name(self._segments)
-            self._file = os.fdopen(
-                os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644), "a", encoding="utf-8"
-            )
+            self._segment_name = f"segment-{self._segments:05d}.jsonl"
             self._segments, self._records, self._bytes = self._segments + 1, 0, 0
-        return self._file
-
-
-def _segment_name(number: int) -> str:
-    return f"segment-{number:05d}.jsonl"
+        return self._segment_name
 
 
 def memory_text(memory: Memory) -> str:

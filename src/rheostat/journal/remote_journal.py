@@ -56,7 +56,7 @@ class RemoteJournal(FolderJournal):
         self._lock = threading.Lock()
         self._waiting: list[str] = []
         self._last: tuple[Memory, float] = ({}, 0.0)
-        self._segment_name: str | None = None
+        self._far_segment: str | None = None
         self._far_bytes = 0
         self._far_stop = ""
         self._carried: dict[str, str] = {}
@@ -118,7 +118,7 @@ class RemoteJournal(FolderJournal):
         try:
             self._files.append(f"{self._far}/{self._segment_for(len(text), now)}", text)
         except OSError:
-            self._segment_name = None  # what has become of it is unknown: the next one is new
+            self._far_segment = None  # what has become of it is unknown: the next one is new
             raise
         self._far_bytes += len(text)
         with self._lock:
@@ -135,7 +135,7 @@ class RemoteJournal(FolderJournal):
                 continue
             if name == SUMMARY_FILE:
                 # Far segments have numbers of their own; it holds at least up to this one.
-                text = moved(text, self._segment_name or "")
+                text = moved(text, self._far_segment or "")
             if text != self._carried.get(name):
                 self._files.write(f"{self._far}/{name}", text)
                 self._carried[name] = text
@@ -174,18 +174,18 @@ class RemoteJournal(FolderJournal):
                 "rheostat: the journal is kept in %s: %s", self.kept_at, self._far_claim.why
             )
         if not held or self._far_claim.place != before:
-            self._segment_name = None  # another writer may have begun newer segments
+            self._far_segment = None  # another writer may have begun newer segments
         return held
 
     def _segment_for(self, more_bytes: int, now: float) -> str:
         most = min(self._kept.segment_bytes, self._files.append_limit_bytes)
-        if self._segment_name is None or self._far_bytes + more_bytes > most:
+        if self._far_segment is None or self._far_bytes + more_bytes > most:
             there = self._far_segments()
             self._prune(there, now)
             numbers = [int(name[len(_SEGMENT) :].partition(".")[0]) for name in there]
-            self._segment_name = f"{_SEGMENT}{max(numbers, default=-1) + 1:05d}.jsonl"
+            self._far_segment = f"{_SEGMENT}{max(numbers, default=-1) + 1:05d}.jsonl"
             self._far_bytes = 0
-        return self._segment_name
+        return self._far_segment
 
     def _prune(self, there: dict[str, FileStatus], now: float) -> None:
         left = sum(segment.bytes for segment in there.values())

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, local_folder, read_checkpoint
-from rheostat.repartition.checkpoints.formats import unknown_format
 from rheostat.repartition.checkpoints.inspection import Counts, Inspection, inspect
-from rheostat.repartition.checkpoints.operators import refusal
-from rheostat.repartition.checkpoints.running_query import last_sign
+from rheostat.repartition.checkpoints.repartitionable import refusal, unknown_format
 from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.lease import lease_path
-from rheostat.repartition.protocol.preflight import unended
+from rheostat.repartition.protocol.preflight import last_sign, unended
 from rheostat.repartition.protocol.repartition_log import RepartitionLog
 from rheostat.storage.file_system import FileSystem, is_remote
 from rheostat.storage.lease import lease_owner

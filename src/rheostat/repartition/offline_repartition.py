@@ -13,7 +13,6 @@ from rheostat.repartition.checkpoints.checkpoint import (
     checkpoint_folder,
     read_checkpoint,
 )
-from rheostat.repartition.checkpoints.running_query import require_stopped
 from rheostat.repartition.protocol.lease import leased
 from rheostat.repartition.protocol.preflight import (
     UNFINISHED,
@@ -22,6 +21,7 @@ from rheostat.repartition.protocol.preflight import (
     require_fit,
     require_no_unfinished,
     require_number,
+    require_stopped,
 )
 from rheostat.repartition.protocol.repartition_log import Plan, RepartitionLog, RepartitionState
 from rheostat.repartition.protocol.repartition_runner import (

@@ -8,9 +8,8 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, refused_place
-from rheostat.repartition.checkpoints.running_query import require_stopped
 from rheostat.repartition.offline_repartition import CheckStopped, repartition, undo
-from rheostat.repartition.protocol.preflight import require_number
+from rheostat.repartition.protocol.preflight import require_number, require_stopped
 from rheostat.repartition.protocol.repartition_log import RepartitionState
 from rheostat.repartition.protocol.repartition_runner import ProgressCallback
 from rheostat.repartition.repair import Repaired, repair, repair_sink

@@ -34,10 +34,6 @@ class StoreCount:
     bytes: int
     misplaced: int = 0
 
-    def same_content(self, other: StoreCount) -> bool:
-        """Tell whether two stores hold the same rows."""
-        return (self.rows, self.checksum) == (other.rows, other.checksum)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateVersion:
@@ -97,12 +93,6 @@ class Rewriter(Protocol):
     def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
         """Write every store of every operator for the wanted partitions; raises BadInput before
         anything is written if an operator cannot be rewritten, RheostatError if the work fails.
-        """
-        ...
-
-    def discard(self, wanted: Rewrite) -> None:
-        """Delete what ``rewrite`` has written, whole or half: to be called before the batch's
-        number is used for anything else, or Spark may load it.
         """
         ...
 

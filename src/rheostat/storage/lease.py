@@ -57,14 +57,10 @@ class Lease:
         own = replace(this_process(), token=uuid.uuid4().hex, stale_s=stale_s)
         self._text = json.dumps(asdict(own))
 
-    def owner(self) -> Owner | None:
-        """Return the running process that owns it; None if there is none."""
-        return lease_owner(self._files, self._name, self._clock())
-
     def take(self) -> Owner | None:
         """Take it and return None; where a running process owns it, return that owner."""
         while not self._files.create(self._name, self._text):
-            owner = self.owner()
+            owner = lease_owner(self._files, self._name, self._clock())
             if owner is not None:
                 return owner
             # Of two processes that remove a stale lease at once, the slower one may remove the new
@@ -89,20 +85,16 @@ class Lease:
 
 
 def lease_owner(files: FileSystem, name: str, now_s: float) -> Owner | None:
-    """Return the running process that owns a lease; None if there is none."""
+    """Return the process that owns a lease if it may still run; None also for a torn lease."""
     text, status = files.read_text(name), files.status(name)
-    return live_owner(text, status.changed_s, now_s) if text and status else None
-
-
-def live_owner(text: str, changed_s: float, now_s: float) -> Owner | None:
-    """Return the owner that a lease names if it may still run; None also for a torn lease."""
     try:
-        owner = Owner(**json.loads(text))
+        owner = Owner(**json.loads(text or ""))
     except (ValueError, TypeError):
         return None
     here = this_process()
     started = process_start(owner.pid) if owner.host == here.host else None
-    return None if is_stale(owner, here, started, now_s - changed_s) else owner
+    age_s = now_s - status.changed_s if status else 0.0
+    return None if is_stale(owner, here, started, age_s) else owner
 
 
 def is_stale(owner: Owner, here: Owner, started_now: str | None, age_s: float) -> bool:

@@ -50,15 +50,20 @@ def configure(spark: SparkSession, partitions: int, settings: Mapping[str, str])
         spark.conf.set(name, value)
 
 
+def content(count: StoreCount) -> tuple[int, int]:
+    """Return what two stores with the same rows have in common."""
+    return count.rows, count.checksum
+
+
 def _rewrite(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
     assert missing_file(wanted(checkpoint, partitions)[0]) is None
     done = repartition(spark, checkpoint, partitions)
     assert done.before
-    assert all(done.after[store].same_content(count) for store, count in done.before.items())
+    assert all(content(done.after[store]) == content(count) for store, count in done.before.items())
     known, _ = wanted(checkpoint, partitions)
     assert known.partitions == partitions
     counted = _counted(spark, checkpoint)
-    assert all(counted[store].same_content(count) for store, count in done.before.items())
+    assert all(content(counted[store]) == content(count) for store, count in done.before.items())
     assert [count.misplaced for count in counted.values()] == [0] * len(counted)
 
 

@@ -45,6 +45,3 @@ class RecordedState:
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(self._done / file.name, place)
         return Rewritten(before=self._written.before, after=self._written.after, ids={})
-
-    def discard(self, wanted: Rewrite) -> None:
-        raise AssertionError("the protocol throws the whole second checkpoint away")

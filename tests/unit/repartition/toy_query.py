@@ -174,9 +174,6 @@ class ToyEngine:
         counts = self.measure(source)
         return Rewritten(before=counts, after=counts, ids={})
 
-    def discard(self, wanted: Rewrite) -> None:
-        raise AssertionError("what is staged is deleted as a whole")
-
 
 def copied(checkpoint: Path, to: Path) -> Path:
     shutil.rmtree(to, ignore_errors=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.repartition.state_engine import StateIds, StateVersion, StoreId
+from rheostat.repartition.state_engine import StateIds, StateVersion
 from rheostat.spark.sensing.capabilities.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
 from rheostat.spark.sensing.queries.offset_log import entry_of
 from rheostat.storage.file_system import (
@@ -82,11 +82,6 @@ class Operator:
     stores: tuple[Store, ...]
     text: str
     properties: str = ""
-
-    @property
-    def store_ids(self) -> tuple[StoreId, ...]:
-        """Its stores."""
-        return tuple(StoreId(self.id, store.name) for store in self.stores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

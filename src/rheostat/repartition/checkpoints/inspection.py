@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from statistics import mean
 
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, Operator, Store
-from rheostat.repartition.checkpoints.formats import unknown_format
 from rheostat.repartition.checkpoints.kafka_sources import KafkaSource, kafka_sources
-from rheostat.repartition.checkpoints.operators import refusal
+from rheostat.repartition.checkpoints.repartitionable import refusal, unknown_format
 from rheostat.storage.file_system import FileSystem
 
 IN_USE_S = 20.0

@@ -1,24 +1,37 @@
-"""Checks before anything is written; each refusal names the value and an alternative."""
+"""Checks before anything is written; each refusal names the value and an alternative.
+
+Spark keeps no lock on a checkpoint, so whether a query uses it is judged by its files. A query that
+waits for its next trigger writes nothing and is not detected. It does no harm: the repartition
+takes the number of its next batch in the offset log, and Spark ends a query whose number is taken.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.protocols.repartition import CLOSED, OPEN_OLD
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint
-from rheostat.repartition.checkpoints.operators import require_repartitionable
+from rheostat.repartition.checkpoints.repartitionable import require_repartitionable
 from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.log_entry import offset_entry
 from rheostat.repartition.protocol.repartition_log import Plan, RepartitionState
-from rheostat.storage.file_system import FileSystem
+from rheostat.storage.file_system import FileSystem, numbered
 from rheostat.storage.local_files import LocalFileSystem
 
 MOST_PARTITIONS = 32_768
 """Above it a number is taken to be a slip: Flink's largest maximum parallelism."""
+
+QUIET_S = 20.0
+"""Logs that are older than this are not watched: their query is taken to be stopped."""
+
+WATCH_S = 6.0
+"""How long younger logs are watched for a next entry."""
 
 UNFINISHED = CLOSED | OPEN_OLD | {"committed"}
 """Phases of a repartition that must end before another can begin."""
@@ -133,3 +146,33 @@ def _require_room(folder: Path, needed: int, location: str, disk: str = "its dis
             f"the new state of {location} may take {needed / 1e6:,.0f} MB, and {disk} has"
             f" {free / 1e6:,.0f} MB free: make room first"
         )
+
+
+def last_sign(checkpoint: str, files: FileSystem) -> tuple[float, int]:
+    """Return when a log of the checkpoint was last written to, in seconds since 1970, and the
+    number of its newest entry.
+    """
+    entries: list[tuple[float, int]] = []
+    for log in ("offsets", "commits"):
+        for number in numbered(files, f"{checkpoint}/{log}"):
+            status = files.status(f"{checkpoint}/{log}/{number}")
+            if status is not None:  # a running query deletes old entries
+                entries.append((status.changed_s, number))
+    return max((at for at, _ in entries), default=0.0), max((n for _, n in entries), default=-1)
+
+
+def require_stopped(
+    checkpoint: str,
+    files: FileSystem,
+    now: Callable[[], float] = time.time,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Raise BadInput if a query writes to the checkpoint; watches for up to
+    ``WATCH_S`` seconds if it was written to a short time ago.
+    """
+    before = last_sign(checkpoint, files)
+    ends = now() + WATCH_S
+    while now() - before[0] < QUIET_S and now() < ends:
+        sleep(0.5)
+        if last_sign(checkpoint, files) != before:
+            raise BadInput(f"a query is running on {checkpoint}: stop it first")

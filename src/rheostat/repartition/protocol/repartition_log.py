@@ -80,7 +80,7 @@ class RepartitionLog:
 
     def __init__(self, checkpoint: str, files: FileSystem) -> None:
         self._lines: EventLog[dict[str, Any]] = EventLog(
-            files, f"{checkpoint}/{JOURNAL}", to_json=dict, from_json=dict
+            files, f"{checkpoint}/{JOURNAL}", to_json=dict, from_json=lambda line: line
         )
 
     def begin(self, plan: Plan, now: float) -> RepartitionState:

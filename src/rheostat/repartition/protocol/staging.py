@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from rheostat.repartition.protocol.repartition_log import OWN_FOLDER, StagedFile
-from rheostat.repartition.rewrite.notes import finished_places
+from rheostat.repartition.rewrite.groups import finished_places
 from rheostat.storage.file_system import FileStatus, FileSystem, StorageError
 from rheostat.storage.local_files import LocalFileSystem
 

@@ -3,6 +3,9 @@
 A row's partition is its hash modulo their number. With g the greatest common divisor of the old and
 the new number, what is in the old partitions of a residue modulo g belongs into the new ones of the
 same residue: from 8 to 16, partition 3 goes into 3 and 11 and nowhere else.
+
+A finished group leaves a note, in one step, for a rewrite that goes on after an interruption: a
+file per group and store with the lines that its task reports.
 """
 
 from __future__ import annotations
@@ -10,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
+from pathlib import Path
+
+from rheostat.storage.file_system import FileSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +76,26 @@ def slices(old: int, new: int, stores: int, slots: int, *, in_memory: bool) -> i
         return most
     shuffled, sliced = SHUFFLE * tasks / slots, READ + COPY / most
     return 0 if shuffled < sliced or old // divisor > MOST_OPEN else most
+
+
+def noted(
+    folder: str, operator: int, store: str, residue: int, part: int = 0, parts: int = 1
+) -> list[str]:
+    """Return the lines of a slice of a group that is done; none for one that is not, or without a
+    folder.
+    """
+    name = f"{operator}-{store}-{residue}" + (f".{part}of{parts}" if parts > 1 else "")
+    note = Path(folder) / name
+    return note.read_text("utf-8").splitlines() if folder and note.is_file() else []
+
+
+def finished_places(files: FileSystem, folder: str) -> Iterator[str]:
+    """Yield the folders, below a checkpoint, of all partitions of stores that are done."""
+    for note in files.names(folder):
+        if note.startswith("."):
+            continue
+        for line in (files.read_text(f"{folder}/{note}") or "").splitlines():
+            kind, operator, name, partition, *_ = line.split("\t")
+            if kind == "written":
+                place = f"state/{operator}/{partition}"
+                yield place if name == "default" else f"{place}/{name}"

@@ -16,14 +16,9 @@ from rheostat.repartition.checkpoints.checkpoint import (
     Operator,
     read_checkpoint,
 )
-from rheostat.repartition.checkpoints.operators import require_repartitionable
-from rheostat.repartition.checkpoints.state_files import (
-    operator_metadata,
-    state_folders,
-    versions_from,
-)
-from rheostat.repartition.rewrite.groups import groups, slices
-from rheostat.repartition.rewrite.notes import noted
+from rheostat.repartition.checkpoints.repartitionable import require_repartitionable
+from rheostat.repartition.checkpoints.state_files import operator_metadata
+from rheostat.repartition.rewrite.groups import groups, noted, slices
 from rheostat.repartition.state_engine import (
     Progress,
     Rewrite,
@@ -39,7 +34,7 @@ from rheostat.spark.internals.hadoop_file_system import session_files
 from rheostat.spark.internals.state.opened_stores import KeptStore, OpenStores
 from rheostat.spark.internals.state.state_rewrite import PartitionReport, StateRewrite, parsed_line
 from rheostat.spark.sensing.capabilities.query_shape import FILES, checkpoint_files_class
-from rheostat.storage.file_system import FileSystem, StorageError, is_remote, numbered
+from rheostat.storage.file_system import FileSystem, StorageError, is_remote
 
 _ESCAPED = re.compile(r"[^\w\-!.~'()*,;:$&+=/@]")
 """What may not stand in the path of a URI; letters and digits of all alphabets may."""
@@ -93,18 +88,6 @@ class SparkRewriter:
             after=_by_store(reports, "written"),
             ids=_ids(checkpoint.operators, reports),
         )
-
-    def discard(self, wanted: Rewrite) -> None:
-        """Delete the wanted batch's version of every store, and later ones."""
-        location = wanted.source.checkpoint
-        for folder in state_folders(location, self.files):
-            for name in versions_from(self.files.names(folder), wanted.batch + 1):
-                self.files.delete(f"{folder}/{name}")
-        for operator in self.files.names(f"{location}/state"):
-            metadata = f"{location}/state/{operator}/_metadata/v2"
-            for batch in numbered(self.files, metadata):
-                if batch >= wanted.batch:
-                    self.files.delete(f"{metadata}/{batch}")
 
     def read_by_filter(self, state: StateVersion, partitions: int) -> list[PartitionReport]:
         """Let every new partition read everything and keep its own: the first way that is not

@@ -14,7 +14,7 @@ from tests.unit.repartition.checkpoint_on_disk import operator, planned
 from tests.unit.repartition.toy_query import ToyQuery
 
 from rheostat.cli.app import run
-from rheostat.repartition.checkpoints import running_query
+from rheostat.repartition.protocol import preflight
 from rheostat.spark.sensing.capabilities.query_shape import PROVIDER
 
 Broken = Callable[[Path], None]
@@ -134,7 +134,7 @@ def test_a_remote_path(checkpoint: Path, capsys: pytest.CaptureFixture[str], loc
 def test_a_running_query(
     checkpoint: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running_query, "WATCH_S", 60.0)
+    monkeypatch.setattr(preflight, "WATCH_S", 60.0)
     stop = threading.Event()
 
     def work() -> None:

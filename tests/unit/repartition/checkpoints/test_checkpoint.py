@@ -54,7 +54,9 @@ def test_operators_are_read_with_their_stores(tmp_path):
     operator(whole(tmp_path), 1, "symmetricHashJoin", ("left", "right"))
     found = read(tmp_path)
     assert [each.name for each in found.operators] == ["stateStoreSave", "symmetricHashJoin"]
-    assert found.operators[1].store_ids == (StoreId(1, "left"), StoreId(1, "right"))
+    assert tuple(
+        StoreId(found.operators[1].id, store.name) for store in found.operators[1].stores
+    ) == (StoreId(1, "left"), StoreId(1, "right"))
 
 
 def test_metadata_of_format_2_is_that_of_the_newest_committed_batch(tmp_path):

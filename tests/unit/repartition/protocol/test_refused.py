@@ -12,8 +12,8 @@ from tests.unit.repartition.checkpoint_on_disk import planned, whole
 from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.repartition.checkpoints import running_query
 from rheostat.repartition.offline_repartition import CheckStopped, repartition, undo
+from rheostat.repartition.protocol import preflight
 from rheostat.repartition.protocol.lease import lease_path, leased
 from rheostat.repartition.protocol.repartition_log import RepartitionState
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewritten
@@ -122,7 +122,7 @@ def test_a_remote_checkpoint(location: str) -> None:
 
 
 def test_a_query_that_runs(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running_query, "WATCH_S", 60.0)
+    monkeypatch.setattr(preflight, "WATCH_S", 60.0)
     stop = threading.Event()
 
     def work() -> None:
@@ -135,7 +135,7 @@ def test_a_query_that_runs(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) ->
     running.start()
     try:
         with pytest.raises(BadInput, match="a query is running on"):
-            to(checkpoint, 7, check=running_query.require_stopped)
+            to(checkpoint, 7, check=preflight.require_stopped)
         assert not (checkpoint / "_rheostat").exists()
     finally:
         stop.set()
@@ -145,7 +145,7 @@ def test_a_query_that_runs(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_old_logs_are_not_watched(checkpoint: Path) -> None:
     for path in checkpoint.rglob("*"):
         os.utime(path, (1, 1))
-    running_query.require_stopped(
+    preflight.require_stopped(
         str(checkpoint), LocalFileSystem(), sleep=lambda _: pytest.fail("it waited")
     )
 

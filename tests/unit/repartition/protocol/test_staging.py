@@ -6,7 +6,7 @@ import pytest
 from tests.unit.repartition.checkpoint_on_disk import whole, written
 
 from rheostat.repartition.protocol.staging import Staging
-from rheostat.repartition.rewrite.notes import noted
+from rheostat.repartition.rewrite.groups import noted
 from rheostat.storage.local_files import LocalFileSystem
 
 

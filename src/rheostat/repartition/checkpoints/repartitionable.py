@@ -1,10 +1,13 @@
-"""The formats of state that can be rewritten: those whose keys Spark 4.3 distinguishes."""
+"""Whether the state of a checkpoint can be rewritten: formats and operators whose keys Spark 4.3
+distinguishes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rheostat.repartition.checkpoints.checkpoint import HDFS_BACKED, Checkpoint
+from rheostat.errors import BadInput
+from rheostat.repartition.checkpoints.checkpoint import HDFS_BACKED, Checkpoint, Operator
 from rheostat.spark.sensing.capabilities.query_shape import ROCKSDB
 
 _KNOWN: Mapping[str, frozenset[str]] = {
@@ -13,6 +16,26 @@ _KNOWN: Mapping[str, frozenset[str]] = {
     "spark.sql.streaming.join.stateFormatVersion": frozenset("1234"),
     "spark.sql.streaming.sessionWindow.stateFormatVersion": frozenset("1"),
     "spark.sql.streaming.stateStore.encodingFormat": frozenset({"unsaferow", "avro"}),
+}
+
+REPARTITIONABLE = frozenset(
+    {
+        "stateStoreSave",
+        "sessionWindowStateStoreSaveExec",
+        "dedupe",
+        "dedupeWithinWatermark",
+        "symmetricHashJoin",
+        "flatMapGroupsWithState",
+        "applyInPandasWithState",
+        "transformWithStateExec",
+        "transformWithStateInPandasExec",
+        "transformWithStateInPySparkExec",
+    }
+)
+"""The operators whose rows have a partition key, as Spark 4.3 names them."""
+
+_REASONS = {
+    "globalLimit": "a limit counts all rows of the query in one partition; its state has no key",
 }
 
 
@@ -41,3 +64,20 @@ def unknown_format(checkpoint: Checkpoint) -> str | None:
                 f" {operator.metadata_format}: 1 and 2 can be repartitioned"
             )
     return None
+
+
+def refusal(operator: Operator) -> str | None:
+    """Return why an operator cannot be repartitioned; None if it can."""
+    if operator.name in REPARTITIONABLE:
+        return None
+    reason = _REASONS.get(operator.name, "its rows have no partition key that Rheostat knows")
+    return f"operator {operator.id} ({operator.name}) cannot be repartitioned: {reason}"
+
+
+def require_repartitionable(checkpoint: Checkpoint) -> None:
+    """Raise BadInput if the format of a checkpoint's state is not known, or one of its operators
+    cannot be repartitioned.
+    """
+    for refused in (unknown_format(checkpoint), *map(refusal, checkpoint.operators)):
+        if refused:
+            raise BadInput(refused)
