@@ -1,11 +1,14 @@
 # mypy: disallow-untyped-calls=False
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from tests.unit.replay.event_logs.written_log import written_log
 
 from rheostat.cli.recordings import advise as command
 from rheostat.errors import BadInput
+from rheostat.sim.advice.advise_job import rows_of
 
 
 def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
@@ -31,6 +34,7 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
         "facts": facts,
         "advice": advice,
         "cannot": None,
+        "recording": [],
         **other,
     }
 
@@ -80,3 +84,25 @@ def test_no_matching_log_is_one_line(tmp_path):
     (tmp_path / "app-1").write_text("{}")
     with pytest.raises(BadInput, match=r"no event log in .* matches --application 'x'"):
         command.advise(str(tmp_path), application="x")
+
+
+def test_the_pages_are_a_list_and_a_page_for_each_query(monkeypatch, tmp_path):
+    log = tmp_path / "app-1"
+    log.write_text("\n".join(written_log(lambda t_s: 300.0 + 3 * t_s, 60)) + "\n")
+    (tmp_path / "none").write_text("")
+    monkeypatch.setattr(
+        command,
+        "_rows",
+        lambda logs, request, master: [
+            asdict(one) for found in logs for one in rows_of(found, request)
+        ],
+    )
+    command.advise(str(tmp_path), pages=tmp_path / "pages", slo=10.0)
+    index = (tmp_path / "pages" / "index.html").read_text()
+    assert '<a href="000-shop-orders.html">shop/orders</a>' in index
+    assert "1 of 2 queries judged" in index
+    page = (tmp_path / "pages" / "000-shop-orders.html").read_text()
+    assert page.count("<script") == 3
+    assert "KafkaV2" not in page
+    assert '"name":"shop/orders"' in page
+    assert len(page) < 400_000

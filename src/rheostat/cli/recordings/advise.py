@@ -18,7 +18,9 @@ from rheostat.model import Limits, Slo
 
 if TYPE_CHECKING:
     from rheostat.replay.event_logs.log_files import LogFiles
+    from rheostat.sim.advice.advise_job import Request
 
+COLUMNS = ("query", "slot-h", "in time", "fixed", "simple", "predictive", "saved", "confidence")
 _SPAN = re.compile(r"(\d+)([dh])")
 
 
@@ -46,6 +48,10 @@ def advise(
         Path | None,
         typer.Option(help="Advice from before (--out): compare its prediction with these logs."),
     ] = None,
+    pages: Annotated[
+        Path | None,
+        typer.Option("--html", help="Write a page for each query, and their list, to this folder."),
+    ] = None,
     master: Annotated[str, typer.Option(help="Spark master of the analysis.")] = "local[*]",
     parquet: Annotated[
         Path | None, typer.Option(help="Write one row for each query to this folder, as Parquet.")
@@ -62,6 +68,7 @@ def advise(
     Example: rheostat advise s3a://logs/spark --slo 30 --price-per-slot-hour 0.05
     """
     from rheostat.replay.event_logs.log_files import find_logs
+    from rheostat.sim.advice.advise_job import Request
 
     oldest_s = _since_s(since)
     logs = [
@@ -73,23 +80,31 @@ def advise(
         raise BadInput(
             f"no event log in {place} matches --application {application!r} --since {since!r}"
         )
-    rows = _rows(place, logs, Slo(latency_s=slo), hours, maximum, master)
+    limits = None if maximum is None else Limits.between(1, maximum)
+    request = Request(
+        place=place,
+        slo=Slo(latency_s=slo),
+        hours=hours,
+        limits=limits,
+        with_recordings=pages is not None,
+    )
+    rows = _rows(logs, request, master)
     rows.sort(key=_saved_hours, reverse=True)
     if parquet:
         _write_parquet(rows, parquet)
     changes = [] if earlier is None else _compare(_read_earlier(earlier), rows)
     answer = {"slo_s": slo, "price": price, **_sum(rows), "queries": rows, "changes": changes}
+    if pages:
+        _write_pages(answer, pages)
+    for row in rows:
+        row.pop("recording", None)
     emit(answer, as_json, out, lambda: _show(answer))
 
 
-def _rows(
-    place: str, logs: Sequence[LogFiles], slo: Slo, hours: float, maximum: int | None, master: str
-) -> list[dict[str, Any]]:
+def _rows(logs: Sequence[LogFiles], request: Request, master: str) -> list[dict[str, Any]]:
     from rheostat.local.replay_session import replay_session
-    from rheostat.sim.advice.advise_job import Request, advise_logs
+    from rheostat.sim.advice.advise_job import advise_logs
 
-    limits = None if maximum is None else Limits.between(1, maximum)
-    request = Request(place=place, slo=slo, hours=hours, limits=limits)
     with replay_session(master) as session:
         judged = watched(advise_logs(logs, request, session), "reading event logs", len(logs))
         return [asdict(row) for row in judged]
@@ -168,26 +183,12 @@ def _show(answer: Mapping[str, Any]) -> None:
     from rich.console import Console
     from rich.markup import escape
 
-    rows, slo_s, price = answer["queries"], answer["slo_s"], answer["price"]
+    rows = answer["queries"]
     console = Console(highlight=False)
     judged = [row for row in rows if row["advice"]]
-    total = answer
-    if judged and total["saved_share"] is not None:
-        money = "" if price is None else f" ({total['saved_slot_hours'] * price:,.2f} in money)"
-        console.print(
-            f"{len(judged)} of {len(rows)} queries judged: {total['saved_share']:.0%} of"
-            f" {total['slot_hours']:,.1f} slot-hours saved at an objective of {slo_s:g} s{money}"
-        )
-        table = plain_table(
-            "query",
-            "slot-h",
-            "in time",
-            "fixed",
-            "simple",
-            "predictive",
-            "saved",
-            "confidence",
-        )
+    if judged:
+        console.print(_title(answer))
+        table = plain_table(*COLUMNS)
         for row in judged:
             table.add_row(escape(_label(row)), *map(escape, _cells(row["advice"])))
         console.print(table)
@@ -201,6 +202,34 @@ def _show(answer: Mapping[str, Any]) -> None:
             console.print(
                 f"{_label(row)} cannot be judged: {row['cannot']}", soft_wrap=True, markup=False
             )
+
+
+def _title(answer: Mapping[str, Any]) -> str:
+    rows, price = answer["queries"], answer["price"]
+    judged = sum(row["advice"] is not None for row in rows)
+    money = "" if price is None else f" ({answer['saved_slot_hours'] * price:,.2f} in money)"
+    return (
+        f"{judged} of {len(rows)} queries judged: {answer['saved_share'] or 0.0:.0%} of"
+        f" {answer['slot_hours']:,.1f} slot-hours saved at an objective of {answer['slo_s']:g} s"
+        f"{money}"
+    )
+
+
+def _write_pages(answer: Mapping[str, Any], folder: Path) -> None:
+    from rheostat.cli.recordings.advise_pages import write_pages
+
+    pages = [
+        {
+            "label": _label(row),
+            "cells": _cells(row["advice"]) if row["advice"] else ["", *[""] * 6],
+            "lines": _advice_lines(row)
+            if row["advice"]
+            else [f"cannot be judged: {row['cannot']}"],
+            "recording": row["recording"],
+        }
+        for row in answer["queries"]
+    ]
+    write_pages(folder, pages, COLUMNS, _title(answer), answer["slo_s"])
 
 
 def _change_line(change: Mapping[str, Any]) -> str:

@@ -8,14 +8,18 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from rheostat.errors import BadInput
-from rheostat.model import Limits, Slo
+from rheostat.journal.record import to_line
+from rheostat.model import Limits, Observation, Record, Rescaling, Slo
 from rheostat.replay.event_logs.application_log import ApplicationLog, QueryLog, read_log
 from rheostat.replay.event_logs.log_files import LogFiles, lines
 from rheostat.replay.event_logs.log_recording import moments
+from rheostat.replay.validate import Moment
 from rheostat.sim.advice.query_advice import advise
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+SHOWN = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,8 @@ class Request:
     """The last hours of each query that are judged."""
 
     limits: Limits | None = None
+    with_recordings: bool = False
+    """Whether rows have their recording, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +49,8 @@ class Row:
     facts: Mapping[str, Any]
     advice: Mapping[str, Any] | None
     cannot: str | None
+    recording: Sequence[str] = ()
+    """The lines of a journal, at most ``SHOWN``, where they were requested."""
 
 
 def advise_logs(logs: Sequence[LogFiles], request: Request, spark: SparkSession) -> Iterator[Row]:
@@ -96,7 +104,7 @@ def _without(log: LogFiles, read: ApplicationLog, reason: str) -> Row:
 
 
 def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request) -> Row:
-    advice, cannot = None, None
+    advice, cannot, recording = None, None, []
     try:
         last_s = query.progress[-1].end_s if query.progress else 0.0
         recording = moments(read, query, last_s - 3600 * request.hours)
@@ -116,6 +124,26 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
         facts=facts(read, query),
         advice=advice,
         cannot=cannot,
+        recording=_lines(recording) if request.with_recordings else (),
+    )
+
+
+def _lines(recording: Sequence[Moment]) -> list[str]:
+    """Return a recording as the lines of a journal that decided nothing."""
+    step = len(recording) // SHOWN + 1
+    return [to_line(_record(moment.observation)) for moment in recording[::step]]
+
+
+def _record(observation: Observation) -> Record:
+    return Record(
+        t_s=observation.t_s,
+        observation=observation,
+        queries=(),
+        raw=None,
+        guards=(),
+        target=observation.executors,
+        actions=(),
+        rescaling=Rescaling(phase="steady"),
     )
 
 
