@@ -4,6 +4,7 @@ nothing that the load does not need.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import pytest
 
@@ -85,7 +86,7 @@ def day(policy: str, seed: int, start_s: float = 5.0) -> Run:
         start_s=start_s,
     )
     return simulate(
-        SparkPlant(plant, replace(DEMO.load, seed=seed), seed=seed),
+        SparkPlant(plant, replace(cast("Any", DEMO.load), seed=seed), seed=seed),
         create(policy, {}, DEMO.slo),
         guards_of(DEMO.limits, DEMO.guards, DEMO.loop),
         until_s=DEMO.seconds,
