@@ -1,6 +1,4 @@
-"""One writer per journal: the claim of a writer on a journal, or on a folder in it while another
-writer runs.
-"""
+"""Ensures one writer per journal: a second writer gets a folder of its own in it."""
 
 from __future__ import annotations
 
@@ -21,13 +19,13 @@ intervals where those are longer."""
 
 
 class Claim:
-    """What one writer may write: ``place`` is the folder within the journal, empty for the journal
-    itself, and ``why`` names the other writer where there is one.
+    """The right of one writer to the journal in ``folder``: ``place`` is the folder within it,
+    empty for the journal itself, and ``why`` names the other writer if there is one.
 
-    The journal of a process that has ended on this computer is taken at once. While a writer on
-    another computer may still run, the claim waits: it holds as soon as that lease is stale, and
-    moves to a folder of its own where the other one keeps renewing it. ``folder`` is the journal;
-    ``held`` is called about every ``interval_s`` seconds.
+    The journal of an ended process of this computer is taken at once. While a writer on another
+    computer may still run, the claim waits: it holds as soon as that lease is stale, and moves to a
+    folder of its own if the other writer keeps renewing it. ``held`` is called about every
+    ``interval_s`` seconds.
     """
 
     def __init__(
@@ -73,8 +71,8 @@ class Claim:
         return self._held
 
     def _take(self, first: int) -> tuple[Lease, bool]:
-        """Return the first lease that is free, and whether it is taken: one of another computer is
-        waited for, because its owner may just have ended.
+        """Return the first free lease, and whether it was taken: the claim waits for a lease of
+        another computer, because its owner may just have ended.
         """
         for number in count(first):
             place = "" if number == 1 else f"{OTHER_WRITER}{number}"

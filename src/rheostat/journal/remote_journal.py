@@ -1,5 +1,5 @@
-"""A journal that outlives the computer of its driver: kept in a local folder and brought to one on
-another file system, by a call of its own, so that no tick waits for that.
+"""A journal that outlives the computer of its driver: written to a local folder and copied to one
+on another file system by a separate call, so that no tick waits for it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class RemoteJournal(FolderJournal):
     """Keeps everything in a local folder, and ``carry`` copies it to the folder ``uri`` of
     ``files``, as far as the claims on both allow.
 
-    The memory that a restart resumes from is the far one; ``STOP`` in either folder is the kill
-    switch. Far segments go by size and age as whole files.
+    A restart resumes from the remote memory; ``STOP`` in either folder is the kill switch. Remote
+    segments are deleted as whole files, by size and age.
     """
 
     def __init__(
@@ -67,9 +67,7 @@ class RemoteJournal(FolderJournal):
         return self._far
 
     def restore(self) -> Memory:
-        """Return the memory that was brought to the far folder last; the one here where that cannot
-        be read or has none.
-        """
+        """Return the memory in the remote folder; the local one if that is absent or unreadable."""
         with suppress(OSError):
             self._fetch_beside()
             text = self._far_text(MEMORY_FILE)
@@ -78,7 +76,7 @@ class RemoteJournal(FolderJournal):
         return super().restore()
 
     def _fetch_beside(self) -> None:
-        """Go on with the starts and the summary of the far folder where there are none here."""
+        """Copy the starts and the summary of the remote folder unless there are local ones."""
         for name in (STARTS_FILE, SUMMARY_FILE):
             text = None if (self.folder / name).exists() else self._far_text(name)
             if text:
@@ -87,25 +85,25 @@ class RemoteJournal(FolderJournal):
                 (self.folder / name).write_text(here, encoding="utf-8")
 
     def segments_backwards(self) -> Iterator[str]:
-        """Yield the texts of the segments in the far folder, newest first; raises OSError."""
+        """Yield the texts of the remote segments, newest first; raises StorageError."""
         for name in sorted(self._far_segments(), reverse=True):
             yield self._far_text(name) or ""
 
     def append(self, record: Record, memory: Memory) -> None:
-        """Keep both here; they wait to be carried."""
+        """Write both locally; ``carry`` copies them."""
         super().append(record, memory)
         with self._lock:
             self._waiting = [*self._waiting, to_line(record) + "\n"][-MOST_WAITING:]
             self._last = memory, record.t_s
 
     def halted(self) -> str:
-        """Return the kill switch that is there: the far one as of the last ``carry``."""
+        """Return the kill switch that is set; the remote one as of the last ``carry``."""
         return super().halted() or self._far_stop
 
     def carry(self) -> None:
-        """Bring what waits to the far folder, and look for the kill switch there.
+        """Copy new records to the remote folder, and look for the kill switch there.
 
-        Raises OSError where it cannot be reached; what waits is brought by the next call.
+        Raises StorageError if it cannot be reached; the next call copies what is left.
         """
         stops = dict.fromkeys(f"{far}/{STOP_FILE}" for far in (self._far, self._far_root))
         pulled = (stop for stop in stops if self._files.read_text(stop) is not None)
@@ -127,7 +125,7 @@ class RemoteJournal(FolderJournal):
         self._carry_beside()
 
     def _carry_beside(self) -> None:
-        """Bring starts and summary to the far folder, where they have changed."""
+        """Copy starts and summary to the remote folder if they have changed."""
         for name in (STARTS_FILE, SUMMARY_FILE):
             try:
                 text = (self.folder / name).read_text(encoding="utf-8")
@@ -141,7 +139,7 @@ class RemoteJournal(FolderJournal):
                 self._carried[name] = text
 
     def end(self) -> None:
-        """Carry what is left, and end the far segment."""
+        """Copy what is left, and finish the remote segment."""
         try:
             self.carry()
             self._close_segment()

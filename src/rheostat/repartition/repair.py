@@ -1,9 +1,9 @@
-"""Takes a repartition out of a checkpoint that Spark's own runner has begun and not ended.
+"""Removes an unfinished repartition of Spark's own runner from a checkpoint.
 
-Spark 4.3 leaves a query that cannot start in three ways: it refuses the provider or an operator
-after it has written the offset log; it is killed; it is killed after it has skipped an uncommitted
-batch with an empty commit. Each time the cure is the same: the logs end where the state is whole.
-Nothing is deleted: what is taken out is kept in ``_rheostat/attic``.
+Spark 4.3 leaves a query that cannot start in three cases: it refuses the provider or an operator
+after writing the offset log; it is killed; it is killed after skipping an uncommitted batch with an
+empty commit. The remedy is the same: the logs end where the state is complete. Nothing is deleted:
+the removed files are kept in ``_rheostat/attic``.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def repair_sink(location: str, sink: str, files: FileSystem | None = None) -> tu
 
 
 def diagnose(status: CheckpointStatus) -> Diagnosis:
-    """Return what is wrong with a checkpoint's logs; raises BadInput where nothing is that a repair
-    could mend.
+    """Return what is wrong with the logs of a checkpoint; raises BadInput if nothing can be
+    repaired.
     """
     folder = status.folder
     offsets, commits = status.batches("offsets"), status.batches("commits")
@@ -166,8 +166,8 @@ def _checkpoint_status(folder: str, files: FileSystem) -> CheckpointStatus:
 
 
 def _going(status: CheckpointStatus, diagnosis: Diagnosis) -> Iterator[str]:
-    """Yield what has to go, in the order in which it may: the state of the repartition's batch
-    first, the offset log's entry last, since as long as it is there no query starts.
+    """Yield the files to remove in a safe order: the state of the batch first, the entry of the
+    offset log last, because no query starts while it exists.
     """
     version = diagnosis.offsets[0] + 1
     yield from (str(file) for file in sorted(status.state) if _is_of(file, version))

@@ -1,8 +1,9 @@
-"""The log of a sink that writes files (``parquet``, ``json``, ...), which counts the batches, too.
+"""The log of a sink that writes files (``parquet``, ``json``, ...): one entry per batch.
 
-A repartition takes the number of a batch, and the sink never sees it. When Spark compacts that log,
-every tenth batch, it wants every number there, and the query ends for good. So the number gets an
-entry without files. The checkpoint does not say where its query writes: whoever asks must.
+A repartition takes the number of a batch that the sink does not receive. Spark compacts the log
+every tenth batch and fails if a number is missing, so that the query cannot start again. The number
+therefore gets an entry without files. The checkpoint does not contain the folder of the sink; the
+user names it.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class SinkLog:
         self._log = f"{self._output}/{LOG}"
 
     def require_log(self) -> list[int]:
-        """Return the numbers of its batches; raises BadInput where there is no such log."""
+        """Return the numbers of its batches; raises BadInput if there is no such log."""
         known = self._numbers()
         if not known:
             raise BadInput(
@@ -35,7 +36,7 @@ class SinkLog:
         return known
 
     def require_newest(self, batch: int) -> None:
-        """Raise BadInput unless the log ends with a batch, as it does where it is the query's."""
+        """Raise BadInput unless the newest batch of the log is that of the checkpoint."""
         known = self.require_log()
         if max(known) != batch:
             raise BadInput(
@@ -44,7 +45,7 @@ class SinkLog:
             )
 
     def add_empty(self, batch: int) -> bool:
-        """Give a batch an entry without files; False where it has one, or needs none any more."""
+        """Add an entry without files for a batch; False if it has one, or no longer needs one."""
         known = self._numbers()
         if batch in known or batch < max(self._compacted(), default=-1):
             return False
@@ -53,7 +54,7 @@ class SinkLog:
         return self._files.create(f"{self._log}/{batch}{COMPACT}", self._merged(batch))
 
     def take_out(self, batch: int) -> None:
-        """Take the entry of a batch out, which is to be a batch of the query's own again."""
+        """Delete the entry of a batch whose number the query may use again."""
         for name in (str(batch), f"{batch}{COMPACT}"):
             self._files.delete(f"{self._log}/{name}")
 

@@ -1,7 +1,7 @@
-"""Where the new state is written: a second checkpoint inside the first, made of links.
+"""The staged checkpoint, into which the new state is written: a folder of links in the first one.
 
-No query looks there, so whatever is written, half or whole, changes nothing. It is a whole
-checkpoint: whatever rewrites or reads state can be pointed at it, Spark's own reader included.
+No query reads it, so incomplete files in it are harmless. It is a complete checkpoint: everything
+that rewrites or reads state works on it, including Spark's own reader.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from rheostat.storage.file_system import FileStatus, FileSystem, StorageError
 from rheostat.storage.local_files import LocalFileSystem
 
 STAGED = f"{OWN_FOLDER}/staged"
-"""Where it is below a checkpoint."""
+"""The folder of the staged checkpoint below a checkpoint."""
 
 
 class Staging:
-    """The second checkpoint of ``checkpoint``; ``folder`` is where it is."""
+    """The staged checkpoint in the folder ``folder`` of ``checkpoint``."""
 
     def __init__(self, checkpoint: str, files: FileSystem) -> None:
         self.folder = f"{checkpoint}/{STAGED}"
@@ -28,12 +28,12 @@ class Staging:
 
     @property
     def notes(self) -> str:
-        """Where finished work is noted."""
+        """The folder of the notes on finished work."""
         return f"{self.folder}/notes"
 
     def prepare(self, disk: LocalFileSystem) -> None:
-        """Make it; costs a link a file. Of a start that was interrupted, what is noted as finished
-        stays, and what was left half is deleted.
+        """Create it with a link per file; after an interruption, keep the work that is noted as
+        finished and delete the rest.
         """
         if disk.status(self.notes) is not None:
             self._drop_unfinished()
@@ -51,36 +51,36 @@ class Staging:
                 self._files.delete(f"{self.folder}/{file.name}")
 
     def write_entries(self, batch: int, offsets: str, commit: str) -> None:
-        """Write the batch into both logs of the second checkpoint."""
+        """Write the batch into both logs of the staged checkpoint."""
         for log, text in (("offsets", offsets), ("commits", commit)):
             self._files.create(f"{self.folder}/{log}/{batch}", text)
 
     def new_files(self) -> tuple[StagedFile, ...]:
-        """Return the files of the state that the first checkpoint does not have."""
+        """Return the state files that the first checkpoint does not have."""
         return tuple(sorted(self._new_files(), key=lambda file: file.name))
 
     def unplaced(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
-        """Return those files that are not in their places in the first checkpoint."""
+        """Return those files that are not in place in the first checkpoint."""
         return tuple(file for file in files if not self._is_placed(file))
 
     def in_place(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
-        """Return those files that are in their places and that nobody has replaced since."""
+        """Return those files that are in place and have not been replaced since."""
         return tuple(file for file in files if self._is_placed(file))
 
     def place(self, file: StagedFile) -> None:
-        """Put a file in its place in the first checkpoint."""
+        """Move a file into the first checkpoint."""
         self._files.move(f"{self.folder}/{file.name}", f"{self._checkpoint}/{file.name}")
 
     def withdraw(self, file: StagedFile) -> None:
-        """Delete a file from its place."""
+        """Delete a file from the first checkpoint."""
         self._files.delete(f"{self._checkpoint}/{file.name}")
 
     def clear(self) -> None:
-        """Delete the second checkpoint; the first one's files have their own names."""
+        """Delete the staged checkpoint; the files of the first one keep their names."""
         self._files.delete(self.folder)
 
     def upload(self, folder: str, file: StagedFile) -> StagedFile:
-        """Copy a file of another folder, which is on this computer, into the second checkpoint."""
+        """Copy a file of another folder, which is on this computer, into the staged checkpoint."""
         name = f"{self.folder}/{file.name}"
         self._files.upload(Path(folder, file.name), name)
         status = self._files.status(name)

@@ -89,27 +89,6 @@ class SparkRewriter:
             ids=_ids(checkpoint.operators, reports),
         )
 
-    def read_by_filter(self, state: StateVersion, partitions: int) -> list[PartitionReport]:
-        """Let every new partition read everything and keep its own: the first way that is not
-        taken, to be measured. What is told are bytes read; ``misplaced`` counts seeks.
-        """
-        return self._read_otherwise(state, partitions, range(partitions))
-
-    def read_by_key(self, state: StateVersion, partitions: int) -> list[PartitionReport]:
-        """Look every key up in an index, in the order of the new partitions: the second way that is
-        not taken. ``id`` is the size of the index.
-        """
-        return self._read_otherwise(state, partitions, range(-1, -1 - state.partitions, -1))
-
-    def _read_otherwise(self, state: StateVersion, new: int, parts: range) -> list[PartitionReport]:
-        (opened,) = self._opened(state)
-        rows = [
-            (store, state.partitions, new, part)
-            for store in range(len(opened.stores))
-            for part in parts
-        ]
-        return self._jobs.read_otherwise(opened, rows)
-
     def _rewritten(
         self, stores: OpenStores, wanted: Rewrite, progress: Progress | None
     ) -> list[PartitionReport]:
