@@ -172,7 +172,7 @@ def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str,
         "value_bytes": options.value_bytes,
         "partitions": options.partitions,
         "changelog": options.changelog,
-        "state_file_bytes": files.bytes_in(str(original / "state")),
+        "state_file_bytes": files.size(str(original / "state")),
         "spark": spark.version,
         "results": results,
     }
