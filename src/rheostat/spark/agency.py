@@ -71,11 +71,24 @@ def _served(spark: Any, handle: Handle, settings: Settings, registry: Registry) 
 
     app = control_app(service, access, lambda: own_status(handle.journal), jobs, note)
     server = Server(app, *settings.serve.address, tls=settings.serve.tls)
+    _link_spark_ui(spark, handle, server.url)
     handle.watch(service.see)
     handle.at_end(server.close)
     able = "reads and writes" if access.token else f"reads only: {TOKEN_VARIABLE} is not set"
     _log.info("rheostat: page and control API at %s (%s)", server.url, able)
     return server.address
+
+
+def _link_spark_ui(spark: Any, handle: Handle, url: str) -> None:
+    """Add a tab to Spark's UI that leads to the page; not in shadow mode, which changes nothing."""
+    if not handle.capabilities.can_scale or not hasattr(spark, "streams"):
+        return
+    from rheostat.spark.internals.compiled_classes import CompiledClasses
+    from rheostat.spark.internals.gateway import Gateway
+    from rheostat.spark.internals.spark_ui import SparkUi
+
+    gateway = Gateway(spark)
+    SparkUi(gateway, CompiledClasses(gateway)).link(url)
 
 
 def own_status(journal: Path) -> dict[str, Any]:
