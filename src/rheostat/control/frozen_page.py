@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
-import rheostat
 from rheostat.control.jobs import Job
 from rheostat.control.page_text import page_html
 
@@ -29,7 +29,7 @@ def frozen_html(
     records = [job.record(t_s) for t_s in sorted(moments | ({last_s} if last_s else set()))]
     return page_html(
         {
-            "version": rheostat.__version__,
+            "version": version("rheostat"),
             "jobs": [{"id": "job", "name": overview["name"]}],
             "overview": overview,
             "series": job.series(None, None, _POINTS),
