@@ -104,13 +104,13 @@ def test_a_clock_that_jumps_an_hour_back_does_not_stop_it() -> None:
     assert asked[-1] >= 6
 
 
-def test_without_offsets_it_follows_the_rows_and_says_what_it_cannot_see() -> None:
+def test_without_offsets_it_follows_the_rows_and_states_that_there_are_none() -> None:
     def blind(seen: Observation) -> Observation:
         return replace(seen, lag_rows=None, lag_s=None, lag_rows_upper=None, latency_s=None)
 
     run = ran(Steps(levels=(10_000.0, 30_000.0), hold_s=900.0), 60, change=blind)
     assert attained(run)
     assert any(
-        "does not tell what waits" in (each.raw.reason if each.raw else "") for each in run.records
+        "the source reports no offsets" in (each.raw.reason if each.raw else "") for each in run.records
     )
     assert len({each.target for each in run.records}) > 2
