@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from itertools import product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,28 +16,13 @@ from rheostat.protocols.receivers.receiver_moves import (
     BALANCE_S,
     Move,
     ReceiverFacts,
+    rebalanced,
     step,
 )
-from rheostat.protocols.receivers.receivers import may_go, rebalanced, resized, without
 
 CORES = 4
 THOUSAND = settings(max_examples=1000, deadline=None)
 allocations = st.lists(st.integers(0, CORES), min_size=1, max_size=6)
-small = st.lists(st.integers(0, 3), min_size=1, max_size=4)
-
-
-def every_way(executors: int, receivers: int, cores: int) -> list[tuple[int, ...]]:
-    """Return every allocation of so many receivers."""
-    ways = product(range(cores + 1), repeat=executors)
-    return [way for way in ways if sum(way) == receivers]
-
-
-@THOUSAND
-@given(small, st.integers(3, 4), st.data())
-def test_who_may_go_is_who_leaves_a_way_to_place_all_receivers(allocation, cores, data):
-    executor = data.draw(st.integers(0, len(allocation) - 1))
-    ways = every_way(len(allocation) - 1, sum(allocation), cores)
-    assert may_go(allocation, executor, cores) == bool(ways)
 
 
 @THOUSAND
@@ -70,31 +54,6 @@ def test_rebalancing_ends_and_then_nobody_has_one_more_than_the_average(allocati
     average = Fraction(sum(allocation), len(allocation))
     assert rebalanced(allocation) == allocation
     assert all(count < 1 + average for count in allocation) or len(allocation) == 1
-
-
-@THOUSAND
-@given(small, st.data())
-def test_receivers_of_one_who_goes_are_spread_as_evenly_as_any_way_could(allocation, data):
-    executor = data.draw(st.integers(0, len(allocation) - 1))
-    if not may_go(allocation, executor, CORES):
-        return
-    rest = [count for n, count in enumerate(allocation) if n != executor]
-    ways = every_way(len(rest), sum(allocation), CORES)
-    kept = [way for way in ways if all(w >= r for w, r in zip(way, rest, strict=True))]
-    after = without(allocation, executor, CORES)
-    assert tuple(after) in kept
-    assert max(after, default=0) == min(max(way, default=0) for way in kept)
-
-
-@THOUSAND
-@given(allocations, st.integers(0, 24))
-def test_a_resized_allocation_has_so_many_and_moves_nothing_else(allocation, receivers):
-    if receivers > len(allocation) * CORES:
-        return
-    after = resized(allocation, receivers, CORES)
-    change = [will - was for was, will in zip(allocation, after, strict=True)]
-    assert sum(after) == receivers
-    assert all(each >= 0 for each in change) or all(each <= 0 for each in change)
 
 
 @settings(max_examples=300, deadline=None)

@@ -6,6 +6,7 @@ and when one moves, are the rules of version 2.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -15,8 +16,7 @@ from typing import TypeAlias
 from rheostat.capacity.receiver_cores import receivers_held
 from rheostat.errors import BadInput
 from rheostat.model import Memory
-from rheostat.protocols.receivers.receiver_moves import BALANCE_S
-from rheostat.protocols.receivers.receivers import rebalanced, receivers_for
+from rheostat.protocols.receivers.receiver_moves import BALANCE_S, rebalanced
 
 UP_SHARE = 0.7
 """A receiver shall carry at most this share of its ceiling: the rest is for bursts until another
@@ -82,6 +82,23 @@ class FleetFacts:
     running: frozenset[int] = frozenset()
     rows_per_s: float | None = None
     ceiling: float | None = None
+
+
+def receivers_for(input_rows_per_s: float, ceiling_rows_per_s: float, share: float = 1.0) -> int:
+    """Return how many receivers the input needs: ceil(rate / (share x one receiver's measured
+    ceiling)), at least one (version 3).
+
+    ``share`` (0..1] is the part of its ceiling that a receiver may carry. Raises BadInput for a
+    value out of range.
+    """
+    if not (0 <= input_rows_per_s < math.inf and 0 < ceiling_rows_per_s < math.inf):
+        given = f"{input_rows_per_s} and {ceiling_rows_per_s} rows/s"
+        raise BadInput(
+            f"the rate must be at least 0 and a receiver's ceiling above 0, but they are {given}"
+        )
+    if not 0 < share <= 1:
+        raise BadInput(f"share must be in (0, 1], but it is {share}")
+    return max(1, math.ceil(input_rows_per_s / (share * ceiling_rows_per_s)))
 
 
 def measured_ceiling(samples: Sequence[tuple[float, float]]) -> float | None:

@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from rheostat.capacity.receiver_cores import cores_needed, executors_holding
 from rheostat.model import Memory, Rescaling
 from rheostat.protocols.orders import Decommission, Kill, Request
-from rheostat.protocols.receivers.receivers import rebalanced
 
 BALANCE_S = 60.0
 """Time between two rebalancings: the document's minute."""
@@ -86,6 +85,21 @@ def step(
     kept = {"leaving": leaving, "moving": moving, "balanced_s": balanced_s}
     phase, detail = status if not moving or leaving else ("balancing", _moving_text(moving))
     return orders, Rescaling(phase=phase, detail=detail, memory=kept)
+
+
+def rebalanced(allocation: Sequence[int]) -> list[int]:
+    """Return the receivers of each executor a minute later: an executor with at least 1 + N_avg
+    receivers passes one to the least loaded executor (version 2).
+
+    N_avg is the mean number of receivers per executor. A stable allocation is returned unchanged.
+    """
+    after = list(allocation)
+    most, count = max(enumerate(after), key=lambda entry: entry[1], default=(0, 0))
+    # count >= 1 + N_avg without a division, which might round to the wrong side.
+    if len(after) > 1 and (count - 1) * len(after) >= sum(after):
+        after[most] -= 1
+        after[after.index(min(after))] += 1
+    return after
 
 
 def _still_moving(

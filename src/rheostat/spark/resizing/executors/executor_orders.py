@@ -1,4 +1,4 @@
-"""Carries out what the protocol orders for executors: all but where state is sent."""
+"""Carries out the orders of the executor lifecycle, except assignments of state."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rheostat.spark.resizing.rescale_ports import BlockManagers, Executors, Warm
 
 
 class ExecutorOrders:
-    """Lets executors come, be warmed, be hidden, and leave; ``warmth`` is None where they cannot be
-    warmed.
+    """Requests, warms, hides, decommissions and kills executors; ``warmth`` is None where they
+    cannot be warmed.
     """
 
     def __init__(
@@ -27,28 +27,29 @@ class ExecutorOrders:
         self._terms = terms
 
     def carry_out(self, order: Order, hosts: Mapping[str, str]) -> None:
-        """Carry out an order; ``hosts`` are those of the executors that can be reached."""
-        if isinstance(order, Request):
-            self._executors.request_total(order.total)
-        elif isinstance(order, WarmUp):
-            self._warm_up(order.executor, hosts)
-        elif isinstance(order, Hide):
-            self._block_managers.hide(list(order.executors))
-        elif isinstance(order, Decommission):
-            self._let_go(list(order.executors))
-        elif isinstance(order, Kill):
-            self._executors.kill(list(order.executors))
+        """Carry out an order; ``hosts`` are the hosts of the reachable executors."""
+        match order:
+            case Request(total):
+                self._executors.request_total(total)
+            case WarmUp(executor):
+                self._warm_up(executor, hosts)
+            case Hide(executors):
+                self._block_managers.hide(list(executors))
+            case Decommission(executors):
+                self._let_go(list(executors))
+            case Kill(executors):
+                self._executors.kill(list(executors))
 
     def cold(self, executors: Collection[str]) -> set[str]:
-        """Return those of the executors that are not warm yet; none where none can be warmed."""
-        # Whoever can never become warm must not count as cold, or the protocol would wait out its
-        # limit.
+        """Return the executors that are not warm yet; none where none can be warmed."""
+        # An executor that can never become warm must not count as cold, or the protocol would wait
+        # for its time limit.
         if not executors or self._warmth is None or not self._warmth.available:
             return set()
         return set(executors) - self._warmth.ready()
 
     def end(self) -> None:
-        """Warm no more executors."""
+        """Stop warming executors."""
         if self._warmth:
             self._warmth.close()
 
@@ -63,5 +64,5 @@ class ExecutorOrders:
             return
         self._executors.decommission(executors)
         for executor in executors:
-            # Told last: only after Spark was asked does the executor get no task any more.
+            # Last: the executor receives no more tasks only after the request to Spark.
             self._terms.leaving(executor)
