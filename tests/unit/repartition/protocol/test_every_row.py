@@ -1,0 +1,93 @@
+"""Interrupted in every phase, resumed, undone or overtaken, a repartition takes every row of its
+table.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from tests.unit.protocols.recording_table import RecordingTable
+from tests.unit.repartition.dying_disk import DyingDisk
+from tests.unit.repartition.kill_points import QuickDisk, to_new
+from tests.unit.repartition.toy_query import Refused, ToyEngine, ToyQuery, copied
+
+from rheostat.errors import RheostatError
+from rheostat.protocols.repartition import REPARTITION
+from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.protocol.repartition_log import RepartitionLog
+from rheostat.repartition.protocol.repartition_runner import RepartitionRunner
+from rheostat.repartition.state_engine import StateVersion
+
+
+class Interrupted(BaseException):
+    """The process would be killed here."""
+
+
+def interrupt() -> NoReturn:
+    raise Interrupted
+
+
+def entries_changed(checkpoint: Path, change: str) -> None:
+    """Change the offset log at the batch of the repartition, as another writer might."""
+    lock = checkpoint / "offsets" / "3"
+    if change == "overtaken":
+        lock.write_text("another batch")
+    else:
+        text = lock.read_text() if lock.exists() else ""
+        lock.unlink(missing_ok=True)
+        if change == "gone on":
+            for batch in (4, 5):
+                (lock.parent / str(batch)).write_text(text)
+
+
+def cured(
+    checkpoint: Path, source: StateVersion, *, back: bool, engine: ToyEngine | None = None
+) -> None:
+    disk = QuickDisk()
+    state = RepartitionLog(str(checkpoint), disk).read()
+    assert state is not None
+    runner = RepartitionRunner(str(checkpoint), state, files=disk, clock=lambda: 1.0)
+    if back:
+        runner.rollback("a test")
+    else:
+        runner.run(engine or ToyEngine(), source)
+
+
+def test_every_row_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = RecordingTable(REPARTITION)
+    monkeypatch.setattr("rheostat.repartition.protocol.repartition_runner.REPARTITION", table)
+    monkeypatch.setattr("tests.unit.repartition.dying_disk.die", interrupt)
+    ToyQuery(tmp_path / "ready", 4).run(3)
+    source = read_checkpoint(str(tmp_path / "ready"), QuickDisk()).state
+    phases: set[str] = set()
+    for point in range(40):
+        stopped = copied(tmp_path / "ready", tmp_path / str(point))
+        with suppress(Interrupted):
+            to_new(stopped, DyingDisk(point, "before"))
+        state = RepartitionLog(str(stopped), QuickDisk()).read()
+        if state is None or state.phase in phases:
+            continue
+        phases.add(state.phase)
+        for change in ("none", "query", "free", "overtaken", "gone on"):
+            for back in (False, True):
+                checkpoint = copied(stopped, tmp_path / f"{point}-{change}-{back}")
+                if change == "query":
+                    with suppress(Refused):
+                        ToyQuery(checkpoint).run(1)
+                elif change != "none":
+                    entries_changed(checkpoint, change)
+                with suppress(RheostatError):
+                    cured(checkpoint, source, back=back)
+        if state.phase == "begun":
+            with suppress(RheostatError):
+                cured(
+                    copied(stopped, tmp_path / "lost"), source, back=False, engine=ToyEngine(lose=1)
+                )
+        if state.phase == "committed":
+            RepartitionLog(str(stopped), QuickDisk()).note("withdrawing", 1.0)
+            entries_changed(stopped, "gone on")
+            cured(stopped, source, back=True)
+    assert table.missing() == set()
