@@ -20,7 +20,7 @@ from decisions import moment  # type: ignore[import-not-found]
 
 from rheostat.model import Memory, Observation
 from rheostat.policies.registry import create
-from rheostat.workloads.cosine import Cosine
+from rheostat_lab.loads.cosine import Cosine
 
 DAY_S, HOUR_S = 86_400, 3_600
 

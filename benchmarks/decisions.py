@@ -20,8 +20,8 @@ from rich.table import Table
 
 from rheostat.model import ExecutorSample, Memory, Observation, Stage
 from rheostat.policies.registry import POLICIES, create
-from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.workload import Workload
+from rheostat_lab.loads.cosine import Cosine
 
 HISTORY_S = 3600
 VARIANTS = ("varga-v1 scope=pod", "varga-v2 scope=pod", "ds2 read=sum")

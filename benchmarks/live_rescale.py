@@ -33,7 +33,6 @@ from typing import Any
 import psutil
 
 from rheostat.errors import RheostatError
-from rheostat.kafka.broker import Broker
 from rheostat.local.executor_options import arrivals
 from rheostat.local.local_files import class_path
 from rheostat.local.spark_home import find_spark_home
@@ -48,6 +47,7 @@ from rheostat_lab.rescale.rescale_plot import draw
 from rheostat_lab.rescale.rescale_ways import WAYS, Mark, Way, open_way, options_of
 from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import KEEPING, Shape
+from rheostat_lab.services.broker import Broker
 
 YOUNG_BATCHES = 10
 """Of a driver that has just started; they do not count."""

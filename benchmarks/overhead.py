@@ -27,7 +27,6 @@ from rich.table import Table
 
 import rheostat
 from rheostat.config import LoopOptions
-from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import source_jars
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
@@ -35,6 +34,7 @@ from rheostat.local.spark_home import find_spark_home
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.process import Child
 from rheostat.model import Decision, Limits, Memory, Observation, hold
+from rheostat_lab.services.broker import Broker
 
 GOAL = 0.01
 TOPIC, PARTITIONS, RATE = "bids", 8, 2000

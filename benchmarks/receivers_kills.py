@@ -21,7 +21,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rheostat.kafka.broker import Broker
 from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
@@ -30,6 +29,7 @@ from rheostat.spark.fleet.receiving import SOURCES
 from rheostat_lab.push.sender import Senders
 from rheostat_lab.receivers.dstreams_job import pid_of, until
 from rheostat_lab.receivers.fleet_job import FleetJob
+from rheostat_lab.services.broker import Broker
 
 EXECUTORS, CORES = 3, 2
 RATE = 120.0

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.journal.folder import read
-from rheostat.kafka.broker import Broker
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat_lab.recovery.killed_job import ROW_MS, KilledJob, Load
+from rheostat_lab.services.broker import Broker
 
 PER_EXECUTOR = 1000 / ROW_MS
 TRIGGERS_S = 4.0

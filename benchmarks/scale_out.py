@@ -21,17 +21,17 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from rheostat.kafka.broker import Broker
-from rheostat.local.cluster_kinds import KINDS, local_cluster
 from rheostat.local.spark_home import find_spark_home
 from rheostat.local.spark_processes import end_driver
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
+from rheostat_lab.clusters.cluster_kinds import KINDS, local_cluster
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
 from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import Shape
+from rheostat_lab.services.broker import Broker
 
 ANSWER_S = 60.0
 REST_S = 8.0

@@ -35,7 +35,6 @@ import psutil
 from py4j.protocol import Py4JError
 
 from rheostat.errors import RheostatError
-from rheostat.kafka.broker import Broker
 from rheostat.local.spark_home import find_spark_home
 from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
 from rheostat.machine.orderly_end import orderly_end
@@ -51,6 +50,7 @@ from rheostat_lab.rescale.job_setting import PARTITIONS, Setting
 from rheostat_lab.rescale.rescale_ways import Live
 from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import QUERIES, Shape
+from rheostat_lab.services.broker import Broker
 
 DEFAULT = ("count", "session", "join")
 KINDS = ("moves", "moves", "planned", "killed")

@@ -25,7 +25,6 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from rheostat.kafka.broker import Broker
 from rheostat.local.executor_options import arrivals
 from rheostat.local.local_files import class_path
 from rheostat.local.standalone.standalone_cluster import Cluster
@@ -43,6 +42,7 @@ from rheostat.spark.warming.warmup import Warmup
 from rheostat_lab.rescale.job_setting import PARTITIONS, Setting
 from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import KEEPING, Shape
+from rheostat_lab.services.broker import Broker
 
 VARIANTS = {
     "cold": (),

@@ -11,7 +11,6 @@ import pytest
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from rheostat.kafka.broker import Broker
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path
 from rheostat.local.local_session import start_session
@@ -20,6 +19,7 @@ from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest.rest_pages import Rest
+from rheostat_lab.services.broker import Broker
 
 if TYPE_CHECKING:
     from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster

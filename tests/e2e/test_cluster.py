@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.local.standalone import standalone_service as cluster
 from rheostat.machine.free_ports import free_port
+from rheostat_lab.clusters import standalone_service as cluster
 
 pytestmark = pytest.mark.e2e
 

@@ -15,7 +15,7 @@ import psutil
 import pytest
 from tests.e2e.kubernetes_here import needs_kubernetes
 
-from rheostat.local import cluster_kinds
+from rheostat_lab.clusters import cluster_kinds
 
 pytestmark = pytest.mark.e2e
 DEADLINE_S = 1500.0

@@ -9,10 +9,10 @@ import pytest
 from confluent_kafka import Producer
 
 from rheostat.errors import BadInput
-from rheostat.kafka import broker
-from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import source_jars
 from rheostat.kafka.offsets import Offsets
+from rheostat_lab.services import broker
+from rheostat_lab.services.broker import Broker
 
 pytestmark = pytest.mark.e2e
 

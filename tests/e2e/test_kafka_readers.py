@@ -15,10 +15,10 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from rheostat.kafka.broker import Broker
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.kafka_sources import kafka_sources, readers
 from rheostat.storage.local_files import LocalFileSystem
+from rheostat_lab.services.broker import Broker
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 ROWS = 40

@@ -14,13 +14,13 @@ import psutil
 import pyspark
 import pytest
 
-from rheostat.kafka.broker import Broker
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
 from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import QUERIES, Shape
+from rheostat_lab.services.broker import Broker
 
 pytestmark = pytest.mark.e2e
 CORES, MOST = 4, 6

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from rheostat.journal.folder import read
-from rheostat.kafka.broker import Broker
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.model import Record
 from rheostat_lab.recovery.killed_job import ROW_MS, KilledJob, Load
+from rheostat_lab.services.broker import Broker
 
 pytestmark = pytest.mark.e2e
 PER_EXECUTOR, ARRIVING = 1000 / ROW_MS, 20

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from rheostat.kafka.broker import Broker
 from rheostat_lab.demo.file_sink import LOG
 from rheostat_lab.demo.verdict import verify
 from rheostat_lab.nexmark.encoding import encode
@@ -17,6 +16,7 @@ from rheostat_lab.nexmark.event_topic import open_topic
 from rheostat_lab.nexmark.events import events
 from rheostat_lab.nexmark.queries import find_query
 from rheostat_lab.nexmark.streams import parse_events
+from rheostat_lab.services.broker import Broker
 
 pytestmark = pytest.mark.e2e
 

@@ -23,7 +23,6 @@ from rheostat.config import LoopOptions
 from rheostat.control.driver_report import TOKEN_VARIABLE
 from rheostat.journal.explanation import changes, explain
 from rheostat.journal.folder import STOP_FILE, read
-from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import source_jars
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
@@ -35,6 +34,7 @@ from rheostat_lab.demo.pipeline import start_query
 from rheostat_lab.demo.verdict import verify
 from rheostat_lab.nexmark.event_topic import open_topic
 from rheostat_lab.rescale.rescale_ways import Scripted
+from rheostat_lab.services.broker import Broker
 
 pytestmark = pytest.mark.e2e
 PARTITIONS, RATE = 6, 100

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from rheostat.kafka.broker import Broker
 from rheostat.workloads.constant import Constant
-from rheostat.workloads.day import Day
 from rheostat.workloads.workload import rows_until
+from rheostat_lab.loads.day import Day
 from rheostat_lab.nexmark.curve import Point, read_curve
 from rheostat_lab.nexmark.encoding import encode
 from rheostat_lab.nexmark.events import events
+from rheostat_lab.services.broker import Broker
 
 pytestmark = pytest.mark.e2e
 

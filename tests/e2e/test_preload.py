@@ -9,7 +9,6 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from rheostat.kafka.broker import Broker
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.spark.warming.preload import GROUP
@@ -17,6 +16,7 @@ from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
 from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import QUERIES, Shape
+from rheostat_lab.services.broker import Broker
 
 pytestmark = [
     pytest.mark.e2e,

@@ -16,7 +16,6 @@ import rheostat
 from rheostat.errors import BadInput
 from rheostat.journal.explanation import explain
 from rheostat.journal.reading import records
-from rheostat.kafka.broker import Broker
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.spark.internals.internals import internals_of
 from rheostat_lab.push.sender import Senders
@@ -24,6 +23,7 @@ from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, until
 from rheostat_lab.receivers.fleet_job import FleetJob
 from rheostat_lab.receivers.line_feed import LineFeed
 from rheostat_lab.rescale.rescale_ways import LOOP, Scripted
+from rheostat_lab.services.broker import Broker
 
 pytestmark = pytest.mark.e2e
 SHAPE = Shape(executors=2, most=2, cores=2, receivers=2, batch_s=1.0)

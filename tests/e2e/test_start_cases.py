@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from rheostat.kafka.broker import Broker
 
 from rheostat.journal.folder import FolderJournal, read
-from rheostat.kafka.broker import Broker
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.model import Limits, Observation, Record, Rescaling
 from rheostat.spark.settings.scaling_settings import INSTANCES, allocation

@@ -14,9 +14,9 @@ from rheostat.sim.engine import NoJournal, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.cosine import Cosine
 from rheostat_lab.bounds.bounded_job import curve_of
 from rheostat_lab.bounds.scoring import bounds, job_of, run_static
+from rheostat_lab.loads.cosine import Cosine
 
 QUIET = SparkParameters(
     executors=6,

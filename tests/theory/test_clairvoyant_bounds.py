@@ -12,12 +12,9 @@ from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 from rheostat.sim.plant import Floats
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.constant import Constant
-from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.steps import Steps
 from rheostat.workloads.trace import Trace
-from rheostat.workloads.walk import Walk
 from rheostat_lab.bounds.batch_grid import Batches
 from rheostat_lab.bounds.batch_path import Path
 from rheostat_lab.bounds.bounded_job import Curve, Job, curve_of
@@ -25,7 +22,10 @@ from rheostat_lab.bounds.clairvoyant import _Program, clairvoyant
 from rheostat_lab.bounds.load_law import law_of
 from rheostat_lab.bounds.nonanticipative import nonanticipative
 from rheostat_lab.bounds.scoring import best_static, bounds, job_of, run_static, score
+from rheostat_lab.loads.bursts import Bursts
+from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.text import parse
+from rheostat_lab.loads.walk import Walk
 
 
 def _batch_s(rows: Floats, executors: Floats) -> Floats:

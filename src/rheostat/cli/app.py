@@ -34,20 +34,12 @@ COMMANDS = {
 }
 """The function of each command, in the order of the help."""
 
-GROUPS = {
-    "cluster": "services.cluster:app",
-    "kafka": "services.kafka:app",
-    "operator": "services.operator:app",
-    "state": "state.state:app",
-}
+GROUPS = {"operator": "services.operator:app", "state": "state.state:app"}
 """The Typer application of each group of commands."""
 
 
 def application(only: str = "") -> typer.Typer:
-    """Return the command line; with the name of a command or a group, that one alone.
-
-    A command that answers from a few files must not wait for the imports of all others.
-    """
+    """Return the command line, or only the command or group that is named, to import less."""
     app = typer.Typer(
         name="rheostat",
         help=(
@@ -89,10 +81,7 @@ def options(
     version: Annotated[
         bool,
         typer.Option(
-            "--version",
-            help="Print the version and exit.",
-            is_eager=True,
-            callback=_print_version,
+            "--version", help="Print the version and exit.", is_eager=True, callback=_print_version
         ),
     ] = False,
 ) -> None:
@@ -104,9 +93,7 @@ GONE = 141
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code: 0, 1 (the work failed) or 2 (bad input, reported in
-    one line).
-    """
+    """Run one command and return its exit code: 0, 1 (the work failed) or 2 (bad input)."""
     _log_to_standard_error()
     first = next(iter(arguments), "")
     try:

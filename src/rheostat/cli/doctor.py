@@ -33,8 +33,7 @@ def doctor(
         int | None, typer.Option(help="Slots at the most: executors x their cores.", min=1)
     ] = None,
     journal: Annotated[
-        Path | None,
-        typer.Option(help="The journal of a run: say what binds each of its queries."),
+        Path | None, typer.Option(help="The journal of a run: say what binds each of its queries.")
     ] = None,
     measure: Annotated[
         bool,
@@ -140,11 +139,7 @@ def _show(findings: list[Finding], gains: list[Gain]) -> None:
 
     console, colours = (
         Console(highlight=False, soft_wrap=True),
-        {
-            "good": "green",
-            "advice": "yellow",
-            "idle": "yellow",
-        },
+        {"good": "green", "advice": "yellow", "idle": "yellow"},
     )
     for finding in findings:
         console.print(

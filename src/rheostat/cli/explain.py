@@ -97,9 +97,7 @@ def kept_records(journal: Path) -> Iterator[Record]:
 
 
 def _at(kept: Iterable[Record], moment_s: float, journal: Path) -> Record:
-    """Return the newest record up to a time, and warn if the journal ends before it; raises
-    BadInput where it begins later.
-    """
+    """Return the newest record up to a time; raises BadInput where the journal begins later."""
     newest: Record | None = None
     first_s, last_s = math.inf, -math.inf
     for record in kept:

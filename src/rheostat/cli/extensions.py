@@ -2,7 +2,7 @@
 
 An entry point of the group ``rheostat.commands`` is named ``GROUP.NAME`` (or ``NAME`` for a command
 at the top) and names a function that Typer can read. ``rheostat-lab`` adds ``demo`` and the groups
-``simulate``, ``lab`` and ``nexmark``; without it these names answer with what to install.
+of ``GROUPS``; without it these names answer with the package to install.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from rheostat.machine.missing_module import Installation
 
 GROUP = "rheostat.commands"
 GROUPS = {
+    "cluster": "A cluster on this computer, loopback only: Spark Standalone, YARN or Kubernetes.",
+    "kafka": "A real Kafka broker on this computer: one node, KRaft, loopback only.",
     "simulate": "Policies on simulated jobs: the production loop, unchanged, against a plant.",
     "lab": "Measurements on real Spark, from specifications.",
     "nexmark": "The benchmark's events and queries.",
@@ -30,9 +32,7 @@ _ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 def installed(only: str = "") -> list[EntryPoint]:
-    """Return the entry points of installed distributions; with the name of a command or a group,
-    those alone.
-    """
+    """Return the installed entry points, or those of one command or group."""
     return [
         entry
         for entry in entry_points(group=GROUP)
@@ -41,11 +41,7 @@ def installed(only: str = "") -> list[EntryPoint]:
 
 
 def extend(app: typer.Typer, entries: Iterable[EntryPoint]) -> tuple[str, ...]:
-    """Add commands to ``app`` and to its groups.
-
-    Returns the names of those that could not be added: their group is unknown, or their package
-    does not import. One broken extension takes none of the other commands away.
-    """
+    """Add commands to ``app`` and its groups; return the names of those that failed to load."""
     for name, text in GROUPS.items():
         app.add_typer(typer.Typer(no_args_is_help=True, help=text), name=name)
     parents = {group.name: group.typer_instance for group in app.registered_groups} | {"": app}
@@ -63,9 +59,7 @@ def extend(app: typer.Typer, entries: Iterable[EntryPoint]) -> tuple[str, ...]:
 
 
 def add_missing(app: typer.Typer, names: Iterable[str]) -> None:
-    """Add a hidden command for each name that ``app`` does not have: whatever its arguments, it
-    raises ``BadInput`` with the package to install.
-    """
+    """Add a hidden command that names the package to install for each missing name."""
     available = _names(app) | {group.name for group in app.registered_groups}
     for name in names:
         if name not in available:

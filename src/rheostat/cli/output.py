@@ -21,9 +21,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 def emit(
     result: Any, as_json: bool, out: Path | None, show: Callable[[], None], indent: int = 2
 ) -> None:
-    """Write the result to ``out`` if given, and print it as JSON or ``show`` it; raises BadInput as
-    ``write_out`` does.
-    """
+    """Write the result to ``out`` if given, and print it as JSON or ``show`` it."""
     text = json.dumps(result, indent=indent, allow_nan=False)
     if out:
         write_out(out, [text])
@@ -66,9 +64,7 @@ def watched(steps: Iterable[Step], what: str, total: int) -> Iterable[Step]:
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show on a terminal, on standard error, how many of ``total`` are done; yield a callback that
-    takes that number.
-    """
+    """Show progress towards ``total`` on a terminal; yield a callback for the number done."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -79,9 +75,7 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 def write_out(path: Path, lines: Iterable[str]) -> None:
-    """Write the lines to a file beside it and put it in its place when all are there; raises
-    BadInput where that cannot be.
-    """
+    """Write the lines to a file atomically; raises BadInput where that is impossible."""
     from rheostat.machine.atomic_file import replacing
 
     with replacing(path) as fresh, fresh.open("w", encoding="utf-8") as file:
@@ -97,9 +91,7 @@ def _checked(path: Path | None) -> Path | None:
 
 
 def out_option(text: str = "Write the same JSON to this file.") -> Any:
-    """Return the option ``--out FILE``: an unwritable path is refused before anything is
-    computed. The file is replaced if there is one; a folder, a device and a pipe are refused.
-    """
+    """Return the option ``--out FILE``, which is validated before anything is computed."""
     return typer.Option("--out", help=text, callback=_checked, metavar="FILE")
 
 

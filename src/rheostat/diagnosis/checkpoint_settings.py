@@ -1,6 +1,4 @@
-"""What a checkpoint on a local disk has fixed for its query: read from its offset log, nothing is
-written.
-"""
+"""Reads the settings that a local checkpoint has fixed for its query."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from rheostat.spark.sensing.queries.offset_log import entry_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """The name of its folder, the last batch that was planned, the settings that were kept with it,
-    and whether the query has state.
-    """
+    """A checkpoint: folder name, last planned batch, stored settings, and whether it has state."""
 
     name: str
     batch_id: int
@@ -26,19 +22,13 @@ class Checkpoint:
 
     @property
     def state_partitions(self) -> int | None:
-        """The number of partitions of every stateful operator; None for a query without state, and
-        where the offset log does not keep it as a number.
-        """
+        """The number of state partitions; None without state or if it is not recorded."""
         kept = self.settings.get(SHUFFLE_PARTITIONS, "")
         return int(kept) if self.stateful and kept.isdecimal() else None
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
-    """Return what the newest entry of the offset log (``OffsetSeqLog``, format v1) says; raises
-    BadInput if there is none.
-
-    The log does not record whether RocksDB writes a changelog: the files of its state show it.
-    """
+    """Return the newest entry of the offset log (v1); raises BadInput without one."""
     newest = max(
         (path for path in (folder / "offsets").glob("*") if path.name.isdecimal()),
         key=lambda path: int(path.name),
@@ -65,9 +55,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 
 def _changelog(state: Path) -> dict[str, str]:
-    """Return the setting of the changelog, by the newest version of any partition; empty where
-    RocksDB has written neither changelogs nor snapshots.
-    """
+    """Return the changelog setting by the newest version on disk; empty if it cannot be known."""
     newest = {
         kind: max((_version(path) for path in state.glob(f"*/*/**/*.{kind}")), default=-1)
         for kind in ("changelog", "zip")

@@ -1,6 +1,4 @@
-"""Which requirements of Rheostat this computer meets: the lines of ``rheostat doctor`` without a
-session.
-"""
+"""Which requirements of Rheostat this computer meets."""
 
 from __future__ import annotations
 

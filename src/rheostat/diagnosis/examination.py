@@ -1,6 +1,4 @@
-"""Examination of a running session: which features of Rheostat work, which do not and why, and the
-configuration of its queries.
-"""
+"""Examines a running session: supported features, and its queries' configuration."""
 
 from __future__ import annotations
 
@@ -47,9 +45,7 @@ class Findings(tuple[Finding, ...]):
 
 
 def examine(spark: Any) -> Findings:
-    """Return what a live session and its running queries allow and what would be better, printable
-    as text; changes nothing and reads one progress per query.
-    """
+    """Return what a session and its queries support and should change; changes nothing."""
     settings = {
         name: value for name in _SETTINGS if (value := spark.conf.get(name, None)) is not None
     }
@@ -153,9 +149,7 @@ def _arrivals(spark: Any) -> list[Finding]:
 
 
 def _query(spark: Any, known_by: Queries | None, query: Any) -> Query | None:
-    """Return what the progress of a stateful query shows; None for one without state or before its
-    first batch.
-    """
+    """Return the progress of a stateful query; None without state or before its first batch."""
     batches = [batch_of(event) for event in query.recentProgress[-20:]]
     if not batches or not batches[-1].state_partitions:
         return None

@@ -62,9 +62,7 @@ def finding_of(binding: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
 
 
 def bindings(observations: Iterable[Observation]) -> tuple[Binding, ...]:
-    """Return what binds each query of a run, by its batches; queries without three batches are left
-    out.
-    """
+    """Return what limits each query of a run that has three batches or more."""
     by_query: dict[str, list[Observation]] = {}
     for observation in observations:
         by_query.setdefault(observation.query or "the query", []).append(observation)
@@ -152,9 +150,7 @@ def _parts_s(recent: Sequence[Observation]) -> Mapping[str, float] | None:
 
 
 def _rows_limit(recent: Sequence[Observation]) -> str:
-    """Return that a limit of rows binds; empty where it does not: batches of equal rows that are
-    done before the trigger comes, while more rows wait.
-    """
+    """Return whether a row limit binds: equal batches done before the trigger while rows wait."""
     last = recent[-_LIMITED:]
     rows, batch_s = last[-1].batch_rows, max(batch.batch_s or 0.0 for batch in last)
     trigger_s = last[-1].trigger_s or 0.0

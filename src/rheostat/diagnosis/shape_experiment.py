@@ -1,6 +1,4 @@
-"""Measures how much each recommended setting of a query saves: small stateful queries that differ
-in one setting, run alternately.
-"""
+"""Measures the gain of each recommended setting: small queries that differ in one setting."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """Seconds a batch takes with and without one setting: medians, and how much less it is with it,
-    with a 95 % interval.
-    """
+    """Median batch seconds with and without a setting, and the saving with a 95 % interval."""
 
     setting: str
     without_s: float
@@ -62,9 +58,7 @@ class Gain:
 
 
 def variants(spark_version: str) -> dict[str, Mapping[str, str]]:
-    """Return what each setting is without its advice, beside the shape that is advised
-    (``advised``).
-    """
+    """Return the advised configuration (``advised``) and one variant per omitted setting."""
     default = checkpoint_files_class(spark_version).replace("FileSystemBased", "FileContextBased")
     return {
         f"24 state partitions, not {SPARK_PARTITIONS}": {SHUFFLE_PARTITIONS: str(SPARK_PARTITIONS)},
@@ -74,12 +68,7 @@ def variants(spark_version: str) -> dict[str, Mapping[str, str]]:
 
 
 def files_variant(spark: Any) -> dict[str, Mapping[str, str]]:
-    """Return what files without a process each are without: only where the session has them, which
-    is one of ours.
-
-    A file system is kept by its scheme, whatever its class, so it must not be kept here; a new one
-    each time costs nothing that shows.
-    """
+    """Return the variant without ``local_files``, where the session is ours and has them."""
     if spark.conf.get(SETTING, None) != CLASS:
         return {}
     hadoops = {
@@ -104,10 +93,8 @@ def measure(
 ) -> list[Gain]:
     """Run a keyed count with and without each setting, alternately, and return the gains.
 
-    The queries run in ``spark`` (yours, or a local cluster's), their checkpoints are in a temporary
-    folder of this computer, and the session's settings are afterwards as they were. Raises
-    RheostatError if a query runs no batch. Fails when: executors on other computers do not see that
-    folder, or other queries keep the slots busy.
+    The session's settings are restored. Raises RheostatError if a query runs no batch. Fails when:
+    executors are on other computers, or other queries keep the slots busy.
     """
     best, gains = advised(spark.version), []
     _batches_s(spark, best)  # the first query of a session loads the classes for all others
@@ -123,9 +110,7 @@ def measure(
 def gain(
     setting: str, without: Sequence[Sequence[float]], with_it: Sequence[Sequence[float]]
 ) -> Gain:
-    """Return the difference of the medians and its interval: bootstrap over the repetitions'
-    batches, seeded.
-    """
+    """Return the difference of the medians with a seeded bootstrap interval."""
     chance = np.random.default_rng(0)
     before, after = (
         np.concatenate([np.asarray(run) for run in without]),
@@ -150,13 +135,8 @@ def gain(
 
 
 def _batches_s(spark: Any, settings: Mapping[str, str]) -> list[float]:
-    """Run a keyed count of ``ROWS`` rows a batch, back to back, and return the seconds of its
-    batches.
-    """
-    with (
-        _settings(spark, settings),
-        ScratchFolder("shape") as folder,
-    ):
+    """Run a keyed count of ``ROWS`` rows a batch, back to back; return its batch seconds."""
+    with _settings(spark, settings), ScratchFolder("shape") as folder:
         rows = (
             spark.readStream.format("rate-micro-batch")
             .option("rowsPerBatch", ROWS)
@@ -197,9 +177,7 @@ def _wait(query: Any) -> list[float]:
 
 @contextmanager
 def _settings(spark: Any, settings: Mapping[str, str]) -> Iterator[None]:
-    """Set a session's settings for the start of a query, which keeps its own copy, and put them
-    back.
-    """
+    """Set a session's settings for the start of a query, then restore them."""
     before = {name: spark.conf.get(name, None) for name in settings}
     try:
         for name, value in settings.items():

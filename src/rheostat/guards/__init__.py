@@ -1,6 +1,4 @@
-"""Rules around any policy: functions (decision, observation, memory, now) -> (decision, memory), in
-one explicit order.
-"""
+"""Rules around any policy: (decision, observation, memory, now) -> (decision, memory), in order."""
 
 from __future__ import annotations
 
@@ -82,14 +80,7 @@ def standard_guards(
     reversal: Reversal | None = None,
     ceiling_follows: bool = False,
 ) -> tuple[Guard, ...]:
-    """Return the guards in their one order; without options only stale data, cooldown, the room of
-    a fleet's receivers and bounds are on.
-
-    What is asked for is enlarged, stabilized and perhaps undone, unless the data are stale; what is
-    left is a step, paid for, outside excluded periods and after a pause, and holds the receivers.
-    A scheduled floor or ceiling waits for none of these; the bounds come last and are never
-    crossed.
-    """
+    """Return the guards in their one order, with those that always apply."""
     # Stale data last of the four: whatever they make of old numbers, the size is kept.
     adjusting = (over_provisioning, stabilization, undo, stale_data or StaleData())
     limiting = (
@@ -113,12 +104,10 @@ def guards_of(
     loop: LoopOptions | None = None,
     ceiling_follows: bool = False,
 ) -> tuple[Guard, ...]:
-    """Return the guards that the options ask for, in their one order; without ``loop`` (a
-    recording) there is no cooldown.
+    """Return the guards that the options ask for; without ``loop`` (a recording) there is no
+    cooldown.
 
-    ``ceiling_follows``: the ceiling is only a default (see ``Bounds``).
-
-    Raises BadInput for an option that is out of range.
+    ``ceiling_follows``: see ``Bounds``. Raises BadInput for an option out of range.
     """
     smooth = options.stabilization_out_s or options.stabilization_in_s
     rules = standard_guards(

@@ -11,8 +11,8 @@ from rheostat.model import Decision, Limits, Memory, Observation
 class Bounds:
     """Clamps the target to the limits.
 
-    With ``follows`` the ceiling is only a default, and rises to the largest size that the
-    application has had of itself: who has not been told a ceiling shrinks nothing down to one.
+    With ``follows`` the ceiling is a default that rises to the largest size the application has
+    had.
     """
 
     limits: Limits

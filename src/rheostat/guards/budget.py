@@ -14,14 +14,10 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Lowers the target so that a day (UTC) costs at most ``slot_hours``: what a policy asks for is
-    cut, not refused.
+    """Lowers the target so that a day (UTC) costs at most ``slot_hours``.
 
-    Any size is allowed as long as it can be paid for ``ahead_s`` (default one hour) and ``keep``
-    executors (1) for the rest of the day after it; so peaks are paid from what the night saved, and
-    the end of the day never goes without. What was used is counted from the registered executors
-    between two ticks. The floor of ``bounds`` and ``keep`` stand above it: a budget below their
-    cost is exceeded.
+    A size is allowed if it can be paid for ``ahead_s`` and ``keep`` executors for the rest of the
+    day. The floor of ``bounds`` and ``keep`` take precedence over the budget.
     """
 
     slot_hours: float
@@ -64,9 +60,7 @@ class Budget:
     def _used_slot_s(
         self, observation: Observation, slots: int, memory: Memory, now: float
     ) -> float:
-        """A clock that was put back counts nothing; of a span over midnight only the part after it
-        belongs to today.
-        """
+        """Return the slot-seconds used since midnight (UTC)."""
         then: float = memory.get("t_s", now)
         midnight = now - now % _DAY_S
         # A new day begins with nothing used.

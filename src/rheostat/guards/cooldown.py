@@ -11,14 +11,11 @@ from rheostat.signals.last_resize import latest_size, resized
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """Holds the size after an executed change: ``out_s`` before the next scale-out (default 10 s),
-    ``in_s`` before the next scale-in (60 s).
+    """Holds the size after an executed change: ``out_s`` before a scale-out, ``in_s`` before a
+    scale-in.
 
-    Scaling out waits less: a job that falls behind cannot wait, while an executor too many costs
-    little. The measures after a change are those of cold executors and should not be decided upon
-    at all (Koper §4.6 uses 120 and 240 s for jobs that restart; this one does not restart). A
-    request that a later guard, the cluster manager or shadow mode does not carry out starts no
-    cooldown: the size that stands is what counts.
+    Requests that are not carried out start no cooldown. (Koper §4.6 uses 120 and 240 s for jobs
+    that restart.)
     """
 
     out_s: float = 10.0

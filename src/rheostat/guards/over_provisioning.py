@@ -11,10 +11,9 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class OverProvisioning:
-    """Makes a size that is asked for ``factor`` larger (default 0.2, rounded up); a scale-in stays
-    one.
+    """Enlarges a requested size by ``factor`` (rounded up); a scale-in stays one.
 
-    A decision to keep the size is left alone: otherwise each tick would add to the last.
+    A decision to keep the size is not changed, so that ticks do not accumulate.
     """
 
     factor: float = 0.2

@@ -23,11 +23,10 @@ _YEAR = tuple(date(2026, 1, 1) + n * _DAY for n in range(365))
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From ``begin_s`` to before ``end_s`` after midnight by the clocks of ``zone`` (above a day:
-    past the next midnight), on the weekdays and dates on which it begins.
+    """From ``begin_s`` to before ``end_s`` after midnight in ``zone`` (may exceed a day), on the
+    days on which it begins.
 
-    Where the clocks skip its begin or end, that is the moment of the change; where they repeat an
-    hour, it begins at the first and ends at the last occurrence, so it is never interrupted.
+    A begin or end that clocks skip is the moment of the change; a repeated hour counts whole.
     """
 
     text: str
@@ -38,9 +37,7 @@ class Period:
     zone: tzinfo
 
     def end_of(self, t_s: float) -> float | None:
-        """Return when the occurrence in force at ``t_s`` ends, both in Unix seconds; None where
-        none is in force.
-        """
+        """Return when the occurrence in force at ``t_s`` ends, in Unix seconds, if any."""
         today = datetime.fromtimestamp(t_s, self.zone).date()
         spans = [_span(self, day) for day in (today, today - _DAY) if self._begins_on(day)]
         return next((end_s for begin_s, end_s in spans if begin_s <= t_s < end_s), None)
@@ -86,17 +83,13 @@ def overlap(one: Period, other: Period) -> bool:
 
 @lru_cache(maxsize=64)
 def periods_of(text: str) -> tuple[Period, ...]:
-    """Return the periods of a text, separated by semicolons.
-
-    Raises BadInput for a part that is not a period.
-    """
+    """Return the periods of a text, separated by semicolons; raises BadInput for other text."""
     return tuple(_period(part) for part in _parts(text))
 
 
 @lru_cache(maxsize=64)
 def sized_periods_of(text: str) -> tuple[SizedPeriod, ...]:
-    """Return the sizes of a text such as ``Mon-Fri 08:00-10:00 Europe/Budapest = 4``, separated by
-    semicolons.
+    """Return the sizes of a text such as ``Mon-Fri 08:00-10:00 Europe/Budapest = 4; ...``.
 
     Raises BadInput for a part that is not a period with a size.
     """
@@ -145,9 +138,7 @@ def _times(matched: re.Match[str], text: str) -> tuple[int, int]:
 
 
 def _take_days(word: str, weekdays: set[int], dates: list[tuple[date, date]], text: str) -> bool:
-    """Add the weekdays and dates of a word such as ``Mon-Fri,2026-12-24..2026-12-26``; return
-    whether it is one.
-    """
+    """Add the days of a word such as ``Mon-Fri,2026-12-24``; return whether it is one."""
     for item in word.split(","):
         first, _, last = item.title().partition("-")
         if matched := _DATES.fullmatch(item):
@@ -194,9 +185,7 @@ def _span(period: Period, day: date) -> tuple[float, float]:
 
 
 def _moment(local: datetime) -> tuple[float, float]:
-    """Return the first and the last Unix time at which clocks show ``local``; where they skip it,
-    the moment at which they are changed, twice.
-    """
+    """Return the first and last Unix time of a local time (of the change if skipped)."""
     first_s, last_s = (local.replace(fold=fold).timestamp() for fold in (0, 1))
     if first_s <= last_s:
         return first_s, last_s

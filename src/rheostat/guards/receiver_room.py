@@ -10,11 +10,8 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class ReceiverRoom:
-    """Raises the target to the executors that hold all receivers and a core for the batches
-    (SPARK-12133, version 2: an executor leaves only while the others hold all receivers).
-
-    A policy sees batches: where a push source goes quiet before its receivers do, it would take
-    their cores away. Without a fleet, or where an executor's cores are unknown, nothing is changed.
+    """Raises the target to the executors that hold all receivers and a core for batches
+    (SPARK-12133, version 2); without receivers, or with unknown cores, it changes nothing.
     """
 
     name: str = "receiver_room"

@@ -20,12 +20,10 @@ _SAME = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Reversal:
-    """Holds scale-ins for ``hold_s`` (default one hour) after a scale-out that took a scale-in back
-    at the same load: at a constant load there is at most one such reversal in that time.
+    """Holds scale-ins for ``hold_s`` after a scale-out that reverted a scale-in at the same load.
 
-    A scale-out is never held. The hold ends early when the load changes by more than a quarter:
-    rising, it shows that the scale-out was needed; falling, that fewer executors may now be enough.
-    Where the arrival rate is unknown nothing is held.
+    The hold ends early when the load changes by more than a quarter. Without an arrival rate
+    nothing is held.
     """
 
     hold_s: float = 3600.0

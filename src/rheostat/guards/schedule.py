@@ -9,22 +9,15 @@ from functools import lru_cache
 from itertools import product
 
 from rheostat.errors import BadInput
-from rheostat.guards.periods import (
-    SizedPeriod,
-    in_force,
-    overlap,
-    periods_of,
-    sized_periods_of,
-)
+from rheostat.guards.periods import SizedPeriod, in_force, overlap, periods_of, sized_periods_of
 from rheostat.model import Decision, Memory, Observation
 
 
 @dataclass(frozen=True, slots=True)
 class ExcludedPeriods:
-    """Keeps the size in the periods ``excluded``, such as ``Mon-Fri 08:00-09:30 Europe/Budapest``
-    (excluded periods of the Flink Kubernetes operator's autoscaler).
+    """Keeps the size in the periods ``excluded``, such as ``Mon-Fri 08:00-09:30 Europe/Budapest``.
 
-    Raises BadInput for a text that is not a list of periods.
+    Source: excluded periods of the Flink Kubernetes operator. Raises BadInput for other text.
     """
 
     excluded: str = ""
@@ -47,11 +40,10 @@ class ExcludedPeriods:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Raises the target to the scheduled ``floor`` in force and lowers it to the ``ceiling``; of
-    several in force, the largest floor and the smallest ceiling hold (compare KEDA's cron scaler).
+    """Applies the scheduled ``floor`` and ``ceiling`` in force (compare KEDA's cron scaler).
 
-    Raises BadInput for a text that is not a list of periods with sizes, and for a floor above a
-    ceiling that is in force at the same time.
+    Of several, the largest floor and the smallest ceiling hold. Raises BadInput for text that is no
+    list of sized periods, and for a floor above a ceiling.
     """
 
     floor: str = ""
@@ -64,9 +56,7 @@ class Schedule:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision within the floor and the ceiling in force; the schedule is
-        remembered, so that a journal's reader knows it.
-        """
+        """Return the decision within the scheduled limits; the schedule is kept for the journal."""
         kept: Memory = {"floor": self.floor, "ceiling": self.ceiling}
         for kind, entry in _in_force(self.floor, self.ceiling, now):
             size = entry.executors
@@ -77,9 +67,7 @@ class Schedule:
 
 
 def schedule_text(floor: str, ceiling: str, now: float) -> str:
-    """Return the floor and the ceiling in force at ``now`` (Unix seconds) in words, each with the
-    time at which it ends; empty without a schedule.
-    """
+    """Return the limits in force at ``now`` (Unix seconds) and their ends; empty without any."""
     parts = [_entry_text(kind, entry, now) for kind, entry in _in_force(floor, ceiling, now)]
     if not parts and (floor or ceiling):
         return "no scheduled floor or ceiling at this time"

@@ -11,10 +11,8 @@ from rheostat.signals.statistics.moving_extremes import highest, lowest
 
 @dataclass(frozen=True, slots=True)
 class Stabilization:
-    """Scales in to the largest size asked for in the last ``in_s`` seconds (default 300), out to
-    the smallest of ``out_s`` (0).
-
-    The windows of Kubernetes' HorizontalPodAutoscaler, for any policy.
+    """Scales in to the largest size requested in the last ``in_s`` seconds, out to the smallest in
+    ``out_s``, as Kubernetes' HorizontalPodAutoscaler.
     """
 
     out_s: float = 0.0
@@ -31,9 +29,7 @@ class Stabilization:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, or the size that its window allows; the first window begins with the
-        size that was found.
-        """
+        """Return the decision or the size its window allows."""
         current = observation.size
         if current is None:
             return decision, memory

@@ -10,9 +10,7 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class StaleData:
-    """Holds the current size when the observation is older than ``after_s`` (default 30 s) or holds
-    a number below 0.
-    """
+    """Holds the size when the observation is older than ``after_s`` or has a negative number."""
 
     after_s: float = 30.0
     name: str = "stale_data"

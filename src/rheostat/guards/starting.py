@@ -13,14 +13,12 @@ LONGEST_S = 1800.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starting:
-    """Raises the target to the initial size while the application starts, and to what the backlog
-    needs once that is known.
+    """Keeps at least the initial size, and what the backlog needs, until the initial backlog is
+    gone.
 
-    The start is over when the rows in the backlog arrived within the latency objective ``slo_s``
-    and the last batch took no longer, or without a lag (unless the broker ``reports_lag``) with the
-    first such batch; after ``LONGEST_S`` in any case. Where the capacity of an executor is unknown,
-    a backlog older than the objective needs ``ceiling`` executors. ``since_s`` identifies the
-    start: memory of an earlier one does not count.
+    That is when its rows and the last batch are within ``slo_s``, or after ``LONGEST_S``. With
+    unknown capacity, a backlog older than the SLO needs ``ceiling`` executors. ``since_s``
+    identifies the start; memory of an earlier one is ignored.
     """
 
     executors: int
@@ -45,9 +43,7 @@ class Starting:
         return replace(decision, target=floor, reason=f"{reason} gone"), kept
 
     def _needed(self, now: Observation) -> int:
-        """Return the executors that the backlog needs, 0 where it is unknown or a batch has
-        finished: from then on the policy decides.
-        """
+        """Return the executors that the initial backlog needs; 0 if unknown or after a batch."""
         if not now.lag_rows or now.batch_s is not None:
             return 0
         if self.capacity_rows_per_s:

@@ -10,9 +10,7 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class StepLimits:
-    """Changes the size by at most ``out`` executors up and ``in_`` down in one decision; None (the
-    default) is no limit.
-    """
+    """Limits a decision to ``out`` executors more and ``in_`` fewer; None is no limit."""
 
     out: int | None = None
     in_: int | None = None

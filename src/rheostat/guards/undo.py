@@ -13,13 +13,11 @@ from rheostat.signals.statistics.windows import mean, within
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """Takes a scale-out back after ``after_s`` seconds (default 180) where rows still wait and
-    hardly more get through.
+    """Reverts a scale-out that did not help, after ``after_s`` seconds.
 
-    It did not help if the mean rate of processed rows rose by less than ``gain`` (0.1) of what the
-    added executors promise (twice the executors, twice the rows), lag fell by less than ``gain``
-    too, and rows wait at least ``lag_s`` seconds (5). Larger sizes are then refused for ``hold_s``
-    (600 s). Rates and lag before and after are means over ``window_s`` (60 s).
+    Not helping: processed rows rose by less than ``gain`` of the proportional promise, the lag fell
+    by less than ``gain``, and is at least ``lag_s``. Larger sizes are then refused for ``hold_s``.
+    Rates and lags are means over ``window_s``.
     """
 
     after_s: float = 180.0

@@ -24,19 +24,15 @@ _QUIET: Mapping[str, str] = {
 
 
 def settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return librdkafka settings that keep a client silent while its broker is away; what
-    ``config`` sets takes precedence.
-    """
+    """Return librdkafka settings that stay silent without a broker; ``config`` wins."""
     # The user's settings come last, so that they win.
     return {**_QUIET, **config}
 
 
 def client_config(given: str) -> dict[str, str]:
-    """Return the client configuration of ``given``: ``host:port``, several of them separated by
-    commas, or a properties file with the settings of librdkafka for SASL and TLS.
+    """Return the client configuration of ``host:port,...`` or a librdkafka properties file.
 
-    Raises BadInput for anything else, and for a line that is not ``name=value``; the message has
-    its number and not its content, which may be a password.
+    Raises BadInput for anything else; messages name lines, never content (passwords).
     """
     path = Path(given)
     # A file first, because a file name may contain a colon.

@@ -1,6 +1,4 @@
-"""JARs of a Kafka broker and of Spark's Kafka source, fetched once with the Ivy inside the PySpark
-wheel: no Maven needed.
-"""
+"""JARs of a Kafka broker and of Spark's Kafka source, fetched once with PySpark's Ivy."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ _SOURCE = """
 
 @dataclass(frozen=True, slots=True)
 class SourceJars:
-    """Spark's Kafka source: its JARs, its version, and one line for the user if that is not the
-    version of PySpark.
-    """
+    """Spark's Kafka source: JARs, version, and a note if that is not PySpark's version."""
 
     paths: tuple[Path, ...]
     version: str
@@ -40,21 +36,15 @@ class SourceJars:
 
 
 def broker_jars() -> tuple[Path, ...]:
-    """Return the JARs of a Kafka broker (45 MB), fetched at the first call and kept in the cache.
-
-    Raises ``BadInput`` if they are not in the cache and there is no network.
-    """
+    """Return a broker's JARs (45 MB), cached; raises ``BadInput`` without cache and network."""
     return _cached("broker", KAFKA_VERSION, _BROKER, "unused")
 
 
 def source_jars(spark_version: str | None = None) -> SourceJars:
-    """Return the JARs of Spark's Kafka source for a Spark version (default: the installed PySpark),
-    fetched at the first call.
+    """Return the JARs of Spark's Kafka source, cached, for a Spark version (default: PySpark's).
 
-    The version is that of Spark if it is available, else the newest older one with the same major
-    number; the same rule applies to the Kafka token provider. The choice is kept until the folder
-    is removed from the cache. Raises ``BadInput`` for an invalid version or one without a matching
-    source, and if there is no network at the first call.
+    That version, or the newest older one of the same major. Raises ``BadInput`` for an invalid
+    version or without cache and network.
     """
     wanted = spark_version or pyspark_version()
     major, *_ = numbers = _numbers(wanted)
@@ -86,9 +76,7 @@ def pyspark_version() -> str:
 
 
 def up_to(major: int, minor: int, patch: int) -> str:
-    """Return a regular expression for the releases from major.0.0 up to a version: no previews, no
-    candidates.
-    """
+    """Return a regular expression for the releases from major.0.0 up to a version."""
     minors = "|".join(map(str, range(minor)))
     patches = "|".join(map(str, range(patch + 1)))
     # Ivy knows no "at most", so the versions below are spelled out.

@@ -1,6 +1,4 @@
-"""A PySpark script that is run with the autoscaler around it: where its applications run, what is
-set for them, and who sizes them.
-"""
+"""Runs a PySpark script with the autoscaler around it: cluster, settings, attachment."""
 
 from __future__ import annotations
 
@@ -89,9 +87,7 @@ class Request:
         return replace(self, settings=settings_for(self.script, {**before, **own}, self.cli))
 
     def master_of(self, own: Mapping[str, Given]) -> str | None:
-        """Return the master of an application of which the script has set ``own``; None is a
-        cluster of ours.
-        """
+        """Return the master for an application with settings ``own``; None for a local cluster."""
         if MASTER in own:
             return own[MASTER].value
         if self.master or self.local:
@@ -125,10 +121,9 @@ def plan(
     local: Mapping[str, Wanted] | None = None,
     attaches: bool = True,
 ) -> Plan:
-    """Return the settings and notes for an application of the script; nothing is started.
+    """Return settings and notes for an application; nothing is started.
 
-    ``local`` is what an application on a cluster of ours wants beside (default: what can be told
-    before there is one). Unless Rheostat ``attaches``, the size stays Spark's own.
+    ``local`` are the settings of a local cluster. Unless Rheostat ``attaches``, Spark's size stays.
     """
     master = request.master_of(own)
     placed = request.master or request.local
@@ -155,9 +150,7 @@ def plan(
 
 
 def _initial(request: Request, given: Mapping[str, Given]) -> int:
-    """Return the executors to start with as far as they are known before the session starts; 1
-    where nothing is known, or a supervisor has decided.
-    """
+    """Return the executors to start with as far as known before the session; otherwise 1."""
     if request.shadow or request.order:
         return 1
     settings = request.settings
@@ -196,10 +189,9 @@ def _unused(request: Request, own: Mapping[str, Given]) -> tuple[str, ...]:
 
 
 class AppRun:
-    """The hooks around the applications of a script, as ``spark.session_hook`` calls them.
+    """The hooks around a script's applications, called by ``spark.session_hook``.
 
-    A cluster of ours starts when an application needs it, and ends with this. ``batches`` are those
-    of a job that only commits a planned batch.
+    A local cluster starts when an application needs it, and ends with this object.
     """
 
     def __init__(self, request: Request, batches: OneBatch | None = None) -> None:
@@ -222,9 +214,8 @@ class AppRun:
         self._stack.close()
 
     def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
-        """Return what to set for the next application, and start a cluster for it if it has no
-        other; raises RheostatError where that does not start, and BadInput for a master that cannot
-        be found.
+        """Return the settings of the next application, starting a local cluster if needed; raises
+        RheostatError if that fails, BadInput for an unusable master.
         """
         request = self.request = self._original.with_own(own)
         before = {name: setting.value for name, setting in request.given.items()}
@@ -248,9 +239,7 @@ class AppRun:
         return planned.settings
 
     def session(self, spark: Any) -> Watching | None:
-        """Size or watch an application, each with a journal of its own; none once the kill switch
-        was there.
-        """
+        """Attach to an application, with a journal of its own, unless the kill switch is set."""
         settings, order = self.request.settings, self.request.order
         if order and order.once and settings.restarts:
             return finishing(spark, settings.restarts, order, self._batches)
@@ -266,9 +255,7 @@ class AppRun:
         return attached
 
     def _can_attach(self, given: Mapping[str, Given]) -> bool:
-        """Return whether Rheostat can attach later, as far as that is known before Spark starts;
-        otherwise no setting of Spark's may be changed.
-        """
+        """Tell whether Rheostat can attach later, as far as is known before Spark starts."""
         if self.request.order is not None:
             return True
         mode = given[DEPLOY_MODE].value if DEPLOY_MODE in given else ""
@@ -280,9 +267,7 @@ class AppRun:
         return True
 
     def _restore_size(self, spark: Any) -> None:
-        """Request the executors that Spark's own settings would have given: the application was
-        started with fewer, for an autoscaler that does not change them.
-        """
+        """Request the executors that Spark's own settings would have given."""
         executors = self._own_executors
         if executors is None:
             return

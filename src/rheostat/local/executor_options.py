@@ -1,6 +1,4 @@
-"""The static Spark options of a session on the local cluster: executors that are small, and come
-and go.
-"""
+"""The static Spark options of a session on the local cluster, with small executors."""
 
 from __future__ import annotations
 
@@ -63,15 +61,11 @@ def session_options(
     linger_s: float = LINGER_S,
     user: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return all static options of a scalable session on the local cluster, to be set before the
-    session is built.
+    """Return all static options of a scalable session on the local cluster.
 
-    ``limits`` and ``initial`` as in ``scaling_options``; ``jars`` go onto the class paths;
-    ``archive_flags`` come from ``arrivals.arrivals``; ``quiet`` keeps the driver's log to errors;
-    ``linger_s`` as in ``scaling_options``; ``user`` are the options the user has set: they are
-    kept, class paths and JVM options are extended. The driver's environment
-    (``spark_home.driver_environment``) belongs to it. Raises ``BadInput`` as ``scaling_options``
-    does.
+    ``limits``, ``initial``, ``linger_s`` as in ``scaling_options``; ``jars`` join the class paths;
+    ``quiet`` logs errors only; ``user`` options are kept or extended. The driver needs
+    ``spark_home.driver_environment``. Raises ``BadInput`` as ``scaling_options`` does.
     """
     user = user or {}
     wanted = local_settings(jars=jars, archive_flags=archive_flags, memory_mib=memory_mib)
@@ -94,10 +88,7 @@ def local_settings(
     archive_flags: Sequence[str] = (),
     memory_mib: int = EXECUTOR_MEMORY_MIB,
 ) -> dict[str, Wanted]:
-    """Return what a session on the local cluster wants beside the settings of its scaling, and why.
-
-    ``given`` is what the user has set: a driver of another address listens where the user says.
-    """
+    """Return the additional settings of a local session and their reasons, given the user's."""
     here = "the cluster is on this computer"
     own_host = "spark.driver.host" in (given or {})
     flags = _flags([*EXECUTOR_FLAGS, _LOG_SETTINGS, *archive_flags])
@@ -124,12 +115,10 @@ def scaling_options(
     linger_s: float = LINGER_S,
     user: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return the options without which executors cannot come and go, as ``scaling_settings`` has
-    them, with reasons.
+    """Return the options that let executors come and go (``scaling_settings``), with reasons.
 
-    ``initial`` defaults to the floor of ``limits``; ``linger_s`` is how long an executor that was
-    asked to leave stays at least. Raises ``BadInput`` if ``initial`` is out of the limits or the
-    user's number of cores is no number.
+    ``initial`` defaults to the floor; ``linger_s`` is the minimum stay of a leaving executor.
+    Raises ``BadInput`` if ``initial`` is outside the limits or cores are no number.
     """
     first = limits.min_executors if initial is None else initial
     if not limits.min_executors <= first <= limits.max_executors:
@@ -156,9 +145,7 @@ def _flags(flags: Iterable[str]) -> str:
 
 
 def _joined(ours: str, separator: str, theirs: str | None) -> str:
-    """Join both where there is a separator: theirs come last, where they win (JVM options) or
-    follow (class paths); without one theirs stand alone.
-    """
+    """Join both values with the option's separator, theirs last; without one return theirs."""
     if theirs is None:
         return ours
     return f"{ours}{separator}{theirs}" if separator else theirs
@@ -167,12 +154,10 @@ def _joined(ours: str, separator: str, theirs: str | None) -> str:
 def arrivals(
     application: str, folder: Path, jars: Sequence[Path] = ()
 ) -> tuple[WarmStart | None, str | None]:
-    """Return how the executors of an application start, or None and one line that says why they
-    start cold.
+    """Return how an application's executors start warm, or None and the reason for cold starts.
 
-    ``application`` names what they load (``of_script`` for a script); ``folder`` lives
-    as long as they do (``Cluster.folder``); ``jars`` are on their class path. Hand ``flags`` to
-    ``session_options`` and add ``settings`` to it.
+    ``application`` names what they load; ``folder`` must outlive them; ``jars`` are on their class
+    path.
     """
     home = find_spark_home()
     try:

@@ -1,9 +1,5 @@
-"""Files of a local disk without a process for each, as on a cluster's file system: for jobs of ours
-on this computer.
-
-Hadoop without its native library starts ``chmod`` twice for each file that it creates
-(``RawLocalFileSystem.setPermission``, for the file and for its checksum): a hundred processes in a
-batch of 24 state partitions.
+"""Cheap files on a local disk: without its native library, Hadoop starts ``chmod`` twice per file
+(``RawLocalFileSystem.setPermission``), a hundred processes per batch of 24 partitions.
 """
 
 from __future__ import annotations
@@ -27,19 +23,16 @@ _SOURCE = Path(__file__).parent / "java" / "LocalFiles.java"
 
 @dataclass(frozen=True, slots=True)
 class LocalFiles:
-    """What a session needs: ``jars`` on the class path of driver and executors, and ``settings``;
-    both empty where there is no compiler.
-    """
+    """JARs and settings of a local session; both empty without a Java compiler."""
 
     jars: tuple[Path, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
 def local_files() -> LocalFiles:
-    """Return what makes files cheap, compiled at the first call; nothing, and a line in the log,
-    where this computer has no compiler.
+    """Return the compiled class and its settings; nothing, and a warning, without a compiler.
 
-    Not for a session whose class paths others may set: without the class it starts no executor.
+    Only for sessions whose class paths are ours: without the class no executor starts.
     """
     home = find_spark_home()
     try:
@@ -53,7 +46,5 @@ def local_files() -> LocalFiles:
 
 
 def class_path() -> tuple[Path, ...]:
-    """Return the JARs of driver and executors beside Spark's own: those of the Kafka source, and
-    ours.
-    """
+    """Return the JARs of driver and executors: Spark's Kafka source and ours."""
     return (*source_jars().paths, *local_files().jars)

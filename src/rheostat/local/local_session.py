@@ -21,13 +21,10 @@ _DRIVERS: list[Any] = []
 def start_session(
     master: str, options: Mapping[str, str], name: str, log: Path | None = None
 ) -> SparkSession:
-    """Return a new session, once the driver's environment (``Cluster.driver_environment``) has been
-    set. ``log`` is appended with what the driver's JVM writes by itself, which else goes to this
-    process's own output; raises ``RheostatError`` with its name where that JVM does not start.
+    """Return a new session; set the driver's environment (``Cluster.driver_environment``) before.
+    ``log`` receives the JVM's own output. Raises ``RheostatError`` if the JVM does not start.
 
-    Fails when: it is not the first session of this process. A driver's JVM lives as long as the
-    process and keeps its own options (memory, class path, environment); other options of the first
-    session stay where the new ones do not name them.
+    Fails when: it is not the process's first session, whose JVM options stay.
     """
     builder = SparkSession.builder.master(master).appName(name)
     for option, value in options.items():

@@ -1,6 +1,4 @@
-"""What a master that the user names needs beside, looked at before Spark starts: a pure function,
-but for the folder that is looked into.
-"""
+"""Validates what a user's master requires beside it, before Spark starts."""
 
 from __future__ import annotations
 
@@ -9,10 +7,7 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 
-IMAGES = (
-    "spark.kubernetes.container.image",
-    "spark.kubernetes.executor.container.image",
-)
+IMAGES = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
 _FOLDERS = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _HERE = "a {0} on this computer: rheostat cluster up --kind {1}"
 
@@ -20,9 +15,7 @@ _HERE = "a {0} on this computer: rheostat cluster up --kind {1}"
 def check_master(
     master: str | None, environment: Mapping[str, str], given: Collection[str]
 ) -> None:
-    """Raise ``BadInput`` where Spark could not find the cluster of ``master``, or make no executor
-    there; ``given`` are the names of the settings that the user has made.
-    """
+    """Raise ``BadInput`` where Spark could not find the cluster or make no executor there."""
     if master == "yarn":
         _check_yarn(environment)
     elif master and master.startswith("k8s://") and not set(IMAGES) & set(given):

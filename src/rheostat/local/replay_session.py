@@ -1,6 +1,4 @@
-"""The Spark session of a command that runs as a job: quiet, and on loopback where it is this
-computer's.
-"""
+"""The Spark session of a command that runs as a job."""
 
 from __future__ import annotations
 
@@ -25,11 +23,9 @@ _LOG = (
 def replay_session(
     master: str, name: str = "rheostat replay", more: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
-    """Hand out a session on ``master`` and stop it; its errors are those that its caller raises,
-    not those of a log.
+    """Yield a quiet session on ``master`` and stop it; raises BadInput without a Java.
 
-    Raises BadInput without a Java. Fails when: the workers of a remote master have no Rheostat
-    installed.
+    Fails when: the workers of a remote master have no Rheostat installed.
     """
     os.environ["JAVA_HOME"] = str(find_jdk().home)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

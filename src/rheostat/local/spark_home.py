@@ -1,6 +1,4 @@
-"""The Spark inside the PySpark wheel of this Python, and how to start its programs without a
-shell.
-"""
+"""The Spark of this Python's PySpark wheel, and how to start its programs without a shell."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ _OPENED = (
 
 @dataclass(frozen=True, slots=True)
 class SparkHome:
-    """A Spark installation: its folder, the Scala it was built with (``2.13``), its version and the
-    Java it runs on.
-    """
+    """A Spark installation: folder, Scala version (``2.13``), version, and its Java."""
 
     folder: Path
     version: str
@@ -64,9 +60,7 @@ class SparkHome:
         ]
 
     def environment(self, folder: Path) -> dict[str, str]:
-        """Return the environment of the daemons, which their executors inherit: all on loopback,
-        all files in ``folder``.
-        """
+        """Return the environment of daemons and executors: loopback, files in ``folder``."""
         return {
             **driver_environment(self.jdk, folder / "local"),
             "SPARK_HOME": str(self.folder),
@@ -79,9 +73,7 @@ class SparkHome:
 
 
 def driver_environment(jdk: Jdk, folder: Path) -> dict[str, str]:
-    """Return what a PySpark driver needs in its environment beside its options: this Java and
-    Python, loopback, a folder for its files.
-    """
+    """Return a PySpark driver's environment: this Java and Python, loopback, its folder."""
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     return {
         "JAVA_HOME": str(jdk.home),
@@ -92,10 +84,7 @@ def driver_environment(jdk: Jdk, folder: Path) -> dict[str, str]:
 
 
 def find_spark_home() -> SparkHome:
-    """Return the Spark of the installed PySpark without importing it.
-
-    Raises ``BadInput`` if there is no PySpark, only its client, or no Java 17 or 21.
-    """
+    """Return the installed PySpark's Spark; raises ``BadInput`` without it or a suitable Java."""
     spec = importlib.util.find_spec("pyspark")
     for folder in map(Path, (spec.submodule_search_locations or ()) if spec else ()):
         for core in folder.glob("jars/spark-core_*.jar"):

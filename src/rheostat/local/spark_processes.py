@@ -24,9 +24,7 @@ _GRACE_S = 8.0
 
 
 def executors_under(parents: Collection[int]) -> list[psutil.Process]:
-    """List the executors among what these processes have started, oldest first; a child that one
-    has just forked looks like it and is none.
-    """
+    """List the executors that these processes started, oldest first, without new forks."""
     executors = {
         process.pid: process
         for process in filter(_is_executor, chain.from_iterable(map(_descendants, parents)))
@@ -67,11 +65,10 @@ def _is_executor(process: psutil.Process) -> bool:
 
 
 def end_driver() -> None:
-    """End the JVMs that PySpark has started in this process (SIGTERM, after 8 s SIGKILL).
+    """End the JVMs that PySpark started in this process (SIGTERM, after 8 s SIGKILL).
 
-    The driver's JVM ends by itself a second after the Python process, and may still write into
-    folders that are gone by then; a JVM that a signal interrupted during its start never ends.
-    Call this when no session is needed any more: PySpark cannot start another one.
+    They outlive Python by a second and could write into removed folders. No session can be started
+    afterwards.
     """
     doomed = [
         process

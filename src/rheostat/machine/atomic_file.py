@@ -1,6 +1,4 @@
-"""A file that is whole or not there: written beside its place under a name that nobody has, then
-put in its place in one step.
-"""
+"""Atomic files: written beside their place, then renamed in one step."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from rheostat.errors import BadInput
 
 
 def require_writable(path: Path) -> None:
-    """Raise ``BadInput`` where a file cannot be written in place of ``path``: a folder, a device or
-    a pipe, or in no folder. Nothing is touched.
-    """
+    """Raise ``BadInput`` where ``path`` cannot be replaced by a file; nothing is changed."""
     folder = path.resolve().parent
     with _file_errors(path):
         if path.is_dir():
@@ -38,10 +34,9 @@ def write_atomic(path: Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a new file beside ``path`` to write to, and put it in its place when that went well.
+    """Yield a new file beside ``path`` and put it in place on success; links are followed.
 
-    A link is followed: what it names is replaced. Raises ``BadInput`` as ``require_writable`` does,
-    and for a disk that is full.
+    Raises ``BadInput`` as ``require_writable`` does, and for a full disk.
     """
     require_writable(path)
     place = path.resolve()

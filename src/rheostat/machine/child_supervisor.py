@@ -1,14 +1,10 @@
 """Runs a command that cannot outlive its parent: ``python child_supervisor.py -- COMMAND``.
 
-The supervisor starts the command in a session of its own and prints its process id on standard
-output; the command's output goes to the supervisor's standard error. It ends all processes of the
-session (SIGTERM, after 8 s SIGKILL) when its own standard input reaches end of file, which the
-kernel guarantees however the parent dies, ``kill -9`` included; also when another process adopts
-it, on SIGTERM, and when the command has ended and left children. It exits with the command's exit
-code, 128 + n if signal n ended it, 127 if it could not be started.
-
-It ignores the terminal's Ctrl-C, because the parent orders the shutdown. It uses the standard
-library only, to start quickly.
+It starts the command in a new session and prints its process id; the command's output goes to
+standard error. It ends the session (SIGTERM, after 8 s SIGKILL) at the end of its own standard
+input, which the kernel guarantees however the parent dies, on adoption, on SIGTERM, and when the
+command has ended. Exit codes: the command's, 128 + n for signal n, 127 if it did not start. It
+ignores Ctrl-C and uses the standard library only, to start quickly.
 """
 
 from __future__ import annotations
@@ -71,9 +67,7 @@ def _parent_closed(woken: int) -> bool:
 
 
 def _end(command: subprocess.Popen[bytes]) -> None:
-    """End every process of the command's session: politely, then after the grace period without
-    asking.
-    """
+    """End every process of the session: SIGTERM, after the grace period SIGKILL."""
     _signal_all(command, signal.SIGTERM)
     deadline = time.monotonic() + GRACE_S
     while time.monotonic() < deadline and (command.poll() is None or members(command.pid)):
@@ -91,9 +85,7 @@ def _signal_all(command: subprocess.Popen[bytes], signal_: signal.Signals) -> No
 
 
 def members(session: int) -> list[int]:
-    """List the living processes of a session by their ids: a superset of the process group, which
-    Spark's Python daemon leaves.
-    """
+    """List the live process ids of a session, which Spark's Python daemon does not leave."""
     try:
         pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     except OSError:  # no /proc, such as macOS
@@ -114,9 +106,7 @@ def _session(pid: int) -> int | None:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Tell whether the process has ended and only waits to be collected; nobody collects orphans in
-    some containers.
-    """
+    """Tell whether the process has ended and was not collected."""
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] == b"Z"
     except (OSError, IndexError):

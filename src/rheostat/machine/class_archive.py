@@ -1,8 +1,6 @@
-"""Class archives (application class data sharing), written by a running JVM: what it has loaded,
-mapped by the next one.
+"""Class archives (AppCDS), written by a running JVM that was started with ``RECORD``.
 
-The JVM must have been started with ``RECORD``. One that uses an archive cannot record, and
-Java 17 refuses to start with both.
+Java 17 cannot use an archive and record in the same process.
 """
 
 from __future__ import annotations
@@ -28,16 +26,13 @@ _MADE_UP = re.compile(
 
 
 def use(archive: Path) -> tuple[str, ...]:
-    """Return the JVM options for an archive; where it does not fit, the JVM starts without it and
-    says nothing.
-    """
+    """Return the JVM options for an archive; one that does not fit is silently ignored."""
     return (f"-XX:SharedArchiveFile={archive}", *_AT_ITS_ADDRESS, *_SILENT)
 
 
 def dump(pid: int, archive: Path, jdk: Jdk) -> None:
-    """Make a JVM write its archive, which takes seconds in which it does nothing else.
+    """Make a JVM write its archive atomically; it is blocked for seconds meanwhile.
 
-    The file is put in place only when it is whole: a truncated one kills the JVMs that map it.
     Raises ``RheostatError`` if the JVM does not record, has gone, or does not answer.
     """
     partial = archive.with_suffix(f".{os.getpid()}.partial")
@@ -53,11 +48,9 @@ def dump(pid: int, archive: Path, jdk: Jdk) -> None:
 
 
 def loaded_classes(pid: int, jdk: Jdk, near: str) -> list[str]:
-    """Return the names of the classes that a JVM has loaded from its own libraries and from the
-    class path that ``near`` came from.
+    """Return the classes that a JVM loaded from its libraries and the class path of ``near``.
 
-    Generated classes, lambdas and proxies are left out. Raises ``RheostatError`` as ``dump`` does,
-    or if ``near`` is not among them.
+    Generated classes are left out. Raises ``RheostatError`` as ``dump`` does.
     """
     return named(_jcmd(jdk, pid, "VM.class_hierarchy"), near)
 

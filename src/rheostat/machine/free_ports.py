@@ -19,9 +19,7 @@ def free_port() -> int:
 
 
 def claim_port(port: int, purpose: str) -> int:
-    """Return ``port`` if a server for ``purpose`` can be started on it; raise ``BadInput`` if it is
-    taken, forbidden or no port.
-    """
+    """Return ``port`` if a server for ``purpose`` can listen on it; raises ``BadInput``."""
     if not 1 <= port <= 65535:
         raise BadInput(f"the port of {purpose} must be between 1 and 65535, but it is {port}")
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:

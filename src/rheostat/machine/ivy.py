@@ -35,9 +35,8 @@ def cached_jars(
 ) -> tuple[Path, ...]:
     """Return the JARs of ``folder``, fetched at the first call.
 
-    ``dependencies`` are the ``dependency`` elements of an Ivy module, with ``conf="jars->..."``;
-    ``release`` is the regular expression that the revision ``release()`` stands for. Raises
-    ``BadInput`` if they are not there and there is no network; ``what`` names them.
+    ``dependencies`` are Ivy's elements with ``conf="jars->..."``; ``release`` is the regular
+    expression behind ``release()``. Raises ``BadInput``, naming ``what``, without a network.
     """
     return complete_jars(folder) or _fetch(folder, what, dependencies, release)
 

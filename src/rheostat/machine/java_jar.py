@@ -17,12 +17,10 @@ _RELEASE = "17"
 
 
 def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, folder: Path) -> Path:
-    """Return the JAR of some sources: the one in ``folder``, or one compiled now in a few seconds.
+    """Return the JAR of some sources, compiled into ``folder`` unless it is there.
 
-    ``main`` is the class it is named after, its package included; as an agent the JAR begins with
-    its ``premain``, if it has one. ``class_path`` is what the sources need (as ``javac -cp`` takes
-    it). The JAR runs on Java 17 and later; its name changes with the sources. Raises
-    ``RheostatError`` with the compiler's first error, or if there is no compiler.
+    ``main`` names it (its ``premain`` makes it an agent); ``class_path`` is that of ``javac -cp``.
+    Raises ``RheostatError`` with the compiler's first error or without a compiler.
     """
     digest = hashlib.sha256(
         "\n".join(
@@ -79,9 +77,7 @@ def _run(command: Sequence[str | Path]) -> None:
 
 
 def _plain() -> dict[str, str]:
-    """Return the environment without options for any JVM: an agent among them would run in the
-    compiler, too.
-    """
+    """Return the environment without JVM options, which the compiler would obey, too."""
     return {
         name: value
         for name, value in os.environ.items()

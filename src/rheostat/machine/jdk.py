@@ -27,9 +27,7 @@ HOW_TO_GET_ONE = (
 
 @dataclass(frozen=True, slots=True)
 class Jdk:
-    """A Java installation: its folder, its major version, and whether it has ``jcmd`` (a JDK has, a
-    JRE has not).
-    """
+    """A Java installation: folder, major version, and whether it has ``jcmd`` (JDKs only)."""
 
     home: Path
     version: int
@@ -44,12 +42,10 @@ class Jdk:
 def find_jdk(
     environment: Mapping[str, str] | None = None, places: tuple[str, ...] = USUAL_PLACES
 ) -> Jdk:
-    """Return a Java 17 or 21: the one of JAVA_HOME if it is one, else a JDK before a JRE, the one
-    on PATH first.
+    """Return a Java 17 or 21: JAVA_HOME's, else a JDK before a JRE, PATH first.
 
-    ``environment`` defaults to this process's, ``places`` are glob patterns of Java folders. Raises
-    ``BadInput`` with what was found instead. Whoever starts Java must hand ``home`` on as
-    JAVA_HOME: the ``java`` on PATH may be another.
+    ``places`` are glob patterns of Java folders. Raises ``BadInput`` with what was found. Callers
+    must pass ``home`` on as JAVA_HOME.
     """
     environment = os.environ if environment is None else environment
     installed = list(_installed(environment, places))
@@ -93,9 +89,7 @@ def _candidates(environment: Mapping[str, str], places: tuple[str, ...]) -> Iter
 
 
 def _version(home: Path) -> int | None:
-    """Return the major version, from the ``release`` file (fast) or from the program itself; None
-    if there is no Java.
-    """
+    """Return the major version from the ``release`` file or the program; None without Java."""
     if not (home / "bin" / "java").exists():
         return None
     try:
@@ -120,8 +114,6 @@ def _java_version(java: Path) -> str:
 
 
 def _major(text: str) -> int | None:
-    """Read ``JAVA_VERSION="17.0.15"`` or ``version "1.8.0_392"``; Java 8 and older called
-    themselves 1.8.
-    """
+    """Read ``JAVA_VERSION="17.0.15"`` or ``version "1.8.0_392"`` (1.8 is Java 8)."""
     match = re.search(r'(?:JAVA_VERSION=| version )"(?:1\.)?(\d+)', text)
     return int(match[1]) if match else None

@@ -18,11 +18,7 @@ _OF_DEVELOPERS = ("test",)
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Where Rheostat was installed from, as far as that is known.
-
-    ``clone`` is the folder of its sources where it is used from there. ``url`` is what pip was
-    given, None where it was only the name. ``requires`` are the requirements in its metadata.
-    """
+    """Where Rheostat was installed from: a ``clone``, pip's ``url``, and its ``requires``."""
 
     clone: Path | None = None
     url: str | None = None
@@ -68,11 +64,7 @@ class Installation:
 
 
 def advice(module: str, here: Installation | None = None) -> str:
-    """Return in one line what is missing and what to install for it.
-
-    ``module`` is the name in a ModuleNotFoundError. Where several extras have it, the smallest is
-    named.
-    """
+    """Return the line that names the missing ``module`` and the smallest extra that has it."""
     installed = here or Installation.here()
     top = module.partition(".")[0]
     if top in _OURS:

@@ -16,9 +16,7 @@ _POLL_S = 1.0
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let no Ctrl-C, SIGTERM or SIGHUP break what is done inside, such as taking a cluster down;
-    they are ignored.
-    """
+    """Ignore Ctrl-C, SIGTERM and SIGHUP inside, such as while a cluster is taken down."""
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are the main thread's
         return
@@ -33,9 +31,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextmanager
 def unchanged() -> Iterator[None]:
-    """Keep the handlers of the signals, whatever a library that is used inside does to them:
-    PySpark takes Ctrl-C for its own with each new context.
-    """
+    """Keep the signal handlers; PySpark replaces that of Ctrl-C with each new context."""
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         yield
@@ -47,11 +43,9 @@ def unchanged() -> Iterator[None]:
 
 @contextmanager
 def orderly_end(with_parent: bool = False) -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the main thread as Ctrl-C does, by SystemExit; with
-    ``with_parent`` the parent's death, too.
+    """Turn SIGTERM and SIGHUP (and with ``with_parent`` the parent's death) into SystemExit.
 
-    The first signal unwinds; those that follow while it does are not heard, so that nothing is left
-    behind. A SIGHUP that was ignored from the start (``nohup``) stays ignored.
+    Further signals are ignored while it unwinds. An ignored SIGHUP (``nohup``) stays ignored.
     """
     handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 

@@ -15,14 +15,12 @@ STOP_DEADLINE_S = child_supervisor.GRACE_S + 4.0
 
 
 class Child:
-    """A supervised command: it and everything it starts end when ``stop`` is called or this process
-    dies, ``kill -9`` included.
+    """A supervised command that ends, with all it started, at ``stop`` or when this process dies.
 
-    ``log`` is appended with what the command prints; ``environment`` is added to this process's;
-    ``folder`` is where it runs (default: here); ``holds`` are file descriptors that stay open until
-    all of it has ended (``ScratchFolder.lock``). Usable as a context manager. Raises
-    ``RheostatError`` if the command cannot be started. Fails when: a process of the command makes a
-    session of its own (``setsid``), as a daemon does; that one lives on.
+    ``log`` receives its output; ``environment`` is added to this process's; ``folder`` is its
+    working directory; ``holds`` are file descriptors to keep open (``ScratchFolder.lock``). A
+    context manager. Raises ``RheostatError`` if it cannot be started. Fails when: a process of it
+    calls ``setsid``.
     """
 
     def __init__(
@@ -75,18 +73,14 @@ class Child:
         return self._supervisor.poll()
 
     def wait(self, timeout_s: float) -> int | None:
-        """Wait until the command has ended by itself and return its exit code; None if it still
-        runs after ``timeout_s`` seconds.
-        """
+        """Wait for the end and return the exit code; None if it still runs after ``timeout_s``."""
         try:
             return self._supervisor.wait(timeout_s)
         except subprocess.TimeoutExpired:
             return None
 
     def stop(self) -> None:
-        """End the command and all that it started, within about 12 s; does nothing if it has ended
-        already.
-        """
+        """End the command and all that it started, within about 12 s; idempotent."""
         if self._supervisor.stdin is not None:
             # The end of its input is the order to end; it is also what a dying parent leaves
             # behind.

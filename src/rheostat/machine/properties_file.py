@@ -14,9 +14,7 @@ _NAMED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A name and its value, and the number of the line where it begins; no value where nothing
-    separates one from the name.
-    """
+    """A name, its value (None without a separator), and the number of its first line."""
 
     line: int
     name: str
@@ -24,11 +22,7 @@ class Property:
 
 
 def properties(text: str) -> Iterator[Property]:
-    """Yield what ``java.util.Properties`` reads from a text: ``name=value``, ``name: value`` or
-    ``name value``, comments after # and !, a line that ends with a backslash goes on.
-
-    A name that is there twice is yielded twice; to Java the last one counts.
-    """
+    """Yield the properties of a text (``java.util.Properties``), duplicates included."""
     for number, line in _logical(text):
         name = _NAME.match(line)
         end = name.end() if name else 0

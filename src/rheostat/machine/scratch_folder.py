@@ -1,10 +1,8 @@
-"""Temporary folders that are removed however their process ends: at its end, or, after a
-``kill -9``, by the next one that makes such a folder.
+"""Temporary folders that are removed at the end of their process, or after a ``kill -9`` by the
+next user.
 
-Each is named ``rheostat-...`` and holds a lock that the kernel lets go when the last process that
-holds it has died. A folder without our lock file, of another user, or whose lock is held is never
-touched. Fails when: the file system of the temporary folder has no ``flock``; then what a ``kill
--9`` leaves stays.
+Each is named ``rheostat-...`` and holds a kernel lock of its process; folders without our lock
+file, of other users, or locked are not touched. Fails when: the file system has no ``flock``.
 """
 
 from __future__ import annotations
@@ -21,12 +19,10 @@ LOCK = ".rheostat-lock"
 
 
 class ScratchFolder:
-    """A folder ``path`` in ``place`` (default: the temporary folder), for as long as this process
-    and the children that hold ``lock`` live, or until ``remove``.
+    """A temporary folder that lives as long as this process and the children that hold ``lock``.
 
-    ``lock`` is a file descriptor, to be handed to ``Child(holds=...)``: a folder that a child still
-    writes to is nobody's to remove. Usable as a context manager. Making one removes those that dead
-    processes have left.
+    Pass ``lock`` to ``Child(holds=...)``. A context manager. Creating one removes those of dead
+    processes.
     """
 
     def __init__(self, purpose: str, place: Path | None = None) -> None:

@@ -1,9 +1,7 @@
-"""Who leads, by a Lease: one operator at a time, whatever any computer's clock shows.
+"""Leader election by a Lease, independent of any computer's clock.
 
-A candidate measures time only by how long ago *it* saw the lease change, on a clock that cannot be
-set. It leads for ``LEADS_S`` from the moment before it wrote the lease, and takes another's over
-when that has not changed for ``LEASE_S``: the seconds between are what clocks that run at
-different speeds may differ by.
+A candidate leads for ``LEADS_S`` from before it wrote the lease, and takes another's over when that
+has not changed for ``LEASE_S`` by its own monotonic clock.
 """
 
 from __future__ import annotations
@@ -33,9 +31,7 @@ class Lease(Protocol):
         ...
 
     def write(self, holder: str, version: str | None) -> bool:
-        """Write a holder over this version, None where there is no lease; return whether no
-        other process has written in between.
-        """
+        """Write a holder over this version (None: no lease); return False on a conflict."""
         ...
 
 

@@ -1,6 +1,4 @@
-"""Reconciles every application with its resource, on events and in a slow round: passes what it
-observes to ``reconcile`` and carries out the outcome.
-"""
+"""Reconciles every application with its resource, on events and in a slow loop."""
 
 from __future__ import annotations
 
@@ -17,14 +15,7 @@ from rheostat.control.driver_report import Report
 from rheostat.errors import BadInput
 from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.driver_pod import driver_of, driver_pod
-from rheostat.operator.observed import (
-    Condition,
-    Driver,
-    Observed,
-    Status,
-    status_json,
-    status_of,
-)
+from rheostat.operator.observed import Condition, Driver, Observed, Status, status_json, status_of
 from rheostat.operator.operator_ports import Agents, Cluster, Silent
 from rheostat.operator.reconcile import Outcome, invalid, mirrored, reconcile
 from rheostat.operator.streaming_application import Application, application_of
@@ -39,8 +30,7 @@ Body = Mapping[str, Any]
 class Controller:
     """Keeps the latest resources and driver pods; requests everything else.
 
-    A resource is reconciled when it or a driver's pod changes, every ``round_s`` seconds, and every
-    second while something is on its way.
+    A resource is reconciled on changes, every ``round_s`` seconds, and every second in transitions.
     """
 
     def __init__(

@@ -45,9 +45,7 @@ def _end(status: Mapping[str, Any]) -> str:
 
 
 def driver_pod(application: Application, incarnation: int, size: int) -> dict[str, Any]:
-    """Return the pod to create: the template, with our labels, notes and owner, and the number of
-    executors in the environment of each container (``$(RHEOSTAT_EXECUTORS)`` in its arguments).
-    """
+    """Return the pod: the template with labels, annotations, owner and number of executors."""
     pod = copy.deepcopy(dict(application.template or {}))
     meta = dict(pod.get("metadata") or {})
     meta["name"] = f"{application.name}-driver-{incarnation}"

@@ -1,6 +1,4 @@
-"""The API ``external.metrics.k8s.io`` as values: what a HorizontalPodAutoscaler asks, and what it
-is answered.
-"""
+"""The API ``external.metrics.k8s.io`` as values."""
 
 from __future__ import annotations
 
@@ -28,28 +26,17 @@ def resources() -> dict[str, Any]:
         }
         for name in GAUGES
     ]
-    return {
-        "kind": "APIResourceList",
-        "apiVersion": "v1",
-        "groupVersion": API,
-        "resources": listed,
-    }
+    return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": API, "resources": listed}
 
 
 def application_in(selector: str) -> str | None:
-    """Return the application that a label selector names (``application=NAME``), None where it
-    names none.
-    """
+    """Return the application that a selector such as ``application=NAME`` names, if any."""
     match = re.fullmatch(r"\s*application\s*==?\s*([\w.-]+)\s*", selector)
     return match[1] if match else None
 
 
 def values(metric: str, application: str, report: Report | None, now: str) -> dict[str, Any]:
-    """Return the list that an HPA reads; empty where the metric cannot be had: the HPA then says so
-    and does not scale down.
-
-    Values are in thousandths, cut off, as the HPA compares them.
-    """
+    """Return an HPA's list in thousandths; empty for an absent metric, which blocks scaling in."""
     value = None if report is None or _stale(report) else report.metrics.get(metric)
     items = [] if value is None else [_item(metric, application, value, now)]
     return {"kind": "ExternalMetricValueList", "apiVersion": API, "metadata": {}, "items": items}

@@ -1,6 +1,4 @@
-"""Lets nothing be done by an operator that does not lead any more: one that was stopped for a
-while wakes up with what it knew before.
-"""
+"""Blocks the requests of an operator that no longer leads, such as one that was paused."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""What kopf calls: every event of a resource and of a driver's pod goes to the controller.
+"""kopf's entry points: every event of a resource or driver pod goes to the controller.
 
-No handler of kopf's own bookkeeping is used: it writes no annotation and no finalizer, so a
-resource can be deleted with or without an operator, and the job goes on.
+No annotations or finalizers are written, so resources can be deleted without an operator.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ _APISERVICE = "v1beta1.external.metrics.k8s.io"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorConfig:
-    """How an operator works: ``metrics`` is host and port of the metrics server, None for none;
-    ``leads`` returns whether it leads at this moment.
-    """
+    """How an operator works: ``metrics`` is the metrics server's address, ``leads`` its check."""
 
     token: str | None
     round_s: float
@@ -103,9 +100,7 @@ async def _serve(terms: OperatorConfig, controller: Controller) -> Any:
 
 
 def _aggregator() -> str | None:
-    """Return the certificate authority of the API server's aggregation layer, None if it
-    cannot be read: then every client in the cluster's network may read the metrics.
-    """
+    """Return the CA of the API server's aggregation layer; None if it cannot be read."""
     try:
         read = client.CoreV1Api().read_namespaced_config_map(
             "extension-apiserver-authentication", "kube-system"

@@ -18,9 +18,7 @@ Reports = Callable[[str, str], Awaitable[Report | None]]
 
 
 def certificate(folder: Path, names: list[str]) -> tuple[Path, Path]:
-    """Make a self-signed certificate for these names, and return it and its key; raises
-    RheostatError where there is no openssl.
-    """
+    """Return a new self-signed certificate and its key; raises RheostatError without openssl."""
     cert, key = folder / "tls.crt", folder / "tls.key"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3650"]
     command += ["-keyout", str(key), "-out", str(cert), "-subj", f"/CN={names[0]}"]
@@ -33,9 +31,7 @@ def certificate(folder: Path, names: list[str]) -> tuple[Path, Path]:
 
 
 def context(cert: Path, key: Path, client_ca: str | None) -> ssl.SSLContext:
-    """Return the TLS of the server; with ``client_ca`` (PEM) only who has a certificate of it is
-    answered.
-    """
+    """Return the server's TLS context; ``client_ca`` (PEM) requires client certificates."""
     made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     made.load_cert_chain(cert, key)
     if client_ca:

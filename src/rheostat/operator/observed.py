@@ -13,9 +13,7 @@ from rheostat.operator.streaming_application import camel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
-    """A driver's pod; ``incarnation`` and ``size`` are what the operator wrote on its own ones;
-    ``end`` describes how it has ended.
-    """
+    """A driver's pod: ``incarnation`` and ``size`` are our labels, ``end`` how it ended."""
 
     name: str
     uid: str
@@ -30,12 +28,10 @@ class Driver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """What is there at this moment: the driver's pods by their labels, the answer of the agent, or
-    why there is none; ``rival`` is an older resource that has the same driver.
+    """The present state: driver pods by label, the agent's report or error, an older ``rival``.
 
-    ``stood_s`` is for how long the size in the resource has been the same, ``ran_s`` for how long
-    the driver has been seen to run: by a clock that nobody sets, from 0 at the operator's start.
-    ``unread`` is the size that another controller keeps writing although it has no effect.
+    ``stood_s`` is how long the resource's size has been the same, ``ran_s`` how long the driver has
+    run. ``unread`` is a size that another controller keeps writing without effect.
     """
 
     drivers: tuple[Driver, ...] = ()
@@ -60,12 +56,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What the resource's status keeps between two reconciliations; nothing else is remembered.
+    """What the resource's status keeps between reconciliations.
 
-    ``replicas`` is the latest number of registered executors. ``incarnation`` is the number of
-    the operator's own driver that is to run, ``started_at`` the size that it is started with;
-    ``restarting_to`` is the size for which the one before is drained and stopped; ``last_end`` says
-    how the last of its drivers ended that has a successor.
+    ``replicas`` are registered executors; ``incarnation`` numbers the operator's driver, started at
+    ``started_at``; ``restarting_to`` is the next size; ``last_end`` is how the last driver ended.
     """
 
     observed_generation: int = 0

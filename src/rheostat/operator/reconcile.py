@@ -52,9 +52,7 @@ def invalid(status: Status, generation: int, wrong: str) -> Outcome:
 
 
 def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcome:
-    """Return the status and the next actions; the same again for the same arguments, none once all
-    is as wanted.
-    """
+    """Return the status and the next actions; idempotent, no actions in the desired state."""
     status = replace(status, observed_generation=wanted.generation)
     if observed.rival:
         message = f"the driver belongs to {observed.rival}, which is older; delete one of the two"
@@ -151,9 +149,7 @@ def _first_size(sizing: Sizing, status: Status, least: int) -> int:
 
 
 def _wait(other: bool, status: Status, observed: Observed) -> str:
-    """Return why a restart waits, empty where none does: while a size comes and goes each second,
-    the reason should not come and go with it.
-    """
+    """Return why a restart waits; empty where none does."""
     waited = any(condition.reason == "Waiting" for condition in status.conditions)
     if (other or waited) and observed.stood_s < STOOD_S:
         return f"a size has to stand for {STOOD_S:g} s before the driver is restarted for it"
@@ -168,9 +164,7 @@ def _last_end(name: str, status: Status, driver: Driver | None) -> str:
 
 
 def _cleared(status: Status, observed: Observed) -> tuple[Action, ...]:
-    """Return what deletes the pods of drivers that have ended; they stay until there is one that
-    is better than they, for whoever looks for the reason.
-    """
+    """Return the deletion of ended drivers' pods, which stay until a better one exists."""
     if not (observed.report and observed.report.executors):
         return ()
     before = [driver for driver in observed.drivers if driver.ended and not driver.leaving]
@@ -244,9 +238,7 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
 
 
 def mirrored(mode: str, replicas: int | None, status: Status) -> tuple[Action, ...]:
-    """Return what keeps the scale sub-resource at the size in force where nobody outside decides:
-    so a change of the mode to external begins with the size that is there.
-    """
+    """Return the action that keeps the scale sub-resource at the size in force."""
     follows = mode != "external" and status.target and status.target != replicas
     return (Adopt(status.target),) if follows and status.target else ()
 

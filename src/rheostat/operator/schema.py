@@ -1,6 +1,4 @@
-"""The custom resource definition, made from the option groups: their names, kinds, defaults and
-help are defined once, in ``config.py``.
-"""
+"""The custom resource definition, generated from the option groups of ``config.py``."""
 
 from __future__ import annotations
 

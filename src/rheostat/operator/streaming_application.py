@@ -21,11 +21,7 @@ _SIZING = ("mode", "paused", "slo", "policy", "parameters", "limits", "guards", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """What a resource wants: how to size, and which driver.
-
-    ``labels`` find the driver's pod. ``template`` is the pod to start where the driver is the
-    operator's own, None if it has another owner.
-    """
+    """What a resource wants: sizing, and the driver (``labels``) or its ``template``."""
 
     name: str
     namespace: str

@@ -1,8 +1,4 @@
-"""Sizes over time: how long one has stood, and which ones others write without effect.
-
-In a mode other than ``external``, the operator overwrites the scale sub-resource with the size in
-force; a forgotten HPA writes its own size there at each of its intervals.
-"""
+"""How long a size has stood, and which sizes others (such as a forgotten HPA) write in vain."""
 
 from __future__ import annotations
 

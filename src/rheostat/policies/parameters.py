@@ -20,6 +20,25 @@ _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
+def parameter(default: Any, meaning: str, unit: str) -> Any:
+    """Return the dataclass field of a parameter."""
+    return dataclasses.field(default=default, metadata={"help": meaning, "unit": unit})
+
+
+def require_at_least(policy: Any, limit: float, *names: str) -> None:
+    """Raise BadInput for the first of the named parameters that is below ``limit``."""
+    for name in names:
+        if not getattr(policy, name) >= limit:
+            raise BadInput(f"{name} must be at least {limit:g}, but it is {getattr(policy, name)}")
+
+
+def require_above_0(policy: Any, *names: str) -> None:
+    """Raise BadInput for the first of the named parameters that is not above 0."""
+    for name in names:
+        if not getattr(policy, name) > 0:
+            raise BadInput(f"{name} must be above 0, but it is {getattr(policy, name)}")
+
+
 def parameters(policy: type) -> tuple[Parameter, ...]:
     """Return the parameters of a policy: the fields of its dataclass, or what its ``__init__``
     takes by name.

@@ -1,3 +1,1 @@
-"""A recording read, mapped to observations and fed to a policy: what it would have said at each
-moment (teacher-forced).
-"""
+"""Feeds a recording to a policy: what it would have decided at each moment (teacher-forced)."""

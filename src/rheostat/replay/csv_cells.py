@@ -19,12 +19,11 @@ _MAPS = frozenset({"inputs", "batch_parts_s", "by_executor"})
 
 
 def observation_of(cells: Mapping[str, Any], names: Mapping[str, str], where: str) -> Observation:
-    """Return the observation in the cells of a row, by field; ``names`` are the recording's own
-    names of the fields.
+    """Return the observation in the cells of a row, by field; ``names`` are the recording's column
+    names.
 
-    Text, numbers and nested values (JSON text, or what Arrow and pandas make of them) are taken; an
-    empty cell, NaN and null are absent. Raises BadInput, with ``where`` and the value, for what is
-    none of the field's kind.
+    Empty cells, NaN and null are absent. Raises BadInput, with ``where``, for a wrong kind of
+    value.
     """
     values = {
         name: _value(name, cell, names.get(name, name), where) for name, cell in cells.items()
@@ -117,9 +116,7 @@ def _refuse(constant: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of Arrow, pandas or Spark as dicts, lists, numbers and text; what is None in
-    an object is left out.
-    """
+    """Return a value of Arrow, pandas or Spark as plain Python; None in objects is left out."""
     if hasattr(value, "asDict"):
         value = value.asDict()
     if isinstance(value, Mapping):

@@ -1,6 +1,4 @@
-"""Large recordings as a PySpark job: one group an application, the same decisions as a plain
-replay.
-"""
+"""Replay of large recordings as a PySpark job, one group per application."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ SCHEMA = "application string, t_s double, target int, reason string, line string
 
 
 def read_frame(spark: SparkSession, path: Path) -> DataFrame:
-    """Return a recording as a table: Parquet, or CSV with its cells as text; raises BadInput for a
-    journal.
-    """
+    """Return a recording as a table: Parquet, or CSV with text cells; a journal is BadInput."""
     kind = kind_of(path)
     if kind == "journal":
         raise BadInput(f"{path} is a journal, one application's; replay it without Spark")
@@ -38,12 +34,10 @@ def read_frame(spark: SparkSession, path: Path) -> DataFrame:
 
 
 def replay_job(frame: DataFrame, request: Request, name: str = "the recording") -> DataFrame:
-    """Return the decisions on every application of a table with the columns of ``Observation``; one
-    row each, see ``SCHEMA``.
+    """Return the decisions on every application of a table of ``Observation`` columns (``SCHEMA``).
 
-    Rows may come in any order: a group is sorted by its time. Nothing runs before the result is
-    read; a row that is refused fails the job then (``refusal`` finds what was said). Raises
-    BadInput for a table without ``application`` and for a wrong policy or parameter.
+    Groups are sorted by time; a refused row fails the lazy job (``refusal`` finds the message).
+    Raises BadInput for a table without ``application`` and for a wrong policy.
     """
     # Made once here, so that a wrong policy is told before a job starts.
     request.make()
@@ -70,9 +64,7 @@ def replay_job(frame: DataFrame, request: Request, name: str = "the recording") 
 
 
 def lines(decisions: DataFrame) -> Iterator[str]:
-    """Yield the lines of the decisions by application and time; raises BadInput for a row that was
-    refused.
-    """
+    """Yield the decision lines by application and time; raises BadInput for a refused row."""
     once = decisions.persist()  # sorting looks at its input twice
     try:
         yield from (row.line for row in once.orderBy("application", "t_s").toLocalIterator())

@@ -33,9 +33,7 @@ def packaged() -> dict[str, Path]:
 
 
 def find(name: str) -> Path:
-    """Return the path of a recording: a file, a folder, or the name of one that comes with the
-    package; raises BadInput.
-    """
+    """Return the path of a file, a folder or a packaged recording; raises BadInput."""
     path = Path(name)
     if name and path.exists():
         return path
@@ -49,11 +47,10 @@ def find(name: str) -> Path:
 
 
 def read(path: Path) -> Recording:
-    """Return the observations of a recording by application.
+    """Return a recording's observations by application; the file's content tells its format.
 
-    The kind of the file is seen from its content. A missing column and an empty cell are absent
-    signals. Raises BadInput, naming the row and the value, for what ``validate`` refuses and for a
-    recording without rows.
+    Missing columns and empty cells are absent signals. Raises BadInput for what ``validate``
+    refuses and for no rows.
     """
     kind = kind_of(path)
     if path.is_dir() and kind == "journal" and not segments(path):
@@ -88,9 +85,7 @@ def kind_of(path: Path) -> str:
 
 
 def moments_of(table: Table, recording: str) -> Iterator[Moment]:
-    """Yield the checked observations of a table; ``recording`` is its name, for messages and for
-    the thesis' query 3.
-    """
+    """Yield the validated observations of a table; ``recording`` is its name."""
     of_thesis, names = thesis.is_thesis(table.columns), names_of(table.columns, recording)
     for where, cells in table.rows:
         fields: dict[str, Any] = {name: cells[column] for name, column in names.items()}
@@ -102,9 +97,7 @@ def moments_of(table: Table, recording: str) -> Iterator[Moment]:
 
 
 def names_of(columns: Sequence[str], recording: str) -> dict[str, str]:
-    """Return the fields of ``Observation`` and the columns that they are in; raises BadInput for a
-    header that is none.
-    """
+    """Return the columns of the fields of ``Observation``; raises BadInput for a bad header."""
     names = (
         thesis.translate(columns, recording)
         if thesis.is_thesis(columns)
@@ -115,9 +108,7 @@ def names_of(columns: Sequence[str], recording: str) -> dict[str, str]:
 
 
 def by_application(moments: Iterable[Moment]) -> Recording:
-    """Return the moments of every application, its queries' rows of the same time as one; raises
-    BadInput for times that do not rise.
-    """
+    """Return each application's moments, queries combined; raises BadInput for falling times."""
     moments_by_application: dict[str | None, list[Moment]] = {}
     for moment in moments:
         moments_by_application.setdefault(moment.observation.application, []).append(moment)

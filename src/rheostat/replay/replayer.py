@@ -25,14 +25,11 @@ somewhere."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked of a recording: the policy by name, its parameters, the limits, and how it is
-    fed.
+    """A replay: policy, parameters, limits, and how the recording is fed.
 
-    ``interval_s`` is the time between two decisions (default None: one at every recorded time);
-    ``initial`` starts from that many executors and feeds every decision back as the size that
-    stands (default None: the recorded one stands). ``guards`` are rules beside stale data and
-    bounds; there is no cooldown, which would hold what it waits for back. ``slo`` is handed to the
-    policy (default None: the objective of its own parameters).
+    ``interval_s`` None decides at every recorded time; ``initial`` feeds each decision back as the
+    size, None uses the recorded sizes. ``guards`` are additional ones, without cooldown. ``slo``
+    None: the policy's own.
     """
 
     policy: str
@@ -59,9 +56,7 @@ class Request:
         return guards_of(self.limits, self.guards)
 
     def make(self) -> Policy:
-        """Return a fresh policy, whose faults are BadInput; raises BadInput for an unknown one or a
-        wrong parameter.
-        """
+        """Return a fresh policy whose faults are BadInput; raises BadInput for wrong parameters."""
         return Checked(create(self.policy, self.parameters, self.slo), self.policy)
 
 
@@ -78,10 +73,7 @@ class Decided:
 
 
 def replay(recording: Recording, request: Request) -> Iterator[Decided]:
-    """Yield the decisions on every application of a recording, each with a fresh policy.
-
-    Raises BadInput, with the row, for what the policy itself refuses and where it fails.
-    """
+    """Yield the decisions on every application; raises BadInput where the policy fails."""
     for application, moments in recording.items():
         yield from replay_one(application, moments, request)
 
@@ -108,10 +100,7 @@ def replay_one(
 
 
 def as_line(decided: Decided, several: bool = False) -> str:
-    """Return a decision as one JSON object: ``t_s``, ``target``, ``reason``, ``evidence``.
-
-    ``actions`` where the policy asks for some, and ``application`` where the recording has several.
-    """
+    """Return a decision as a JSON line with ``actions`` and ``application`` where present."""
     decision = decided.decision
     evidence = {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -145,9 +134,7 @@ def _ticks(moments: Sequence[Moment], interval_s: float | None) -> Iterator[tupl
 
 
 def _sized(observation: Observation, size: int | None, forced: bool) -> Observation:
-    """Return the observation at the size that was fed back; where none was recorded, the last known
-    one is the target that stands.
-    """
+    """Return the observation with the target that stands where the recording has no size."""
     if forced:
         return replace(observation, executors=size, target=size)
     return replace(observation, target=size) if not observation.size and size else observation

@@ -20,9 +20,7 @@ class Table:
 
 
 def read_csv(path: Path) -> Table:
-    """Return a CSV file, cells as text; raises BadInput for an empty file and for a row of another
-    length than the header.
-    """
+    """Return a CSV file with text cells; raises BadInput for an empty file or a ragged row."""
     rows = _lines_of(path)
     _, header = next(rows, (0, []))
     if not header:

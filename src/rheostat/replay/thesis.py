@@ -1,6 +1,4 @@
-"""The header of the thesis' recordings (delftdata/espa-autoscaling, ``full_data``) and what its
-columns are here.
-"""
+"""The columns of the thesis' recordings (delftdata/espa-autoscaling, ``full_data``)."""
 
 from __future__ import annotations
 
@@ -34,12 +32,9 @@ def is_thesis(columns: Iterable[str]) -> bool:
 
 
 def translate(columns: Iterable[str], recording: str) -> dict[str, str]:
-    """Return field of ``Observation`` -> column of the thesis; a column that is unknown stands for
-    itself.
+    """Return the thesis' column of each field of ``Observation``; unknown columns stay.
 
-    The throughput is what the sink receives. Queries 1 and 11 give it as many rows as are read, so
-    it is also the rate of reading; query 3 filters and joins, so a recording with ``query-3`` in
-    its name has no rate of reading.
+    Throughput is the sink's; it is the reading rate except in query 3, which filters and joins.
     """
     known = {column: COLUMNS.get(column, (column,)) for column in columns if column not in IGNORED}
     translated = {field: column for column, fields in known.items() for field in fields}
@@ -50,9 +45,7 @@ def translate(columns: Iterable[str], recording: str) -> dict[str, str]:
 
 
 def amend(cells: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a row with what was not measured absent: no executors (a registration
-    gap), a wait of 0 or below.
-    """
+    """Return the cells with what was not measured absent: no executors, a wait of 0 or below."""
     amended = {**cells, "slots_per_executor": _SLOTS_PER_TASKMANAGER}
     for name in ("executors", "lag_s"):
         if _is_at_most_0(cells.get(name)):

@@ -1,6 +1,4 @@
-"""What a recording must keep before a policy sees it; what it does not keep is one clear line with
-the row and the value.
-"""
+"""Validation of a recording: the first violation is one clear line with row and value."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ class Moment:
 
 
 def check_columns(columns: Sequence[str], origin: str, names: Mapping[str, str]) -> None:
-    """Raise BadInput for no column, for one that is there twice or unknown, and for a header
-    without the time.
-    """
+    """Raise BadInput for no column, a duplicate or unknown one, or a missing time."""
     twice = next((column for column in columns if columns.count(column) > 1), None)
     if twice is not None:
         raise BadInput(f"{origin}: the column {twice!r} is there twice")
@@ -54,9 +50,7 @@ def check_columns(columns: Sequence[str], origin: str, names: Mapping[str, str])
 
 
 def check(moment: Moment, names: Mapping[str, str]) -> None:
-    """Raise BadInput for a number that is negative or infinite, a share above 1, a CPU share in
-    percent, and a graph without an order.
-    """
+    """Raise BadInput for negative or infinite numbers, wrong shares, and cyclic graphs."""
     observation = moment.observation
     for field in fields(observation):
         _check_numbers(
@@ -82,9 +76,7 @@ def check(moment: Moment, names: Mapping[str, str]) -> None:
 
 
 def check_numbers(moment: Moment) -> None:
-    """Raise BadInput for a number that is none, negative or infinite: what even a journal of ours
-    must keep.
-    """
+    """Raise BadInput for a number that is missing, negative or infinite."""
     for field in fields(moment.observation):
         _check_numbers(
             field.name,
@@ -95,9 +87,7 @@ def check_numbers(moment: Moment) -> None:
 
 
 def check_times(moments: Iterable[Moment]) -> None:
-    """Raise BadInput for times that do not rise; the queries of an application may have a row each
-    at the same time.
-    """
+    """Raise BadInput for times that do not rise; queries may share a time."""
     before: Moment | None = None
     at_once: set[str | None] = set()
     for moment in moments:

@@ -10,13 +10,9 @@ from rheostat.model import Observation, Stage
 
 def combine(queries: Sequence[Observation]) -> Observation | None:
     """Return the application's observation: rates, lag and state summed, times of the slowest
-    query; None without queries.
+    query.
 
-    Rows of a batch, and rows and busy time of its stages, are those of all queries while the
-    slowest one's batch and its trigger pass: the slots that the queries need add up.
-
-    A sum is absent as soon as one summand is: a rate that leaves out a query would size for too
-    little.
+    Rows and stages count for the slowest query's interval. A sum is absent if one summand is.
     """
     if not queries:
         return None
@@ -59,9 +55,7 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
 
 
 def _batches_meanwhile(slowest: Observation, query: Observation) -> float:
-    """Return how many batches a query does in the time from one batch of the slowest to the next;
-    1 where that is unknown.
-    """
+    """Return the query's batches per batch of the slowest query; 1 where unknown."""
     slowest_s, query_s = _interval_s(slowest), _interval_s(query)
     # Counted alike where nothing is known: leaving the query out would size for too little.
     return slowest_s / query_s if slowest_s and query_s else 1.0
@@ -84,9 +78,7 @@ def _times(number: float | None, share: float) -> float | None:
 
 
 def _stages(queries: Sequence[Observation], shares: Sequence[float]) -> tuple[Stage, ...] | None:
-    """Return the stages of all queries, each under its query's name, as the sources are; None where
-    one query shows none.
-    """
+    """Return all stages, prefixed with their query's name; None if a query reports none."""
     if any(query.stages is None for query in queries):
         return None
     return tuple(

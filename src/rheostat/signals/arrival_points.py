@@ -13,11 +13,7 @@ MAX_POINTS = 240
 
 
 def with_point(points: Points, t_s: float, rows: float) -> Points:
-    """Return the curve with one more point, at most ``MAX_POINTS``.
-
-    A newest point below earlier ones replaces them: the topic was created anew. Another point that
-    contradicts its neighbours is ignored, and so is a second one at the same time.
-    """
+    """Return the curve with one more point; a lower newest point resets it."""
     at = bisect_left(points, (t_s,))
     before, after = points[:at], points[at:]
     if after and (after[0][0] == t_s or after[0][1] < rows):
@@ -28,9 +24,7 @@ def with_point(points: Points, t_s: float, rows: float) -> Points:
 
 
 def _thinned(points: Points) -> Points:
-    """Drop the inner point that leaves the smallest gap relative to its age: an error in the wait
-    of a row matters in proportion to that wait.
-    """
+    """Drop the inner point that leaves the smallest gap relative to its age."""
     if len(points) <= MAX_POINTS:
         return points
     now = points[-1][0]

@@ -1,6 +1,4 @@
-"""Backpressure: the share of time in which a job takes no rows in because it is still busy with
-earlier ones.
-"""
+"""Backpressure: the share of time in which a busy job takes no rows in."""
 
 from __future__ import annotations
 
@@ -9,11 +7,7 @@ from rheostat.signals.batch_ratio import batch_ratio
 
 
 def suspended_share(observation: Observation, slo_s: float) -> float | None:
-    """Return 0..1; None where it is unknown.
-
-    Flink reports it (the most backpressured operator). A micro-batch that takes R > 1 times its
-    interval suspends the intake for 1 - 1/R of the time (R: SPARK-12133).
-    """
+    """Return 0..1: Flink's backpressure, else 1 - 1/R for a batch ratio R > 1."""
     if observation.backpressure_ms_per_s is not None:
         return min(1.0, observation.backpressure_ms_per_s / 1000)
     # A micro-batch engine reports no backpressure, but a batch that overruns has the same effect.

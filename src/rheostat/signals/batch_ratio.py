@@ -6,11 +6,9 @@ from rheostat.model import Observation
 
 
 def batch_ratio(observation: Observation, slo_s: float) -> float | None:
-    """Return R = batch time / interval; None where no batch is known.
+    """Return R = batch time / interval (SPARK-12133, version 1); None where no batch is known.
 
-    The interval is the trigger's; back-to-back batches have none, and half the latency objective
-    replaces it. A batch that is still running counts with the time it has run, otherwise R is
-    blind exactly when the job is late. Source: SPARK-12133, version 1.
+    Half the SLO replaces the interval of back-to-back batches; a running batch counts so far.
     """
     # A row waits up to one batch and is then in the next: two batches within the objective.
     interval_s = observation.trigger_s or slo_s / 2

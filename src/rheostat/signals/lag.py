@@ -13,33 +13,21 @@ Offsets: TypeAlias = Mapping[tuple[str, int], int]
 
 
 def lag_rows(latest: Offsets, committed: Offsets) -> int | None:
-    """Return the sum over partitions of latest - committed; None where a committed partition is
-    unknown to ``latest``.
-
-    A partition that is new (in ``latest`` only) counts from offset 0. A negative difference (an old
-    answer of the broker) counts as 0.
-    """
+    """Return the sum of latest - committed; None if a committed partition is unknown."""
     if not committed or any(partition not in latest for partition in committed):
         return None
     return sum(max(0, offset - committed.get(partition, 0)) for partition, offset in latest.items())
 
 
 def lag_rows_upper(lags_by_task: Iterable[Sequence[int]]) -> int:
-    """Return the upper bound of the lag: the sum over source tasks of their largest partition lag x
-    their partitions.
-
-    A task of Spark's Kafka source reads one partition, and the bound is then the true sum. Source:
-    Varga et al., eq. 2, for clients that report only their largest lag.
-    """
+    """Return the sum over source tasks of largest lag x partitions (Varga et al., eq. 2)."""
     return sum(max(lags) * len(lags) for lags in lags_by_task if lags)
 
 
 def littles_law_s(rows: float | None, rate_per_s: float | None) -> float | None:
-    """Return the mean time a row waits in a steady queue: its rows over their arrival rate.
+    """Return the mean wait of a row in a steady queue, rows / arrival rate (Little, 1961).
 
-    None where either is absent, and where rows wait but none arrive. After a peak the rate is that
-    of now and the rows are those of the peak, so prefer ``ArrivalCurve.waits``. Source: Little
-    (1961).
+    None where either is absent, and where rows wait but none arrive.
     """
     if rows is None or rate_per_s is None:
         return None
@@ -50,9 +38,7 @@ def littles_law_s(rows: float | None, rate_per_s: float | None) -> float | None:
 
 
 def queued_rows(observation: Observation) -> float | None:
-    """Return the rows that wait; where they were not counted, by Little's law from their wait and
-    their arrival rate.
-    """
+    """Return the backlog in rows; where it was not counted, by Little's law from the wait."""
     if (
         observation.lag_rows is not None
         or observation.wait_s is None
@@ -63,11 +49,9 @@ def queued_rows(observation: Observation) -> float | None:
 
 
 def relative_lag_change(lag_slope: float | None, consumed_per_s: float | None) -> float | None:
-    """Return 1 + deriv(lag) / consumed rate: the factor by which executors must grow to keep up
-    (equation 3).
+    """Return 1 + deriv(lag) / consumed rate, the required growth of the executors (equation 3).
 
-    None where the slope or the rate is absent, or the rate is 0 or almost 0. Below 0 where the lag
-    drains faster than the smoothed rate.
+    None where a number is absent or the rate is (almost) 0.
     """
     if lag_slope is None or consumed_per_s is None or consumed_per_s <= 0:
         return None
@@ -80,12 +64,7 @@ def relative_lag_change(lag_slope: float | None, consumed_per_s: float | None) -
 def gated_lag_change(
     lag_rows: float, threshold_rows: float, relative: float | None
 ) -> float | None:
-    """Return sign(lag - threshold) x relative lag change (eq. 4): below the threshold it is to be
-    negative and claims nothing.
-
-    Where ``relative`` is negative, the product is positive below the threshold. None at lag =
-    threshold (0/0) and without a relative change.
-    """
+    """Return sign(lag - threshold) x relative lag change (equation 4), if defined."""
     if relative is None or lag_rows == threshold_rows:
         return None
     # Equation 4 as it stands in the paper; see above for its sign below the threshold.
@@ -95,9 +74,7 @@ def gated_lag_change(
 def consumed_per_s(
     consumed: float | None, arrivals: float | None, lag_slope: float | None
 ) -> float | None:
-    """Return the mean rate at which rows are consumed (V's totalRate); where none was measured,
-    what arrives and does not queue.
-    """
+    """Return the mean rate of consumed rows (V's totalRate), else arrivals minus lag growth."""
     if consumed is not None or arrivals is None or lag_slope is None:
         return consumed
     # What arrives either queues or is consumed.

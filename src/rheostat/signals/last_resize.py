@@ -6,11 +6,10 @@ from rheostat.model import Memory, Observation
 
 
 def resized(observation: Observation, memory: Memory) -> tuple[float, int]:
-    """Return (time, change) of a change of size since the observation that ``memory`` holds as
-    ``seen``; (now, 0) without one.
+    """Return (time, change) of a change of size since the observation kept as ``seen``, else (now,
+    0).
 
-    The time is that of the earlier observation: what was decided upon it came into force between
-    the two.
+    The time is that of the earlier observation, on which the change was decided.
     """
     before, size = memory.get("seen"), observation.size
     # An unknown size is no change: the first one that is known would else count as a resize.

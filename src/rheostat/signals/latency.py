@@ -26,20 +26,14 @@ class Wait:
 
 
 class ArrivalCurve:
-    """Rows appended so far as a function of time: a polyline through (t_s, rows), both non-
-    decreasing.
-    """
+    """Rows appended so far over time: a polyline through (t_s, rows), both non-decreasing."""
 
     def __init__(self, points: Sequence[tuple[float, float]]) -> None:
         self._t = [t for t, _ in points]
         self._rows = [rows for _, rows in points]
 
     def time_of(self, row: float) -> float | None:
-        """Return when row number ``row`` (counted from 0) was appended; None outside the curve.
-
-        After a pause that is the end of the pause, although ``row`` rows were there since its
-        beginning.
-        """
+        """Return when row number ``row`` (from 0) was appended; None if outside."""
         if not self._inside(row):
             return None
         # From the right: after a pause the same count stands twice, and this row came at its end.
@@ -47,9 +41,7 @@ class ArrivalCurve:
         return self._t[i] if self._rows[i] == row else self._between(i, row)
 
     def _reached(self, rows: float) -> float | None:
-        """Return when there were ``rows`` rows first: before a pause, if they are followed by
-        one.
-        """
+        """Return when there were ``rows`` rows first, before a pause that follows them."""
         if not self._inside(rows):
             return None
         # From the left: the last row of a piece came at the beginning of the pause.
@@ -64,9 +56,7 @@ class ArrivalCurve:
         return self._t[i] + share * (self._t[i + 1] - self._t[i])
 
     def latencies(self, first_row: float, end_row: float, commit_s: float) -> list[Spread]:
-        """Return the latencies of rows ``first_row`` to ``end_row``, committed at ``commit_s``: a
-        spread per piece of the curve.
-        """
+        """Return the latencies of rows committed at ``commit_s``, a spread per piece of curve."""
         knots = [row for row in self._rows if first_row < row < end_row]
         edges = [first_row, *knots, end_row]
         spreads: list[Spread] = []
@@ -85,12 +75,7 @@ class ArrivalCurve:
         return spreads
 
     def waits(self, rows: float, now: float) -> Wait | None:
-        """Return how long the newest ``rows`` rows have waited at ``now``; None where the curve
-        begins after the oldest of them arrived.
-
-        Between two points of the curve rows are taken to arrive evenly, so either time is wrong by
-        at most the distance of the points around the oldest row's arrival.
-        """
+        """Return how long the newest ``rows`` rows have waited; None if the curve begins later."""
         if rows <= 0:
             return Wait(0.0, 0.0)
         if not self._rows or rows > self._rows[-1] - self._rows[0]:
@@ -117,9 +102,7 @@ def share_within(spreads: Sequence[Spread], latency_s: float) -> float | None:
 
 
 def quantile_s(spreads: Sequence[Spread], q: float) -> float | None:
-    """Return the latency that a share ``q`` of the rows does not exceed, to a millisecond; None
-    without rows.
-    """
+    """Return the latency that a share ``q`` of the rows stays within; None without rows."""
     if not spreads:
         return None
     low, high = 0.0, max(spread.high_s for spread in spreads)

@@ -14,13 +14,11 @@ from rheostat.signals.true_rates import is_known
 def learn_downtimes(
     observation: Observation, memory: Mapping[str, Any], settle_s: float, keep: int
 ) -> dict[str, Any]:
-    """Return the memory after this tick: ``downtimes_s`` (the last ``keep``), and the disturbance
-    that is under way, if any.
+    """Return the memory after this tick: ``downtimes_s`` (the last ``keep``) and the open
+    disturbance.
 
-    A change of the number of executors begins a disturbance. For ``settle_s`` the largest lag is
-    noted; what it lies above the lag before, over the arrival rate, is a downtime: the seconds
-    without any processing that would have added as much (Varga et al., section 5.3, found neither
-    state size nor parallelism to determine it, so only its distribution is kept).
+    A change of size opens one. The growth of the lag within ``settle_s``, in seconds of arrivals,
+    is its downtime (Varga et al., section 5.3: only its distribution can be known).
     """
     now, lag, rate, executors = (
         observation.t_s,

@@ -1,6 +1,4 @@
-"""When a query runs batches and when it pauses, derived from its trigger interval and its finished
-batches.
-"""
+"""Batches and pauses of a query, derived from its trigger interval and finished batches."""
 
 from __future__ import annotations
 
@@ -71,9 +69,7 @@ class Rhythm:
 
     @property
     def next_commit_s(self) -> float | None:
-        """When the next batch may end at the earliest, in Unix seconds: it begins when it is due,
-        and takes half of the shortest of the recent ones; None before the first.
-        """
+        """Earliest end of the next batch in Unix seconds; None before the first batch."""
         if self.last is None:
             return None
         begun_s, ended_s = self.last.start_s, self.last.start_s + self.last.duration_s
@@ -81,12 +77,10 @@ class Rhythm:
         return due_s + self.shortest_batch_s / 2
 
     def pause_left_s(self, now: float) -> float:
-        """Return for how long no batch will begin after the last one, from ``now`` in Unix seconds;
-        0 where one is about to, or there is no interval.
+        """Return for how long after ``now`` (Unix seconds) no batch begins; 0 without an interval.
 
-        A batch that ended after the next multiple of the interval is followed by one at once
-        (Spark's ProcessingTimeExecutor). A trigger without new rows makes no batch; the next one
-        comes at the next multiple.
+        A trigger without new rows makes no batch; one that is late is followed at once (Spark's
+        ProcessingTimeExecutor).
         """
         if self.last is None or not self.trigger_s:
             return 0.0
@@ -100,8 +94,6 @@ class Rhythm:
 
 
 def next_trigger_s(start_s: float, commit_s: float, trigger_s: float) -> float:
-    """Return when the batch after one from ``start_s`` to ``commit_s`` is due: at the next multiple
-    of the interval, at once if it ended later.
-    """
+    """Return when the batch after one from ``start_s`` to ``commit_s`` is due, in Unix seconds."""
     # Multiples of the interval since 1970, not since the start of the query.
     return max(commit_s, (math.floor(start_s / trigger_s) + 1) * trigger_s)

@@ -21,12 +21,7 @@ def arrivals_per_s(observation: Observation) -> float | None:
 
 
 def slot_s_per_row(observation: Observation) -> float | None:
-    """Return busy slot-seconds over rows, summed over the stages (of the job where there are none);
-    None where unknown.
-
-    Source: the utilization law, U x slots = rate x demand, as LibReDE uses it (Spinner et al.,
-    Evaluating Approaches to Resource Demand Estimation, 2015).
-    """
+    """Return busy slot-seconds per row (LibReDE, Spinner et al., 2015); None if unknown."""
     rate, demand = arrivals_per_s(observation), needs(observation)
     if not rate or not demand.operators:
         return None

@@ -1,6 +1,4 @@
-"""True rates: rows per second of useful time, and the slots that every operator needs at its target
-rate (DS2, OSDI 2018).
-"""
+"""True rates (DS2, OSDI 2018): rows per second of useful time, and the slots they require."""
 
 from __future__ import annotations
 
@@ -33,18 +31,14 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The needs of all operators, upstreams first; none where they cannot be known, and ``detail``
-    says why.
-    """
+    """The needs of all operators, upstreams first; if empty, ``detail`` has the cause."""
 
     operators: tuple[Need, ...]
     detail: str
 
 
 def needs(observation: Observation) -> Needs:
-    """Return the needs of the stages, or of the job as one operator where there are no stages;
-    never raises.
-    """
+    """Return the needs of the stages, or of the job as one operator without stages."""
     try:
         operators = stage_needs(observation) if observation.stages else job_need(observation)
     except BadInput as wrong:
@@ -57,13 +51,11 @@ def needs(observation: Observation) -> Needs:
 
 
 def stage_needs(observation: Observation) -> tuple[Need, ...]:
-    """Return T_i = sum of O*_u over the upstreams, pi_i = T_i / (rows_in / busy_s) and O*_i = pi_i
-    x rows_out / busy_s, upstreams first.
+    """Return the needs of the stages by DS2, equations 4 to 8, upstreams first.
 
-    ``busy_s`` are slot-seconds over the same batch or window as the rows, so the number of
-    instances cancels out. A source's target is its own external rate; one that only emits (no rows
-    in) needs no slots. Source: DS2, equations 4 to 8. Raises BadInput for a graph that has no such
-    pass and for a number that is absent.
+    ``busy_s`` are slot-seconds over the same time as the rows. A source's target is its external
+    rate; one without rows in needs no slots. Raises BadInput for an invalid graph or an absent
+    number.
     """
     ordered, rates = in_order(observation.stages or ()), source_rates(observation)
     given: dict[str, float] = {}
@@ -95,10 +87,7 @@ def stage_needs(observation: Observation) -> tuple[Need, ...]:
 
 
 def job_need(observation: Observation) -> tuple[Need, ...]:
-    """Return the need of the whole job as one operator: rows consumed per slot-second of busy time.
-
-    Raises BadInput for a number that is absent.
-    """
+    """Return the need of the job as one operator; raises BadInput for an absent number."""
     rate, slots = observation.input_rows_per_s, job_slots(observation)
     if not is_known(rate) or slots is None:
         raise BadInput("the arrival rate or the executors are unknown")
@@ -117,18 +106,14 @@ def job_need(observation: Observation) -> tuple[Need, ...]:
 
 
 def job_true_rate(observation: Observation) -> float | None:
-    """Return the rows per second that the job would consume if it were busy all the time; None
-    where that is unknown.
-    """
+    """Return the rows per second of a job that is always busy; None where unknown."""
     rate, busy = consumed_rows_per_s(observation), busy_share(observation)
     true_rate = rate / busy if rate and busy else None
     return true_rate if true_rate and is_known(true_rate) else None
 
 
 def consumed_rows_per_s(observation: Observation) -> float | None:
-    """Return the rows read per second of wall-clock time: a batch's rows over its interval, else
-    ``processed_rows_per_s``.
-    """
+    """Return the rows read per second: a batch's rows over its interval, else the reported rate."""
     interval_s = _interval_s(observation)
     return (
         observation.processed_rows_per_s
@@ -138,17 +123,13 @@ def consumed_rows_per_s(observation: Observation) -> float | None:
 
 
 def busy_share(observation: Observation) -> float | None:
-    """Return the share of time in which the job works: a batch's duration over its interval, else
-    ``busy``.
-    """
+    """Return the busy share of time: a batch's duration over its interval, else ``busy``."""
     interval_s = _interval_s(observation)
     return observation.busy if interval_s is None else (observation.batch_s or 0.0) / interval_s
 
 
 def _interval_s(observation: Observation) -> float | None:
-    """Return the time from one batch to the next; None where no batch with its rows and its
-    duration is known.
-    """
+    """Return the time from one batch to the next; None without a batch of known rows and time."""
     if (
         observation.batch_rows is None
         or not is_known(observation.batch_s)
@@ -159,9 +140,7 @@ def _interval_s(observation: Observation) -> float | None:
 
 
 def job_slots(observation: Observation) -> int | None:
-    """Return the slots of all registered executors; an unknown number of slots per executor counts
-    as one; None without executors.
-    """
+    """Return the slots of all executors, one each where unknown; None without executors."""
     return (
         observation.executors * (observation.slots_per_executor or 1)
         if observation.executors
@@ -176,26 +155,20 @@ def executors_for(slots: float, observation: Observation) -> int:
 
 
 def rounded_up(number: float) -> int:
-    """Return the smallest whole number that is not below ``number``, blind to the last digits: 1.1
-    x 10 is 11.
-    """
+    """Return the ceiling of ``number``, ignoring floating-point noise: 1.1 x 10 gives 11."""
     # The tolerance is relative: a large sum carries a larger rounding error.
     return math.ceil(number - 1e-9 * max(1.0, abs(number)))
 
 
 def check_graph(observation: Observation) -> None:
-    """Raise BadInput, naming the place, for stages with a cycle, with a name twice, or with two
-    sources and only one rate.
-    """
+    """Raise BadInput for a cycle, a duplicate name, or several sources with a single rate."""
     if observation.stages:
         in_order(observation.stages)
         source_rates(observation, strict=False)
 
 
 def in_order(stages: tuple[Stage, ...]) -> list[Stage]:
-    """Return the stages, upstreams first; raises BadInput for a cycle or a name that is there
-    twice.
-    """
+    """Return the stages, upstreams first; raises BadInput for a cycle or a duplicate name."""
     named = {stage.name: stage for stage in stages}
     if len(named) < len(stages):
         twice = next(stage.name for stage in stages if named[stage.name] is not stage)
@@ -212,11 +185,9 @@ def in_order(stages: tuple[Stage, ...]) -> list[Stage]:
 
 
 def source_rates(observation: Observation, strict: bool = True) -> Mapping[str, float]:
-    """Return the external rate of every source: a stage without upstream, or an upstream that is no
-    stage.
+    """Return the external rate of every source; raises BadInput where one is missing.
 
-    Several sources need a rate each in ``inputs``; a single one may have the job's. Raises BadInput
-    otherwise; with ``strict`` also where no rate at all is known.
+    Several sources need a rate each in ``inputs``; a single one may have the job's.
     """
     stages, inputs = observation.stages or (), observation.inputs or {}
     named = {stage.name for stage in stages}

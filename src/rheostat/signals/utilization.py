@@ -10,10 +10,8 @@ DEFINITIONS = ("varga", "koper")
 def utilization(observation: Observation, definition: str) -> float | None:
     """Return 0..1; None where neither busy nor idle time is known.
 
-    ``varga`` (eq. 5, Flink 1.12): 1 - idle, where idle includes the time a task waits for one
-    downstream: busy time only. ``koper`` (eq. 3.4, Flink 1.14): idle, busy and backpressured are
-    separate, 1 - idle counts backpressure as use. A Spark task is never backpressured: both are
-    ``busy``.
+    ``varga`` (eq. 5, Flink 1.12) counts busy time only, ``koper`` (eq. 3.4, Flink 1.14) also
+    backpressure. For Spark both are ``busy``.
     """
     blocked = (observation.backpressure_ms_per_s or 0.0) / 1000
     if definition == "varga":

@@ -1,3 +1,1 @@
-"""A job that is simulated: the production loop and policies, unchanged, against a plant whose error
-is known.
-"""
+"""A simulated job: the production loop and policies, unchanged, against a calibrated plant."""

@@ -1,6 +1,4 @@
-"""The arrival curve of a simulated job: how many rows have arrived by a moment, and when a row
-did.
-"""
+"""The arrival curve of a simulated job."""
 
 from __future__ import annotations
 
@@ -17,12 +15,9 @@ _CHUNK = 512
 
 
 class Arrivals:
-    """The integral of a workload's rate, which is taken in the middle of each step of ``step_s``
-    and held for that step.
+    """The integral of a workload's rate, by midpoints of ``step_s``.
 
-    With ``noise`` each step brings a Poisson number of rows of that mean, so two plants with
-    generators of one seed meet the same arrivals. The curve grows as it is asked for, in chunks
-    that do not depend on what was asked before.
+    With ``noise`` each step brings a Poisson number of rows; equal seeds give equal arrivals.
     """
 
     def __init__(
@@ -60,9 +55,7 @@ class Arrivals:
         return (self._rows[step + 1] - self._rows[step]) / self._step_s
 
     def time_of(self, row: float, by_s: float) -> float:
-        """Return when there are more than ``row`` rows first; infinite where that is not by about
-        ``by_s``.
-        """
+        """Return when more than ``row`` rows have arrived; infinite if not by about ``by_s``."""
         # A load may bring no row for ever, so the search gives up at a time and not at a row.
         while self._rows[-1] <= row:
             if self._start_s + (len(self._rows) - 1) * self._step_s > by_s:
@@ -74,17 +67,13 @@ class Arrivals:
         return self._start_s + (step + share) * self._step_s
 
     def mean_time(self, first_row: float, end_row: float) -> float:
-        """Return the mean arrival time of the rows from ``first_row`` up to ``end_row``, which have
-        all arrived by the time last asked.
-        """
+        """Return the mean arrival time of rows that have all arrived."""
         return self._start_s + (self._moment(end_row) - self._moment(first_row)) / (
             end_row - first_row
         )
 
     def curve(self, until_s: float) -> tuple[Floats, Floats]:
-        """Return the curve up to ``until_s`` as a polyline: times and rows that have arrived by
-        them.
-        """
+        """Return the curve up to ``until_s``: times and rows that have arrived by them."""
         step, _ = self._place(until_s)
         times = self._start_s + self._step_s * np.arange(step + 1)
         return np.append(times, until_s), np.append(self._rows[: step + 1], self.rows_at(until_s))
@@ -98,9 +87,7 @@ class Arrivals:
         return step, steps - step
 
     def _moment(self, row: float) -> float:
-        """Return the sum of the arrival times of the first ``row`` rows: within a step they arrive
-        evenly.
-        """
+        """Return the sum of the arrival times of the first ``row`` rows."""
         row = min(row, self._rows[-1])
         step = max(0, bisect_left(self._rows, row) - 1)
         more, all_of_it = row - self._rows[step], self._rows[step + 1] - self._rows[step]

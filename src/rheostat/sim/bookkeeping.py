@@ -9,11 +9,9 @@ from rheostat.sim.plant import Floats, Ledger, Steps
 
 
 class Book:
-    """Notes commits, sizes and downtime, each at a time that never falls; the arrival curve is
-    known already.
+    """Records commits, sizes and downtime at non-decreasing times.
 
-    ``batches`` says how rows are committed: all rows of an entry at its time (micro-batches), or
-    evenly since the entry before (a continuous job).
+    ``batches``: rows are committed at an entry's time, else evenly since the entry before.
     """
 
     def __init__(
@@ -89,9 +87,7 @@ class Book:
 
 
 def _pieces(arrival_rows: Floats, commit_rows: Floats) -> tuple[Floats, Floats]:
-    """Cut the rows at every knot of the two curves; return the middle row and the number of rows of
-    each piece.
-    """
+    """Cut the rows at every knot of both curves; return middle row and rows of each piece."""
     # A commit may be a hair above what has arrived (rounding): such a piece would have no arrival.
     edges = np.unique(np.concatenate((arrival_rows, np.minimum(commit_rows, arrival_rows[-1]))))
     return (edges[1:] + edges[:-1]) / 2, np.diff(edges)

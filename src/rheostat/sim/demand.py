@@ -1,6 +1,4 @@
-"""The demand curve: the least executors that hold the objective at each load, found by search on
-the plant.
-"""
+"""The demand curve: the fewest executors that meet the SLO at each load, found by search."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _MINUTE_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class DemandCurve:
-    """Executors needed at loads (rows per second) that rise; between two loads those of the higher
-    one.
-    """
+    """Executors needed at rising loads (rows/s); in between those of the higher one."""
 
     rates: tuple[float, ...]
     executors: tuple[int, ...]
@@ -34,9 +30,7 @@ class DemandCurve:
     tried."""
 
     def at(self, rates_per_s: Floats) -> Floats:
-        """Return the executors that hold the objective at each of these loads; above the highest
-        load those of the highest.
-        """
+        """Return the executors that these loads need (the last value beyond the curve)."""
         return np.array(self.executors, dtype=float)[
             np.minimum(np.searchsorted(self.rates, rates_per_s), len(self.rates) - 1)
         ]
@@ -44,9 +38,7 @@ class DemandCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """The executors that a load needs, over seeds: median, least and most; None where it is more
-    than were tried.
-    """
+    """Executors that a load needs over seeds: median, minimum and maximum; None if not found."""
 
     rate_per_s: float
     executors: int | None
@@ -57,26 +49,20 @@ class Demand:
 def demand_over(
     curve: DemandCurve, arrived: Callable[[Floats], Floats], seconds: float, least: int
 ) -> Steps:
-    """Return the demand of a load over time, that of each minute's mean and at least ``least``;
-    ``arrived`` tells the rows by a moment.
-    """
+    """Return the demand over time by each minute's mean load, at least ``least``."""
     load = minute_rates(arrived, seconds)
     return Steps(load.t_s, np.maximum(curve.at(load.values), float(least)))
 
 
 def minute_rates(arrived: Callable[[Floats], Floats], seconds: float) -> Steps:
-    """Return each minute's mean load in rows per second, that of the last minute over what there is
-    of it.
-    """
+    """Return each minute's mean load in rows per second."""
     # The last minute may be a part of one.
     edges = np.append(np.arange(0.0, seconds, _MINUTE_S), seconds)
     return Steps(edges[:-1], np.diff(arrived(edges)) / np.diff(edges))
 
 
 def demands(curves: Sequence[DemandCurve]) -> tuple[Demand, ...]:
-    """Return the demand at each load of curves of the same loads, one curve a seed; of two middle
-    seeds the median is the larger.
-    """
+    """Return the demand at each load over the curves of several seeds (upper median)."""
     summaries = []
     for place, rate in enumerate(curves[0].rates):
         # Infinity sorts above every size, so that "more than were tried" can be the median.
@@ -98,14 +84,10 @@ def demand_curve(
     length_s: float = 900.0,
     warm_up_s: float = 300.0,
 ) -> DemandCurve:
-    """Return the demand curve of ``plant(rate, executors)``: each load is held for ``length_s`` at
-    each size that may do.
+    """Return the demand curve of ``plant(rate, executors)``, holding each load for ``length_s``.
 
-    A higher load needs no fewer executors, so the search goes on where it was, and ends at the
-    first load that ``most`` executors do not hold: from there on the demand is ``most``. Raises
-    BadInput without loads. Source: Herbst et al., SPEC-RG-2016-01; the search is that of Henning
-    and Hasselbring, "How to measure scalability of distributed stream processing engines"
-    (Theodolite).
+    The search is monotone and ends at the first load beyond ``most`` executors. Raises BadInput
+    without loads. Sources: Herbst et al., SPEC-RG-2016-01; Henning and Hasselbring (Theodolite).
     """
     if not rates:
         raise BadInput("a demand curve needs at least one load")

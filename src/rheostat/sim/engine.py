@@ -1,6 +1,4 @@
-"""The simulation: the production loop steps, the plant advances; time is all there is between
-them.
-"""
+"""The simulation: the production loop steps, the plant advances."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from rheostat.sim.plant import Ledger, Plant
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A simulated run: what happened, and every tick of the loop where no journal of the caller's
-    kept them.
-    """
+    """A simulated run, with its ticks unless the caller's journal recorded them."""
 
     ledger: Ledger
     records: tuple[Record, ...]
@@ -51,12 +47,11 @@ def simulate(
     start_s: float = 0.0,
     journal: Journal | None = None,
 ) -> Run:
-    """Run the production loop on a plant: a tick every ``interval_s`` seconds from ``start_s``
-    until before ``until_s``.
+    """Run the production loop on a plant, a tick every ``interval_s`` from ``start_s`` to
+    ``until_s``.
 
-    What the plant has due at the time of a tick happens before the tick. The same plant, policy and
-    seed give the same records. Without a ``journal`` the records are in the result. Raises BadInput
-    for an interval or a length not above 0.
+    Deterministic by seed. Without a ``journal`` the records are in the result. Raises BadInput for
+    an interval or a length not above 0.
     """
     if not (math.isfinite(interval_s) and interval_s > 0):
         raise BadInput(

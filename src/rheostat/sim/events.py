@@ -1,6 +1,4 @@
-"""One clock and one heap of events: what is due first happens first, and of two at one time the one
-that was planned first.
-"""
+"""One clock and one heap of events, in order of time and of planning."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ Action: TypeAlias = Callable[[float], None]
 
 
 class Events:
-    """The events of a simulation; ``now`` is the time of the last one that happened, or up to which
-    the clock was moved.
-    """
+    """The events of a simulation; ``now`` is the time of the clock."""
 
     def __init__(self, start_s: float = 0.0) -> None:
         self.now = start_s
@@ -30,9 +26,7 @@ class Events:
         heapq.heappush(self._heap, (max(t_s, self.now), self._planned, action))
 
     def run(self, until_s: float) -> None:
-        """Let all that is due up to and at ``until_s`` happen, what it plans included, and move the
-        clock there.
-        """
+        """Run all events due up to ``until_s``, new ones included, and set the clock."""
         heap = self._heap
         while heap and heap[0][0] <= until_s:
             self.now, _, action = heapq.heappop(heap)

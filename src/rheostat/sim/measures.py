@@ -19,10 +19,7 @@ _MINUTE_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elasticity:
-    """Supply (registered executors) against demand.
-
-    Source: Herbst et al., SPEC-RG-2016-01 (arXiv 1604.03470).
-    """
+    """Supply (registered executors) against demand (Herbst et al., SPEC-RG-2016-01)."""
 
     accuracy_under: float
     """Mean of the executors that are missing over the demand, in percent."""
@@ -52,9 +49,7 @@ ELASTICITY = tuple(option.name for option in fields(Elasticity))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """The measures of a run, its warm-up left out; latencies are row-weighted and None where no row
-    was committed.
-    """
+    """The measures of a run after its warm-up; latencies are row-weighted, None without rows."""
 
     latency_mean_s: float | None
     latency_p50_s: float | None
@@ -96,11 +91,9 @@ class Measures:
 def measures(
     ledger: Ledger, slo: Slo, *, warm_up_s: float = 0.0, demand: Steps | None = None
 ) -> Measures:
-    """Return the measures of a run.
+    """Return the measures of a run without its first ``warm_up_s`` seconds.
 
-    ``demand`` is the least number of executors that holds the objective with the load at each time;
-    without it there is no elasticity. ``warm_up_s`` seconds from the start are left out, of rows by
-    their commit.
+    ``demand`` is the minimal number of executors over time; without it there is no elasticity.
     """
     start_s, end_s = ledger.start_s + warm_up_s, ledger.end_s
     counted = ledger.commit_s >= start_s
@@ -173,9 +166,7 @@ def _worst_window(
 
 
 def _late_s(ledger: Ledger, slo_s: float, start_s: float) -> float:
-    """Return the time in which some row was older than the objective: the union of (arrival +
-    objective, commit) over the rows.
-    """
+    """Return the time in which some row was older than the SLO."""
     latency = np.concatenate((ledger.latency_s, ledger.left_age_s))
     until = np.concatenate((ledger.commit_s, np.full(len(ledger.left_age_s), ledger.end_s)))
     # Late rows overlap in time; what counts is when any of them was late, once.

@@ -1,6 +1,4 @@
-"""Streams of random factors with mean 1, drawn in blocks: one generator a stream, so that streams
-do not disturb each other.
-"""
+"""Independent streams of random factors with mean 1."""
 
 from __future__ import annotations
 
@@ -11,9 +9,7 @@ _BLOCK = 4096
 
 
 def streams(seed: int, count: int) -> list[np.random.Generator]:
-    """Return independent generators of one seed: the first for arrivals, so that all policies on a
-    seed meet the same.
-    """
+    """Return independent generators of one seed; the first is for arrivals."""
     return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(count)]
 
 

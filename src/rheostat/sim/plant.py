@@ -15,9 +15,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Plant(Protocol):
-    """A simulated job: what the loop sees of it and does to it, and what only a simulation
-    knows.
-    """
+    """A simulated job: the loop's view of it, and what only a simulation knows."""
 
     def observe(self, now: float) -> Sequence[Observation]:
         """Return one observation per query at ``now``; an absent signal is None."""
@@ -32,9 +30,7 @@ class Plant(Protocol):
         ...
 
     def advance(self, now: float) -> None:
-        """Let everything happen that is due up to and at ``now``; a time that has passed changes
-        nothing.
-        """
+        """Run all events due up to ``now``; a past time changes nothing."""
         ...
 
     def ledger(self) -> Ledger:
@@ -44,9 +40,7 @@ class Plant(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A number that holds from a moment until the next: ``values[i]`` from ``t_s[i]`` on; the times
-    never fall.
-    """
+    """A step function: ``values[i]`` from ``t_s[i]`` on; the times never fall."""
 
     t_s: Floats
     values: Floats
@@ -71,12 +65,10 @@ class Steps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """What has happened to a job from ``start_s`` to ``end_s``.
+    """What happened to a job from ``start_s`` to ``end_s``.
 
-    ``latency_s``, ``rows`` and ``commit_s`` have one entry per piece of the rows, in the order of
-    their arrival: so many rows of this mean latency (commit of their batch minus arrival),
-    committed then. ``left_age_s`` and ``left_rows`` are the same for rows that wait still.
-    ``lag_t_s`` and ``lag_rows`` are the rows that have arrived and are not committed, over time.
+    ``latency_s``, ``rows`` and ``commit_s`` describe committed pieces in order of arrival;
+    ``left_age_s`` and ``left_rows`` the waiting ones; ``lag_rows`` the backlog at ``lag_t_s``.
     """
 
     start_s: float

@@ -1,6 +1,4 @@
-"""The way into a StreamingContext (``pyspark.streaming``, deprecated since Spark 3.4): puts the
-parts together that watch it and that size it.
-"""
+"""The way into a StreamingContext (``pyspark.streaming``, deprecated since Spark 3.4)."""
 
 from __future__ import annotations
 
@@ -73,10 +71,7 @@ def watcher(streaming: Any, settings: Settings) -> Handle:
 
 
 def sizer(streaming: Any, settings: Settings) -> Handle:
-    """Return what sizes a StreamingContext, as far as it allows.
-
-    Raises BadInput where Spark sizes it, too, or where its receivers leave no core for the batches.
-    """
+    """Return what sizes a StreamingContext; raises BadInput where that is impossible."""
     refuse_two_managers(streaming)
     internals, dstreams = _dstreams(streaming)
     streams, cores = dstreams.receiver_streams(), slots_per_executor(streaming)

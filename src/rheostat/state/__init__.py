@@ -1,3 +1,1 @@
-"""Where keyed and operator state belongs: Flink's functions, and the assignment of state partitions
-to executors.
-"""
+"""Placement of keyed and operator state: Flink's rules, and Spark partitions on executors."""

@@ -1,6 +1,4 @@
-"""Which executor holds which state partition: by minimal movement, or as contiguous ranges (Flink's
-rule).
-"""
+"""Which executor holds which state partition: by minimal movement, or in contiguous ranges."""
 
 from __future__ import annotations
 
@@ -21,15 +19,13 @@ def minimal_movement(
     executors: Sequence[str],
     weights: Mapping[Unit, float] | None = None,
 ) -> dict[Unit, str]:
-    """Return an executor for every unit: balance first, then as few moves as possible; nothing
-    moves where nothing has to.
+    """Return an executor for every unit: balanced first, then with as few moves as possible.
 
-    ``current`` names the holder of each unit: None, or one that is not among ``executors``, must be
-    moved. Without weights the sum over all queries is balanced to within one unit, with the fewest
-    moves that this allows, and among these the partitions of each query are as even as can be. With
-    weights (rows or bytes, missing ones count as the mean of the others) the loads are balanced to
-    within the largest weight, by few moves: exactly the fewest would be a bin packing. The order of
-    ``executors`` breaks ties. Raises BadInput without an executor or with one named twice.
+    ``current`` names each unit's holder (None or an unknown one: it must move). Without weights all
+    queries together are balanced to within one unit with the fewest moves, then each query by
+    itself; with weights (rows or bytes, missing ones count as the mean) to within the largest
+    weight. Ties go by the order of ``executors``. Raises BadInput without or with duplicate
+    executors.
     """
     _check(executors)
     # Where every weight is 0 (a job that has just begun) the units count the same.
@@ -45,11 +41,9 @@ def minimal_movement(
 
 
 def contiguous(units: Sequence[Unit], executors: Sequence[str]) -> dict[Unit, str]:
-    """Return contiguous ranges of each query's partitions, in the order of ``executors``, as Flink
-    assigns key groups.
+    """Return contiguous ranges of each query's partitions, as Flink assigns key groups.
 
-    Every change of the number of executors moves about half of the partitions. Raises BadInput as
-    ``minimal_movement`` does.
+    A change of size moves about half of them. Raises BadInput as ``minimal_movement`` does.
     """
     _check(executors)
     wanted: dict[Unit, str] = {}
@@ -100,9 +94,7 @@ def _by_query(
 def _dealt(
     current: Mapping[Unit, str | None], executors: Sequence[str], wanted: Counts
 ) -> dict[Unit, str]:
-    """Turn counts into units: each executor keeps its first ones, what is left over is dealt to
-    those who lack some.
-    """
+    """Turn counts into units: each executor keeps its first ones, the surplus fills the others."""
     assigned: dict[Unit, str] = {}
     for query, by_executor in _by_query(current, executors).items():
         for executor, count in zip(executors, wanted[query], strict=True):

@@ -10,13 +10,11 @@ from rheostat.state.exchange import Counts, exchange
 def balanced_counts(
     held: Mapping[str, list[int]], totals: Mapping[str, int], executors: int
 ) -> Counts:
-    """Return the counts after the fewest moves: every executor's sum is the floor or the ceiling of
-    the mean.
+    """Return the counts after the fewest moves: every executor's sum is the floor or ceiling of the
+    mean.
 
-    ``held`` are the counts now, ``totals`` the partitions of each query; those that nobody holds
-    are dealt. The executors that hold most get the ceiling: that is what keeps most (the sum of
-    min(held, share) is largest). Among all counts with so few moves, the one returned has the least
-    unevenness within queries: see ``exchange``.
+    ``held`` are the present counts, ``totals`` the partitions of each query. The fullest executors
+    get the ceiling; ``exchange`` then evens out the queries.
     """
     # Three passes: take off what is above a share, deal what is free, then even the queries out.
     counts = {query: list(held[query]) for query in sorted(totals)}

@@ -17,13 +17,11 @@ _MOVE = 1_000_000
 
 
 def exchange(counts: Counts, held: Mapping[str, Sequence[int]]) -> bool:
-    """Make one exchange along a ring of executors that lowers the cost of ``counts``, in place;
-    return whether there was one.
+    """Make one cost-reducing exchange along a ring of executors in place; return whether there was
+    one.
 
-    The cost: first the moves away from ``held``, then by how much a query's counts lie beside the
-    floor or ceiling of its mean. It is convex in every count, so counts that no ring improves are
-    the cheapest (Klein 1967: negative cycles in minimum-cost flows). The sums of the executors
-    stay, or trade places where they differ by one.
+    The cost is moves away from ``held``, then unevenness within queries; it is convex, so counts
+    that no ring improves are optimal (Klein 1967, negative cycles in minimum-cost flows).
     """
     executors = range(len(next(iter(counts.values()))))
     links = {
@@ -76,9 +74,7 @@ def _cost(count: int, held: int, low: int, high: int) -> int:
 
 
 def _negative_ring(nodes: int, costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
-    """Return the links of a ring whose costs sum to less than 0 (Bellman and Ford); none where
-    there is no such ring.
-    """
+    """Return the links of a ring of negative cost (Bellman-Ford); empty if there is none."""
     distance, before, changed = [0] * nodes, [-1] * nodes, -1
     for _ in range(nodes):
         changed = -1

@@ -1,6 +1,4 @@
-"""Fluid migration: a move of state is cut into steps that the slack of a batch can carry
-(Megaphone, VLDB 2019, for Spark's batches).
-"""
+"""Fluid migration (Megaphone, VLDB 2019): state moves in steps that fit the slack of a batch."""
 
 from __future__ import annotations
 
@@ -17,11 +15,10 @@ as much where it meets a move."""
 
 
 def partitions_per_batch(slack_s: float | None, load_s: float | None) -> int:
-    """Return how many partitions an executor may load in a batch: what fits ``STEP_SHARE`` of its
-    slack, and at least one.
+    """Return how many partitions an executor may load in a batch: ``STEP_SHARE`` of its slack, at
+    least 1.
 
-    ``slack_s``: seconds that a batch may take longer; ``load_s``: seconds to load one partition.
-    Where either is unknown the answer is one. A ``load_s`` of 0 (nothing to load) knows no limit.
+    ``slack_s`` is the time to spare in a batch, ``load_s`` that to load one partition.
     """
     if slack_s is None or load_s is None or slack_s <= 0:
         return 1
@@ -32,9 +29,7 @@ def partitions_per_batch(slack_s: float | None, load_s: float | None) -> int:
 
 
 def too_big(slack_s: float | None, load_s: float | None) -> str | None:
-    """Say in words that a single partition does not fit the slack of a batch; None where it does or
-    is not known.
-    """
+    """Describe a partition that does not fit the slack of a batch; None if it fits."""
     if slack_s is None or load_s is None or load_s <= slack_s:
         return None
     return (
@@ -44,13 +39,10 @@ def too_big(slack_s: float | None, load_s: float | None) -> str | None:
 
 
 def ramp(held: int, coming: int, in_pause: bool = False) -> int:
-    """Return how many units an executor may get at a boundary when it holds ``held`` and ``coming``
-    are still to come: at least one.
+    """Return how many units an executor may get that holds ``held`` while ``coming`` are pending.
 
-    At most as many as it holds, because a young JVM is slow until it has done a thing a few times;
-    and at most a third of what is to come, because the fuller it gets, the less is a batch over
-    before its tasks are. What is loaded ``in_pause`` is only computed by the tasks: three times as
-    many as it holds, and half of what is to come.
+    At most as many as it holds and a third of the pending ones, since a young JVM is slow;
+    ``in_pause`` three times and half. At least 1.
     """
     times, part = (3, 2) if in_pause else (1, 3)
     return max(1, min(times * held, math.ceil(coming / part)))
@@ -63,14 +55,12 @@ def next_moves(
     first: Collection[str] = (),
     young: Collection[str] | None = None,
 ) -> tuple[Unit, ...]:
-    """Return the units to move at this batch boundary: at most ``per_executor`` onto any one
-    executor, which is filled on a ``ramp``.
+    """Return the units to move at this batch boundary, at most ``per_executor`` each, along a
+    ``ramp``.
 
-    A quarter of what a batch may load is not felt and needs no ramp: in long batches state moves
-    fast. Units that nobody holds (None: lost with their executor, or never placed) have to be
-    loaded anyway: all of them at once, beyond the limit. Units on executors in ``first`` (which are
-    leaving) go before others. Where state is loaded in pauses, only ``young`` executors are on a
-    ramp; where batches load it (None), all are.
+    Up to a quarter of that needs no ramp. Units without a holder move at once, beyond the limit;
+    those of ``first`` (leaving executors) come before others. Where pauses load state, only
+    ``young`` executors ramp; None: all do.
     """
     pending = moves(current, wanted)
     chosen = [unit for unit in pending if current.get(unit) is None]

@@ -1,9 +1,5 @@
-"""Flink's key groups: which subtask keeps the state of a key, and what moves when their number
-changes.
-
-Source: Flink's ``KeyGroupRangeAssignment`` and ``MathUtils``. A key belongs for ever to one of
-``max_parallelism`` key groups; subtasks get contiguous ranges of them, so a change of the
-parallelism reads contiguous pieces of state.
+"""Flink's key groups (``KeyGroupRangeAssignment``, ``MathUtils``): keys belong to one of
+``max_parallelism`` groups, and subtasks hold contiguous ranges of groups.
 """
 
 from __future__ import annotations
@@ -16,11 +12,7 @@ _MASK = 0xFFFFFFFF
 
 
 def murmur_hash(code: int) -> int:
-    """Return Flink's hash (``MathUtils.murmurHash``) of a 32-bit integer: 0 to 2**31 - 1.
-
-    The absolute value of one round of MurmurHash3 with seed 0, and 0 for the one value that has
-    none.
-    """
+    """Return Flink's hash of a 32-bit integer, 0 to 2**31 - 1 (``MathUtils.murmurHash``)."""
     code = code * 0xCC9E2D51 & _MASK
     code = (code << 15 | code >> 17) & _MASK
     code = code * 0x1B873593 & _MASK
@@ -46,10 +38,7 @@ def java_string_hash(text: str) -> int:
 
 
 def key_group(key: int | str, max_parallelism: int) -> int:
-    """Return the key group of a key: an int (as Java's Integer) or a string.
-
-    Raises BadInput for other keys and bounds.
-    """
+    """Return the key group of a 32-bit int or a string; raises BadInput for others."""
     _check_max(max_parallelism)
     if isinstance(key, str):
         return murmur_hash(java_string_hash(key)) % max_parallelism
@@ -64,9 +53,7 @@ def operator_index(group: int, max_parallelism: int, parallelism: int) -> int:
 
 
 def key_group_range(max_parallelism: int, parallelism: int, index: int) -> range:
-    """Return the key groups of a subtask; it is empty where there are more subtasks than key
-    groups.
-    """
+    """Return the key groups of a subtask; empty if there are more subtasks than key groups."""
     if not 0 <= index < parallelism:
         raise BadInput(f"a subtask's index must be 0 to {parallelism - 1}, but it is {index}")
     # Rounded up, the inverse of operator_index: the two must agree for every group.
@@ -75,9 +62,7 @@ def key_group_range(max_parallelism: int, parallelism: int, index: int) -> range
 
 
 def default_max_parallelism(parallelism: int) -> int:
-    """Return the maximum parallelism that Flink gives a job of which none was named: 1.5 times, as
-    a power of 2, 128 to 32768.
-    """
+    """Return Flink's default maximum parallelism: 1.5 times, as a power of 2, 128 to 32768."""
     if parallelism < 1:
         raise BadInput(f"a parallelism must be at least 1, but it is {parallelism}")
     rounded = 1 << (parallelism + parallelism // 2 - 1).bit_length()

@@ -1,7 +1,6 @@
-"""Redistribution of Flink's operator (non-keyed) state when the number of subtasks changes.
+"""Redistribution of Flink's operator state (``RoundRobinOperatorStateRepartitioner``).
 
-Source: Flink's ``RoundRobinOperatorStateRepartitioner``. ``subtasks`` holds for each old subtask
-its named lists of items; each function returns the same for the new subtasks.
+``subtasks`` holds the named lists of each old subtask; functions return those of the new ones.
 """
 
 from __future__ import annotations
@@ -16,12 +15,10 @@ Named: TypeAlias = Mapping[str, Sequence[T]]
 
 
 def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
-    """Return each list cut into consecutive, even pieces; at the same parallelism everybody keeps
-    its own.
+    """Return each list cut into even consecutive pieces; nothing moves at the same parallelism.
 
-    What does not divide goes one each to the first subtasks, and the next named list begins with
-    the subtask after them, so that many short lists do not meet on the same one. Raises BadInput
-    for a parallelism below 1.
+    The remainder goes to the first subtasks; the next list begins after them. Raises BadInput for a
+    parallelism below 1.
     """
     _check(parallelism)
     # Flink leaves state where it is then, even where the pieces are uneven.
@@ -42,19 +39,13 @@ def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list
 
 
 def union(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
-    """Return all items of every list for each new subtask.
-
-    Raises BadInput for a parallelism below 1.
-    """
+    """Return all items for each new subtask; raises BadInput for a parallelism below 1."""
     _check(parallelism)
     return [_together(subtasks) for _ in range(parallelism)]
 
 
 def broadcast(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
-    """Return for each new subtask what one old one had (all had the same), in turn.
-
-    Raises BadInput for a parallelism below 1.
-    """
+    """Return for each new subtask the equal state of an old one; raises BadInput below 1."""
     _check(parallelism)
     if not subtasks:
         return [{} for _ in range(parallelism)]

@@ -1,6 +1,4 @@
-"""Balancing partitions of different size: few moves until no executor carries more than the largest
-partition beyond another.
-"""
+"""Balancing partitions of different weight with few moves."""
 
 from __future__ import annotations
 
@@ -12,12 +10,10 @@ from rheostat.state.units import Unit
 def balance_weights(
     current: Mapping[Unit, str | None], executors: Sequence[str], weights: Mapping[Unit, float]
 ) -> dict[Unit, str]:
-    """Return an assignment in which the loads differ by at most the largest weight.
+    """Return an assignment whose loads differ by at most the largest weight.
 
-    What nobody holds goes to the least loaded executor, the heaviest first (Graham's LPT rule);
-    then the most loaded gives the least loaded the partition nearest to half their difference, as
-    long as they differ by more than the largest weight. Each such move brings the loads nearer to
-    each other, so it ends.
+    Unheld units go to the least loaded executor, heaviest first (Graham's LPT rule); then the most
+    loaded gives the least loaded the unit nearest to half their difference.
     """
     weight = _filled(current, weights)
     assigned = {

@@ -1,9 +1,7 @@
-"""A lease: a small file that names the process which owns something; only the lease of a process
-that has ended can be taken over.
+"""A lease: a file that names the owning process; only an ended process loses its lease.
 
-On the owner's computer the operating system knows whether that process still runs, so that a lease
-left by ``kill -9`` is free at once. From another computer it is free once the owner has not renewed
-it for a while; the clocks of both must agree to within a few seconds.
+On the owner's computer the operating system knows; from another one, a lease expires when it is not
+renewed (clocks must agree to within seconds).
 """
 
 from __future__ import annotations
@@ -26,9 +24,9 @@ BEAT_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """The process that owns a lease: its computer, its number, and when it started, by which a
-    reused number is recognised. ``token`` distinguishes several leases of one process;
-    ``stale_s`` is after how many seconds without a renewal another computer takes it for ended.
+    """The owning process: computer, number, and start time (numbers are reused). ``token`` tells
+    leases of one process apart; other computers take it for ended ``stale_s`` after its last
+    renewal.
     """
 
     host: str
@@ -98,10 +96,7 @@ def lease_owner(files: FileSystem, name: str, now_s: float) -> Owner | None:
 
 
 def is_stale(owner: Owner, here: Owner, started_now: str | None, age_s: float) -> bool:
-    """Return whether the owner of a lease has ended.
-
-    ``started_now`` is when the process that has its number here now has started, None without one.
-    """
+    """Tell whether the owner has ended; ``started_now`` is its process number's start."""
     return age_s > owner.stale_s if owner.host != here.host else started_now != owner.started
 
 
@@ -112,9 +107,7 @@ def this_process() -> Owner:
 
 
 def process_start(pid: int) -> str | None:
-    """Return when a process of this computer started, in clock ticks of this boot; None where it
-    has ended, also if nobody has collected its exit code.
-    """
+    """Return a process's start in clock ticks of this boot; None where it has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -1,3 +1,1 @@
-"""For users' own tests: contracts that every policy, guard and journal keeps, and small fakes of
-the ports.
-"""
+"""For users' tests: contracts of policies, guards and journals, and fakes of the ports."""

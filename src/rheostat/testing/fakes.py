@@ -1,6 +1,4 @@
-"""In-memory twins of the ports: a scripted sensor, an actuator that remembers, and a small job that
-is both.
-"""
+"""In-memory ports: a scripted sensor, a recording actuator, and a small job that is both."""
 
 from __future__ import annotations
 
@@ -17,11 +15,7 @@ _STEP_S = 1.0
 
 
 class ScriptedSensor:
-    """Gives prepared observations, one entry a tick: an observation, several (one a query), none
-    (no query) or an exception to raise.
-
-    After the last entry it sees no query.
-    """
+    """Gives one prepared entry a tick: observations, none, or an exception to raise."""
 
     def __init__(
         self, script: Iterable[Observation | Sequence[Observation] | Exception | None]

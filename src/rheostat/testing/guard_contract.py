@@ -23,9 +23,7 @@ def guard_checks() -> Checks[Guard]:
 
 
 def check_bounds(guards: tuple[Guard, ...], limits: Limits) -> None:
-    """Assert that no decision passes a row of guards beyond the limits, whatever was asked and
-    whatever stands.
-    """
+    """Assert that guards keep decisions within the limits, whatever was decided."""
     for target in (
         -5,
         0,
@@ -60,9 +58,7 @@ def _lets_the_size_stand(make: Callable[[], Guard]) -> None:
 
 
 def _guarded(make: Callable[[], Guard]) -> list[tuple[int, int, Decision]]:
-    """Return (size, asked, decision) for a row of ticks, one guard and one memory over all of
-    them.
-    """
+    """Return (size, decided, guarded) for a series of ticks with one guard and memory."""
     rule = make()
     memory: Memory = {}
     now = 0.0

@@ -14,9 +14,7 @@ Checks: TypeAlias = list[tuple[str, Callable[[Callable[[], _T]], None]]]
 
 
 def minutes(count: int = 40, step_s: float = 5.0) -> list[Observation]:
-    """Return observations of a job of three executors that is calm, then falls behind, then catches
-    up, then has no load.
-    """
+    """Return observations of a job that is calm, falls behind, catches up, and idles."""
     return [_moment(n, count, n * step_s) for n in range(count)]
 
 

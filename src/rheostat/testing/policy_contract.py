@@ -142,9 +142,7 @@ def _decides_after_clock_was_put_back(make: Callable[[], Policy]) -> None:
 
 
 def _takes_late_samples_as_absent(make: Callable[[], Policy]) -> None:
-    """Every sixth observation comes again, late and with other numbers: it keeps the size, and the
-    others are decided as without it.
-    """
+    """A late observation with other numbers keeps the size and changes no later decision."""
     policy = make()
     memory: Memory = {}
     straight = follow(make(), minutes())[0]
@@ -182,9 +180,7 @@ def _bears_zeros(make: Callable[[], Policy]) -> None:
 
 
 def _keeps_the_size_at_its_steady_load(make: Callable[[], Policy]) -> None:
-    """Ten minutes of the constant, well-sized load that the policy itself names in ``about``;
-    nothing to check without one.
-    """
+    """Ten minutes of the steady load that ``about`` names keep the size, if it names one."""
     if (about := getattr(make(), "about", None)) is not None:
         decisions, _ = follow(make(), _constant(about.steady))
         changed = {decision.target for decision in decisions} - {about.steady.size}

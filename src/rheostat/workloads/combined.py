@@ -12,10 +12,7 @@ from rheostat.workloads.workload import Workload, marks
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The rates of all ``parts`` together; it lasts as long as the one that lasts longest.
-
-    Raises BadInput for no parts.
-    """
+    """The rates of all ``parts``, as long as the longest; raises BadInput without parts."""
 
     parts: tuple[Workload, ...]
 
@@ -42,9 +39,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A workload with ``factor`` times the rows per second, played ``speed`` times as fast; raises
-    BadInput for one not above 0.
-    """
+    """A workload with ``factor`` times the rows per second, played ``speed`` times as fast."""
 
     load: Workload
     factor: float = 1.0

@@ -11,12 +11,11 @@ from rheostat.workloads.check import above, at_least
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Recorded rates, each held until the next sample; the last one as long as the one before; then
-    nothing.
+    """Recorded rates in rows/s, each held until the next sample (the last one as long as the one
+    before).
 
-    ``times_s`` rise strictly and are counted from the first; ``rates`` are rows per second, one per
-    time. ``time_scale`` 0.5 plays at double speed, ``rate_scale`` 0.5 gives half the rows per
-    second. Raises BadInput for fewer than two samples, times that do not rise, and negative rates.
+    ``time_scale`` 0.5 plays at double speed, ``rate_scale`` 0.5 halves the rates. Raises BadInput
+    for fewer than two samples, times that do not rise, and negative rates.
     """
 
     times_s: tuple[float, ...] = field(

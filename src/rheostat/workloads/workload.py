@@ -1,6 +1,4 @@
-"""What a workload is: an arrival rate as a function of time, and the rows that are due by a
-moment.
-"""
+"""The protocol of a workload: an arrival rate over time, and the rows due by a moment."""
 
 from __future__ import annotations
 
@@ -38,12 +36,7 @@ def marks(workload: Workload) -> Mapping[str, float]:
 
 
 class DueRows:
-    """Counts the rows that are due: the integral of the rate, for a clock that only goes forward.
-
-    The rate is taken in the middle of each step of ``step_s`` seconds and held for that step. Steps
-    are added in their order from 0, so the count at a time does not depend on earlier
-    calls.
-    """
+    """Counts the rows due: the integral of the rate by midpoints of ``step_s``."""
 
     def __init__(self, workload: Workload, step_s: float = 0.05) -> None:
         self._workload = workload
@@ -52,9 +45,7 @@ class DueRows:
         self._rows = 0.0
 
     def until(self, t_s: float) -> int:
-        """Return the whole rows due from 0 to ``t_s``; a time before the latest
-        call returns the count at that call's step.
-        """
+        """Return the whole rows due from 0 to ``t_s``, which must not decrease between calls."""
         while (self._steps + 1) * self._step_s <= t_s:
             self._rows += self._rate() * self._step_s
             self._steps += 1

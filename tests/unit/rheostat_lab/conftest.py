@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.model import Decision, Limits, Observation, Record, Rescaling, Slo
-from rheostat.workloads.day import Day
+from rheostat_lab.loads.day import Day
 from rheostat_lab.report.finished_run import (
     CommittedBatch,
     ExecutorLife,

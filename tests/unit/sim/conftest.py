@@ -16,7 +16,7 @@ from rheostat.policies.registry import create
 from rheostat.sim.engine import simulate
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.cosine import Cosine
+from rheostat_lab.loads.cosine import Cosine
 
 TRUE = SparkParameters(
     executors=2,

@@ -8,8 +8,8 @@ import pytest
 from rheostat.errors import BadInput
 from rheostat.sim.arrivals import Arrivals
 from rheostat.workloads.constant import Constant
-from rheostat.workloads.cosine import Cosine
 from rheostat.workloads.steps import Steps
+from rheostat_lab.loads.cosine import Cosine
 
 
 def test_rows_are_the_integral_of_the_rate() -> None:

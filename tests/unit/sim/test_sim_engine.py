@@ -13,7 +13,7 @@ from rheostat.policies.rules.threshold import Threshold
 from rheostat.sim.engine import NoJournal, simulate
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.cosine import Cosine
+from rheostat_lab.loads.cosine import Cosine
 
 GUARDS = standard_guards(Limits.between(1, 8))
 

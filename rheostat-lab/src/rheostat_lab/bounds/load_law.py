@@ -11,15 +11,15 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.sim.plant import Floats
-from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.combined import Scaled
 from rheostat.workloads.constant import Constant
-from rheostat.workloads.cosine import Cosine
-from rheostat.workloads.day import Day
-from rheostat.workloads.ramp import Ramp
 from rheostat.workloads.steps import Steps
-from rheostat.workloads.walk import Walk
 from rheostat.workloads.workload import Workload
+from rheostat_lab.loads.bursts import Bursts
+from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.ramp import Ramp
+from rheostat_lab.loads.walk import Walk
 
 # The noise is uniform: five levels have its mean, and its variance up to 4 %.
 _NOISE_LEVELS = 5

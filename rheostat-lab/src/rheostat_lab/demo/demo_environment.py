@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from importlib.metadata import version
 
-from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import SourceJars, broker_jars, source_jars
-from rheostat.local.cluster_kinds import LocalCluster, local_cluster
 from rheostat.local.executor_options import arrivals, session_options
 from rheostat.local.local_files import class_path, local_files
 from rheostat.local.spark_processes import end_driver
@@ -21,9 +19,11 @@ from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.model import Limits
 from rheostat.spark.settings.scaling_settings import ALLOCATION
 from rheostat.spark.warming.warm_start import WarmStart
+from rheostat_lab.clusters.cluster_kinds import LocalCluster, local_cluster
 from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION, Demo
 from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View
+from rheostat_lab.services.broker import Broker
 
 _BASE_BYTES = 2 * 1024**3
 _EXECUTOR_BYTES = 512 * 1024**2

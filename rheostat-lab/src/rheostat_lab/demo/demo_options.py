@@ -12,11 +12,11 @@ from typing import Any
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
 from rheostat.guards import guards_of
-from rheostat.local.cluster_kinds import find_kind
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.registry import create
 from rheostat.workloads.workload import Workload
+from rheostat_lab.clusters.cluster_kinds import find_kind
 from rheostat_lab.loads.text import parse, with_seed
 from rheostat_lab.loads.trace_file import find_trace
 from rheostat_lab.nexmark.queries import find_query, offered_queries

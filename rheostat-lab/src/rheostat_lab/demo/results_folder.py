@@ -10,9 +10,9 @@ from pathlib import Path
 from rheostat.errors import BadInput
 from rheostat.journal.folder import STOP_FILE, erase
 from rheostat.machine.atomic_file import write_atomic
-from rheostat.machine.own_folder import OwnFolder, check_claim, claim
 from rheostat_lab.report.finished_run import Run
 from rheostat_lab.report.summary import Summary, to_json
+from rheostat_lab.services.own_folder import OwnFolder, check_claim, claim
 
 DRIVER_LOG = "driver.log"
 """What Spark's driver writes by itself, kept out of the live view."""

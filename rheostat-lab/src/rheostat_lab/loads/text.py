@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Callable
 
 from rheostat.errors import BadInput
-from rheostat.workloads import create
 from rheostat.workloads.combined import Scaled, Sum
 from rheostat.workloads.trace import Trace
 from rheostat.workloads.workload import Workload
+from rheostat_lab.loads.registry import create
 
 Reader = Callable[[str], Trace]
 """Reads the trace of a file, or one by its name."""

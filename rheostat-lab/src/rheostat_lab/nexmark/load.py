@@ -16,8 +16,8 @@ from typing import Annotated, Any, Protocol
 import typer
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.workloads import WORKLOADS, create, parameters
 from rheostat.workloads.workload import DueRows, Workload, marks
+from rheostat_lab.loads.registry import WORKLOADS, create, parameters
 from rheostat_lab.loads.text import parse, with_seed
 from rheostat_lab.loads.trace_file import find_trace, read_trace
 from rheostat_lab.nexmark.curve import CurveFile, Point

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.errors import RheostatError
-from rheostat.local.cluster_kinds import LocalCluster
 from rheostat.machine.free_ports import free_port
 from rheostat.spark.handle import Handle
+from rheostat_lab.clusters.cluster_kinds import LocalCluster
 from rheostat_lab.clusters.cluster_logs import trouble
 from rheostat_lab.clusters.kubernetes.control_plane import ControlPlane
 from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster

@@ -13,7 +13,6 @@ from pathlib import Path
 from rheostat.errors import BadInput
 from rheostat.machine.atomic_file import write_atomic
 from rheostat.machine.missing_module import advice
-from rheostat.machine.own_folder import claim
 from rheostat_lab.clusters.kubernetes import plane_build
 from rheostat_lab.demo.demo_options import Demo
 from rheostat_lab.demo.live_view import View
@@ -32,6 +31,7 @@ from rheostat_lab.operated.operated_day import OperatedDay, OperatorDemoEnvironm
 from rheostat_lab.operated.operator_process import deploy_folder
 from rheostat_lab.operated.sized_resource import HPA, WAYS, Shortened
 from rheostat_lab.report.summary import summarize, to_json
+from rheostat_lab.services.own_folder import claim
 
 _SETUP_S = 60.0
 _NEEDS = ("kopf", "kubernetes", "prometheus_client")

@@ -13,7 +13,6 @@ from typing import Any
 
 from rheostat.api import attach
 from rheostat.errors import RheostatError
-from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import broker_jars, source_jars
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path, local_files
@@ -38,6 +37,7 @@ from rheostat_lab.push.push_verdict import PushVerdict, judge
 from rheostat_lab.push.sender import Senders
 from rheostat_lab.report.finished_run import CommittedBatch, Overhead, ReceiverCount, Run, Verdict
 from rheostat_lab.report.summary import Summary, summarize
+from rheostat_lab.services.broker import Broker
 
 _GIB = 1024**3
 _TOPIC = "pushed"

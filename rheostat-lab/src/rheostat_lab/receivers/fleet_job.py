@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from rheostat.kafka.broker import Broker
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path
 from rheostat.local.local_session import start_session
@@ -22,6 +21,7 @@ from rheostat.spark.internals.internals import internals_of
 from rheostat_lab.push.push_verdict import PushVerdict, judge
 from rheostat_lab.push.sender import Senders
 from rheostat_lab.receivers.dstreams_job import DRIVER_FLAGS, until
+from rheostat_lab.services.broker import Broker
 
 OPTIONS = {"spark.sql.shuffle.partitions": "2"}
 TRIGGER = "1 second"

@@ -23,20 +23,20 @@ import psutil
 import pyspark
 
 from rheostat.errors import RheostatError
-from rheostat.kafka.broker import Broker
-from rheostat.local.cluster_kinds import KINDS, LocalCluster, local_cluster
 from rheostat.local.spark_processes import end_driver, executor_id
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest.rest_pages import Rest
 from rheostat.spark.warming.preload import GROUP
+from rheostat_lab.clusters.cluster_kinds import KINDS, LocalCluster, local_cluster
 from rheostat_lab.clusters.kubernetes.control_plane import NAMESPACE
 from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
 from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import Shape
+from rheostat_lab.services.broker import Broker
 
 MOST = 4
 QUICK = Setting(

@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.errors import RheostatError
-from rheostat.kafka.broker import Broker
-from rheostat.local.cluster_kinds import LocalCluster
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path, local_files
 from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing.queries import progress
+from rheostat_lab.clusters.cluster_kinds import LocalCluster
 from rheostat_lab.rescale import event_log
 from rheostat_lab.rescale.disturbance import Timed
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.stateful_oracle import Verdict, verify_stateful
 from rheostat_lab.rescale.stateful_queries import start_stateful_query
 from rheostat_lab.rescale.stateful_rows import Feed, Shape, open_rows
+from rheostat_lab.services.broker import Broker
 
 TOPIC_PARTITIONS = 8
 DEADLINE_S = 300.0

@@ -12,7 +12,7 @@ from importlib.resources import files
 from rheostat.errors import BadInput
 from rheostat.policies.registry import create
 from rheostat.ports import Policy
-from rheostat.workloads.cosine import Cosine
+from rheostat_lab.loads.cosine import Cosine
 
 QUERIES = ("1", "3", "11")
 MINUTES = 140

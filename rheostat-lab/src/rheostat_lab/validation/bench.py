@@ -17,9 +17,9 @@ from rheostat.sim.engine import simulate
 from rheostat.sim.plant import Plant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.cosine import Cosine
 from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.flink.flink_plant import FlinkPlant
+from rheostat_lab.loads.cosine import Cosine
 
 PLANTS = ("spark", "flink")
 THRESHOLDS = ("threshold", "spark-batch-ratio", "hpa")

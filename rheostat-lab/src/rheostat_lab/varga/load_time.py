@@ -10,8 +10,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from rheostat.kafka.broker import Broker
 from rheostat_lab.rescale.event_log import OPTIONS, EventLog
+from rheostat_lab.services.broker import Broker
 from rheostat_lab.varga.kafka_session import kafka_session
 from rheostat_lab.varga.spec import Spec
 from rheostat_lab.varga.state_size_query import run

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rheostat.kafka.broker import Broker
+from rheostat_lab.services.broker import Broker
 from rheostat_lab.varga.kafka_session import kafka_session
 from rheostat_lab.varga.load_time import FEW
 from rheostat_lab.varga.spec import Spec

@@ -10,9 +10,7 @@ from rheostat.errors import BadInput
 def pairs(
     given: Sequence[str], what: str = "parameter", example: str = "factor=0.3"
 ) -> dict[str, str]:
-    """Return ``name=value`` texts as a dict; raises BadInput for a text without ``=`` and for a
-    name that is there twice.
-    """
+    """Return ``name=value`` texts as a dict; raises BadInput for bad or duplicate ones."""
     values: dict[str, str] = {}
     for text in given:
         name, equals, value = text.partition("=")

@@ -19,10 +19,8 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
     """Let a command take the fields of option groups, and pass it each group as the argument of
     that name, which may be one of ``**groups``.
 
-    ``@takes(loop=LoopOptions)`` gives ``--interval``, ``--cooldown-out`` ... to a command with the
-    parameter ``loop``: a unit at the end of a field's name is not part of its option. ``help`` in
-    a field's metadata is that of the option; ``flag`` names it otherwise, ``least`` is its lowest
-    value, ``repeated`` takes it several times. Raises what the group raises for its values.
+    ``@takes(loop=LoopOptions)`` gives ``--interval``, ``--cooldown-out`` and so on; units are not
+    part of names. Metadata: ``help``, ``flag`` (name), ``least`` (minimum), ``repeated``.
     """
 
     def decorate(command: _Command) -> _Command:

@@ -19,12 +19,9 @@ def chosen(
     script: Path | None = None,
     slo: Slo | None = None,
 ) -> dict[str, str]:
-    """Return the parameters of a policy as they are given, once the policy can be made of them.
+    """Return the policy's parameters once it can be created; ``module:Class`` may be in ``folder``.
 
-    A policy of the user's own, ``module:Class``, is looked for in ``folder`` first (default: the
-    current one), which stays on the path of Python's modules as it does when Python runs a script
-    there. ``script`` is what will be run: a policy in it is refused, because to read it is to run
-    it. Raises BadInput for an unknown policy and for parameters that it does not take.
+    Raises BadInput for an unknown policy, wrong parameters, and a policy inside ``script``.
     """
     make_importable(policy, folder or Path.cwd(), script)
     parameters = pairs(given or ())

@@ -1,6 +1,4 @@
-"""``rheostat calibrate``: fit the simulated Spark job to a recorded run, with the error where it
-was not fitted.
-"""
+"""``rheostat calibrate``: fit the simulated Spark job to a recorded run, with its error."""
 
 from __future__ import annotations
 

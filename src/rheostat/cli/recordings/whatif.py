@@ -1,6 +1,4 @@
-"""``rheostat whatif``: what another policy would have made of a recorded run, with the error of the
-answer.
-"""
+"""``rheostat whatif``: a recorded run under another policy, with the error of the answer."""
 
 from __future__ import annotations
 

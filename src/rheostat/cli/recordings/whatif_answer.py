@@ -1,6 +1,4 @@
-"""The answer of ``rheostat whatif`` for people: three columns, a verdict, the error, the
-decisions.
-"""
+"""The answer of ``rheostat whatif`` as text: a table, a verdict, the error, the decisions."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ def show_answer(answer: Answer) -> None:
 
 
 def verdict(answer: Answer) -> str:
-    """Return in one line what the policy would have cost; a saving only where it keeps the
-    objective.
-    """
+    """Return the cost of the policy in one line; a saving only where it meets the SLO."""
     share, hours = abs(answer.more_slot_hours_share), abs(answer.more_slot_hours)
     fewer = answer.more_slot_hours_share <= -_SAVES
     takes = (
@@ -64,9 +60,7 @@ def verdict(answer: Answer) -> str:
 
 
 def errors(answer: Answer) -> list[str]:
-    """Return how far the answer may be off: against the recorded run, and where the plant was not
-    fitted.
-    """
+    """Return the possible error: against the recorded run and on held-out data."""
     off, error = answer.deviation, answer.error
     late = "" if off.late_share is None else f"{100 * off.late_share:+.2f} points of late rows, "
     lines = [
@@ -97,10 +91,7 @@ def _show_outcomes(console: Console, answer: Answer) -> None:
         ("rescalings", "rescalings", "d"),
     ):
         table.add_row(label, *(_cell(outcome, name, unit) for outcome in outcomes))
-    for label, name in (
-        ("missing", "accuracy_under"),
-        ("too many", "accuracy_over"),
-    ):
+    for label, name in (("missing", "accuracy_under"), ("too many", "accuracy_over")):
         table.add_row(
             f"{label}, of the demand",
             *(_cell(outcome.elasticity, name, ".0f", " %") for outcome in outcomes),

@@ -38,8 +38,7 @@ class RunOptions:
     )
     slo: float = field(default=10.0, metadata={"help": "latency objective in seconds"})
     price: float = field(
-        default=0.0,
-        metadata={"help": "price of a slot-hour, in which savings are shown; 0: none"},
+        default=0.0, metadata={"help": "price of a slot-hour, in which savings are shown; 0: none"}
     )
     shadow: bool = field(
         default=False,

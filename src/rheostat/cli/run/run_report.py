@@ -23,9 +23,7 @@ def hand_out(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Write the report to a file, to standard error as one line, or both; ``exit_code`` is None
-    as long as the script runs.
-    """
+    """Write the report to a file, to standard error, or both; ``exit_code`` None: running."""
     if not (as_json or out):
         return
     text = json.dumps(report(request, applications, exit_code), allow_nan=False)
@@ -70,9 +68,7 @@ def _application(application: Application) -> dict[str, Any]:
 
 
 def executor_seconds(records: Sequence[Record]) -> float | None:
-    """Return the executors observed at each tick times the seconds to the next one, summed;
-    None if none were ever counted.
-    """
+    """Return the integral of the executors over the ticks; None if never counted."""
     intervals = [
         (late.t_s - early.t_s) * early.observation.executors
         for early, late in pairwise(records)

@@ -48,8 +48,7 @@ def run(
         float, typer.Option(help="Seconds between two reconciliations of an unchanged resource.")
     ] = 10.0,
     lease: Annotated[
-        str,
-        typer.Option(help="NAMESPACE/NAME of the lease for leader election; empty: none."),
+        str, typer.Option(help="NAMESPACE/NAME of the lease for leader election; empty: none.")
     ] = "",
 ) -> None:
     """Reconcile StreamingApplication resources until a signal stops it; all jobs keep running.

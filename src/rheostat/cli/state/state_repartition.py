@@ -1,6 +1,4 @@
-"""``rheostat state repartition``, ``undo`` and ``repair``: the commands that change a stopped
-checkpoint.
-"""
+"""``rheostat state repartition``, ``undo`` and ``repair``: change a stopped checkpoint."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A Spark Standalone cluster on this computer: one master, one worker or several, from the PySpark
-wheel, loopback only.
-"""
+"""A Spark Standalone cluster on this computer's loopback: a master and its workers."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ from typing import Any
 
 import psutil
 
-from rheostat.errors import RheostatError
-from rheostat.local.cluster_sizes import check_cores
+from rheostat.errors import BadInput, RheostatError
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
 from rheostat.local.spark_processes import executors_under
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
@@ -32,21 +29,19 @@ for."""
 HOSTS = (LOOPBACK, "127.0.0.2", "127.0.0.3")
 """Loopback addresses of this computer that are three hosts to Spark."""
 
+# Cores are bookkeeping and cost nothing; this catches a typing error.
+MOST_CORES = 10_000
+
 _MASTER = "org.apache.spark.deploy.master.Master"
 _WORKER = "org.apache.spark.deploy.worker.Worker"
 
 
 class Cluster:
-    """A master and a worker with ``cores`` cores that end with this process, executors and their
-    files included.
+    """A master and a worker with ``cores`` cores that end with this process, with their files.
 
-    ``hosts`` are loopback addresses, each of which gets a worker with its part of the cores,
-    rounded up: to Spark these are hosts.
-
-    ``port`` is the master's and ``ui_port`` its web page's (default: free ones). The worker has
-    memory for ``cores`` executors of ``memory_mib``: that is bookkeeping, nothing is reserved.
-    Raises ``BadInput`` for a port that is taken, no PySpark or no Java; ``RheostatError`` if the
-    worker has not registered within ``START_DEADLINE_S``.
+    ``hosts`` are loopback addresses with a worker each; ``port`` and ``ui_port`` default to free
+    ones; workers account for ``memory_mib`` per executor. Raises ``BadInput`` for a taken port, no
+    PySpark or no Java; ``RheostatError`` after ``START_DEADLINE_S``.
     """
 
     def __init__(
@@ -86,21 +81,15 @@ class Cluster:
 
     @property
     def worker_pid(self) -> int | None:
-        """The process id of the first worker's Java, whose children its executors are; None if it
-        does not run.
-        """
+        """The process id of the first worker's Java; None if it does not run."""
         return self._children[1].pid if self.alive else None
 
     def driver_environment(self) -> dict[str, str]:
-        """Return what a driver of this cluster needs in its environment; its temporary files go
-        with the cluster.
-        """
+        """Return the environment that a driver of this cluster needs."""
         return driver_environment(self._home.jdk, self.folder / "driver")
 
     def executors(self) -> list[psutil.Process]:
-        """List the processes of the executors, oldest first; a child that one has just forked looks
-        like it and is none.
-        """
+        """List the processes of the executors, oldest first."""
         workers = [child.pid for child in self._children[1:]] if self.alive else []
         return executors_under(workers)
 
@@ -115,9 +104,7 @@ class Cluster:
         return self._scratch
 
     def start(self) -> Cluster:
-        """Start master and worker and wait until the worker has registered; does nothing if they
-        run.
-        """
+        """Start master and workers and wait for their registration; idempotent."""
         if self.alive:
             return self
         try:
@@ -179,9 +166,7 @@ def master_command(home: SparkHome, port: int, ui_port: int) -> list[str]:
 def worker_command(
     home: SparkHome, port: int, cores: int, memory_mib: int, folder: Path, host: str = LOOPBACK
 ) -> list[str]:
-    """Return the command of a worker that registers with the master at ``port`` and keeps its
-    executors' files in ``folder``.
-    """
+    """Return the command of a worker of the master at ``port`` with files in ``folder``."""
     size = (
         "--cores",
         str(cores),
@@ -204,9 +189,7 @@ def given_or_free(port: int | None, purpose: str) -> int:
 
 
 def listens(ui_port: int) -> bool:
-    """Tell whether the master answers; a worker that comes earlier waits five seconds or more
-    before it retries.
-    """
+    """Tell whether the master answers; a worker that is too early retries after 5 s."""
     return _status(ui_port) is not None
 
 
@@ -231,9 +214,7 @@ def _status(ui_port: int) -> dict[str, Any] | None:
 
 
 def wait_for(name: str, ready: Callable[[], bool], alive: Callable[[], bool], log: Path) -> None:
-    """Return as soon as the process is ready; raise ``RheostatError`` if it ends or the deadline
-    has passed.
-    """
+    """Wait until ready; raises ``RheostatError`` at the process's end or the deadline."""
     deadline = time.monotonic() + START_DEADLINE_S
     while time.monotonic() < deadline and alive():
         if ready():
@@ -253,3 +234,11 @@ def _trouble(log: Path) -> str:
         lines = []
     errors = [line for line in lines if "Exception" in line or "ERROR" in line or "Error" in line]
     return ((errors or lines or ["no output"])[-1])[:300]
+
+
+def check_cores(cores: int) -> None:
+    """Raise ``BadInput`` for a number of cores that no worker can have."""
+    if cores < 1:
+        raise BadInput(f"a cluster needs at least 1 core, but {cores} were requested")
+    if cores > MOST_CORES:
+        raise BadInput(f"a cluster here has at most {MOST_CORES} cores, but {cores} were requested")

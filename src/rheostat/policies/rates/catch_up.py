@@ -1,16 +1,15 @@
-"""Catch-up aware scaling (Varga 2021, section 6): a size that clears the lag, its own downtime
-included, in time.
-"""
+"""Catch-up scaling (Varga 2021, section 6): clears the lag in time, downtime included."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter, require_above_0
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
@@ -55,33 +54,17 @@ class CatchUp:
         ),
     )
 
-    catch_up_s: float = field(
-        default=60.0,
-        metadata={"help": "time that the SLA allows until the lag is cleared", "unit": "s"},
+    catch_up_s: float = parameter(60.0, "time that the SLA allows until the lag is cleared", "s")
+    threshold_s: float = parameter(2.0, "lag, in seconds of arrivals, that counts as cleared", "s")
+    downtime_s: float = parameter(10.0, "downtime of a rescale before any was seen", "s")
+    quantile: float = parameter(0.9, "of the downtimes seen, the one that is reckoned with", "1")
+    settle_s: float = parameter(
+        60.0, "time after a change of size in which its lag is measured", "s"
     )
-    threshold_s: float = field(
-        default=2.0,
-        metadata={"help": "lag, in seconds of arrivals, that counts as cleared", "unit": "s"},
-    )
-    downtime_s: float = field(
-        default=10.0, metadata={"help": "downtime of a rescale before any was seen", "unit": "s"}
-    )
-    quantile: float = field(
-        default=0.9,
-        metadata={"help": "of the downtimes seen, the one that is reckoned with", "unit": "1"},
-    )
-    settle_s: float = field(
-        default=60.0,
-        metadata={"help": "time after a change of size in which its lag is measured", "unit": "s"},
-    )
-    samples: int = field(
-        default=30, metadata={"help": "downtimes that are remembered", "unit": "1"}
-    )
+    samples: int = parameter(30, "downtimes that are remembered", "1")
 
     def __post_init__(self) -> None:
-        for name in ("catch_up_s", "settle_s", "samples"):
-            if not getattr(self, name) > 0:
-                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        require_above_0(self, "catch_up_s", "settle_s", "samples")
         if not (self.threshold_s >= 0 and self.downtime_s >= 0 and 0 <= self.quantile <= 1):
             given = f"{self.threshold_s}, {self.downtime_s} and {self.quantile}"
             raise BadInput(
@@ -91,9 +74,7 @@ class CatchUp:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the smallest size that clears the lag in time; while a change of size settles,
-        only a larger one.
-        """
+        """Return the smallest size that clears the lag in time."""
         state = learn_downtimes(observation, memory, self.settle_s, self.samples)
         rate, lag, true_rate = (
             observation.input_rows_per_s,
@@ -148,9 +129,7 @@ class CatchUp:
         return Decision(target=changed, reason=why, evidence=evidence), state
 
     def _executors(self, rate: float, lag: float, per_executor: float, downtime_s: float) -> int:
-        """Return the executors that clear the lag in the time that the downtime leaves: at least a
-        tenth of it.
-        """
+        """Return the executors that clear the lag in the time after the downtime."""
         excess = max(0.0, lag - self.threshold_s * rate) + rate * downtime_s
         # A downtime as long as the time to catch up would ask for endless executors.
         left_s = max(self.catch_up_s - downtime_s, self.catch_up_s / 10)

@@ -1,16 +1,15 @@
-"""ContTune (VLDB 2023): big steps out while there is a backlog, small ones along a learnt capacity
-curve, DS2 where it is unknown.
-"""
+"""ContTune (VLDB 2023): big steps out under backlog, small ones on a learnt curve, else DS2."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter, require_above_0
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.gaussian_process import posterior_mean
@@ -54,37 +53,18 @@ class ContTune:
         ),
     )
 
-    alpha: int = field(
-        default=3,
-        metadata={
-            "help": "distance from a measured size within which the curve is trusted",
-            "unit": "executors",
-        },
+    alpha: int = parameter(
+        3, "distance from a measured size within which the curve is trusted", "executors"
     )
-    backlog_s: float = field(
-        default=5.0, metadata={"help": "event-time lag that is a backlog", "unit": "s"}
-    )
-    big: float = field(
-        default=1.5, metadata={"help": "over-provisioning while there is a backlog", "unit": "1"}
-    )
-    length: float = field(
-        default=4.37, metadata={"help": "length scale of the kernel", "unit": "executors"}
-    )
-    noise: float = field(
-        default=0.02,
-        metadata={"help": "standard deviation of a measured ability, of the largest", "unit": "1"},
-    )
-    samples: int = field(
-        default=5, metadata={"help": "measurements kept per size; their mean counts", "unit": "1"}
-    )
-    sizes: int = field(
-        default=20, metadata={"help": "sizes kept: those measured last", "unit": "1"}
-    )
+    backlog_s: float = parameter(5.0, "event-time lag that is a backlog", "s")
+    big: float = parameter(1.5, "over-provisioning while there is a backlog", "1")
+    length: float = parameter(4.37, "length scale of the kernel", "executors")
+    noise: float = parameter(0.02, "standard deviation of a measured ability, of the largest", "1")
+    samples: int = parameter(5, "measurements kept per size; their mean counts", "1")
+    sizes: int = parameter(20, "sizes kept: those measured last", "1")
 
     def __post_init__(self) -> None:
-        for name in ("length", "noise", "samples", "sizes"):
-            if not getattr(self, name) > 0:
-                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        require_above_0(self, "length", "noise", "samples", "sizes")
         if not (self.alpha >= 0 and self.backlog_s >= 0 and self.big >= 1):
             given = f"{self.alpha}, {self.backlog_s} and {self.big}"
             raise BadInput(
@@ -145,9 +125,7 @@ class ContTune:
         )
 
     def _on_the_curve(self, load: float, abilities: Mapping[str, Any]) -> int | None:
-        """Return the smallest size whose ability is expected to reach the load; None where none
-        near a measured one is.
-        """
+        """Return the smallest size on the learnt curve that carries the load, if any."""
         if not abilities:
             return None
         measured = [int(size) for size in abilities]

@@ -1,16 +1,15 @@
-"""DRS (ICDCS 2015): an open Jackson network of M/M/k stations, given servers greedily until the
-mean sojourn time is met.
-"""
+"""DRS (ICDCS 2015): a Jackson network of M/M/k stations, sized greedily to a target time."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.mmk_queue import Station
@@ -54,12 +53,8 @@ class Drs:
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    slo: float = field(
-        default=10.0, metadata={"help": "mean time that a row may spend in the job", "unit": "s"}
-    )
-    max_slots: int = field(
-        default=1000, metadata={"help": "the greedy search ends here", "unit": "slots"}
-    )
+    slo: float = parameter(10.0, "mean time that a row may spend in the job", "s")
+    max_slots: int = parameter(1000, "the greedy search ends here", "slots")
 
     def __post_init__(self) -> None:
         if not (self.slo > 0 and self.max_slots >= 1):
@@ -91,12 +86,7 @@ class Drs:
                 if operator.rate_per_s > 0
             ]
             slots, time_s = self._slots(stations, least, external)
-        evidence = {
-            "slots": slots,
-            "stable_from": sum(least),
-            "sojourn_s": time_s,
-            "slo": self.slo,
-        }
+        evidence = {"slots": slots, "stable_from": sum(least), "sojourn_s": time_s, "slo": self.slo}
         result = "the network is stable" if time_s is None else f"a row's time is {time_s:.3g} s"
         reason = (
             f"{counted(slots, 'slot')} needed for {operator_needs.detail}: {sum(least)} are stable,"

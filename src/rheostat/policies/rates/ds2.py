@@ -1,16 +1,15 @@
-"""DS2 (OSDI 2018): every operator gets the slots that its target rate needs at its true rate, in
-one step.
-"""
+"""DS2 (OSDI 2018): every operator gets the slots its target rate needs, in one step."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, Stage, hold
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter, require_at_least
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.true_rates import Needs, executors_for, job_slots, needs, rounded_up
@@ -64,49 +63,28 @@ class Ds2:
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    read: str = field(
-        default="per operator", metadata={"help": "per operator, max or sum", "unit": "name"}
+    read: str = parameter("per operator", "per operator, max or sum", "name")
+    factor: float = parameter(0.0, "over-provisioning", "1")
+    fixed_s: float = parameter(
+        0.0, "fixed cost of a batch where its parts are unknown (read: sum)", "s"
     )
-    factor: float = field(default=0.0, metadata={"help": "over-provisioning", "unit": "1"})
-    fixed_s: float = field(
-        default=0.0,
-        metadata={
-            "help": "fixed cost of a batch where its parts are unknown (read: sum)",
-            "unit": "s",
-        },
+    interval_s: float = parameter(0.0, "length of an epoch; 0: every tick is one", "s")
+    warm_up: int = parameter(
+        0, "epochs that are ignored at the start and after a change of size", "epochs"
     )
-    interval_s: float = field(
-        default=0.0, metadata={"help": "length of an epoch; 0: every tick is one", "unit": "s"}
-    )
-    warm_up: int = field(
-        default=0,
-        metadata={
-            "help": "epochs that are ignored at the start and after a change of size",
-            "unit": "epochs",
-        },
-    )
-    activation: int = field(
-        default=1, metadata={"help": "epochs that are evaluated before a change", "unit": "epochs"}
-    )
-    dead_band: int = field(
-        default=0,
-        metadata={"help": "scaling in needs more than so many slots less", "unit": "slots"},
-    )
+    activation: int = parameter(1, "epochs that are evaluated before a change", "epochs")
+    dead_band: int = parameter(0, "scaling in needs more than so many slots less", "slots")
 
     def __post_init__(self) -> None:
         if self.read.replace("-", " ") not in READINGS:
             raise BadInput(f"read must be one of {', '.join(READINGS)}, but it is {self.read!r}")
-        for name in ("factor", "fixed_s", "interval_s", "warm_up", "dead_band"):
-            if not getattr(self, name) >= 0:
-                raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name)}")
+        require_at_least(self, 0, "factor", "fixed_s", "interval_s", "warm_up", "dead_band")
         if not self.activation >= 1:
             raise BadInput(f"activation must be at least 1 epoch, but it is {self.activation}")
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size of this epoch; between epochs, in the warm-up and before the activation
-        the size is kept.
-        """
+        """Return the size of this epoch; it is kept in between and during warm-up."""
         state = self._epoch(observation, memory)
         if state is None:
             return hold(observation, "between two epochs"), memory
@@ -163,9 +141,7 @@ class Ds2:
         )
 
     def fixed_share(self, observation: Observation) -> float:
-        """Return the share of the trigger interval in which no task runs; 0 where batches run back
-        to back.
-        """
+        """Return the share of the trigger interval without tasks; 0 for batches back to back."""
         work_s = (observation.batch_parts_s or {}).get("addBatch")
         fixed_s = (
             self.fixed_s
@@ -175,9 +151,7 @@ class Ds2:
         return fixed_s / observation.trigger_s if observation.trigger_s else 0.0
 
     def _epoch(self, observation: Observation, memory: Memory) -> dict[str, Any] | None:
-        """Return the memory at the end of an epoch, which counts the epochs since the last change
-        of size; None within one.
-        """
+        """Return the memory at the end of an epoch; None within one."""
         now, executors = observation.t_s, observation.executors
         if 0 <= now - memory.get("t_s", -math.inf) < self.interval_s:
             return None

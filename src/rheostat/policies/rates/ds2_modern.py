@@ -1,15 +1,14 @@
-"""DS2-modern (Koper 2022, section 3.5): the largest parallelism of DS2 as the number of executors,
-with a cooldown.
-"""
+"""DS2-modern (Koper 2022, 3.5): the largest parallelism of DS2 as executors, with a cooldown."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.last_resize import latest_size, resized
 from rheostat.signals.true_rates import executors_for, is_known, needs, rounded_up
@@ -55,13 +54,8 @@ class Ds2Modern:
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    factor: float = field(
-        default=0.0,
-        metadata={"help": "over-provisioning; the thesis has 0, 0.33 and 0.66", "unit": "1"},
-    )
-    cooldown_s: float = field(
-        default=240.0, metadata={"help": "least time between two changes", "unit": "s"}
-    )
+    factor: float = parameter(0.0, "over-provisioning; the thesis has 0, 0.33 and 0.66", "1")
+    cooldown_s: float = parameter(240.0, "least time between two changes", "s")
 
     def __post_init__(self) -> None:
         if not (self.factor >= 0 and self.cooldown_s >= 0):
@@ -103,9 +97,7 @@ class Ds2Modern:
 
 @dataclass(frozen=True, slots=True)
 class Ds2ModernAdapted(Ds2Modern):
-    """DS2-modern that scales out only while the event-time lag is above ``up_lag_s`` and in only
-    while it is below ``down_lag_s``.
-    """
+    """DS2-modern that scales out only above an event-time lag and in only below another."""
 
     about: ClassVar[About] = About(
         formula=(
@@ -123,12 +115,8 @@ class Ds2ModernAdapted(Ds2Modern):
         steady=_STEADY,
     )
 
-    up_lag_s: float = field(
-        default=5.0, metadata={"help": "event-time lag above which it may scale out", "unit": "s"}
-    )
-    down_lag_s: float = field(
-        default=1.0, metadata={"help": "event-time lag below which it may scale in", "unit": "s"}
-    )
+    up_lag_s: float = parameter(5.0, "event-time lag above which it may scale out", "s")
+    down_lag_s: float = parameter(1.0, "event-time lag below which it may scale in", "s")
 
     def __post_init__(self) -> None:
         Ds2Modern.__post_init__(self)

@@ -1,6 +1,4 @@
-"""The autoscaler of Flink's Kubernetes operator: target capacity over true rate, with catch-up,
-restart time and patience.
-"""
+"""Flink's operator autoscaler: target capacity over true rate, with catch-up and restart time."""
 
 from __future__ import annotations
 
@@ -102,9 +100,7 @@ class Flink(FlinkParameters):
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Collect, evaluate, decide: return the executors of the largest vertex once the window is
-        full.
-        """
+        """Return the executors of the largest vertex once the window is full."""
         now, p = observation.t_s, job_slots(observation)
         if p is None:
             return hold(observation, "size kept: the executors are unknown"), memory
@@ -174,9 +170,7 @@ class Flink(FlinkParameters):
     def _collect(
         self, observation: Observation, graph: Sequence[Vertex], memory: Memory, p: int
     ) -> dict[str, Any]:
-        """Add a sample; a change of size or graph, or a clock that was put back, begins a new
-        history.
-        """
+        """Add a sample; a change of size or graph, or a clock set back, starts a new history."""
         now, names = observation.t_s, [vertex.name for vertex in graph]
         values = sample(observation, graph)
         # Samples of another parallelism would be divided by the wrong number of slots.
@@ -242,9 +236,7 @@ class Flink(FlinkParameters):
         )
 
     def _outside(self, demands: Sequence[_Demand], p: int) -> bool:
-        """Tell whether a vertex is out of its bounds; one that keeps its size does not count, nor
-        one whose shrinking is to wait.
-        """
+        """Tell whether a vertex is out of bounds; unchanged and delayed vertices do not count."""
         grows = any(demand.size > p for demand in demands)
         waits = grows and self.scale_down_interval_s > 0
         return any(
@@ -256,9 +248,7 @@ class Flink(FlinkParameters):
     def _patient(
         self, size: int, outside: bool, p: int, now: float, state: dict[str, Any]
     ) -> tuple[int, bool, str]:
-        """Return the size, whether it is called for, and why not yet: fewer slots must be
-        recommended for an hour; the largest recommendation counts.
-        """
+        """Return the size, whether it is required, and why not yet."""
         # A recommendation not to scale in clears the hour, as in Flink's delayed scale down.
         if size >= p:
             state.update(wishes=[], wished_s=None)
@@ -284,9 +274,7 @@ class Flink(FlinkParameters):
         )
 
     def _is_backlog(self, window: Window) -> bool:
-        """Tell whether a source has more lag than it reads in the threshold: it then works off a
-        backlog and must not shrink.
-        """
+        """Tell whether a source works off a backlog; it must not shrink then."""
         for name, columns in window.columns.items():
             lag, rate = columns[LAG][-1], window.mean(name, IN) or 0.0
             if (

@@ -1,6 +1,4 @@
-"""The formulas of Flink's autoscaler: required capacity, scale factor, alignment with partitions,
-and the recommendations to scale in.
-"""
+"""Formulas of Flink's autoscaler: capacity, scale factor, partition alignment, scale-in."""
 
 from __future__ import annotations
 
@@ -14,9 +12,7 @@ MODES = ("BALANCED", "EVENLY_SPREAD", "OFF")
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one vertex has to process, in rows per second, and the time in which it is to catch
-    up.
-    """
+    """What one vertex must process, in rows per second, and its catch-up time."""
 
     target: float
     catch_up: float
@@ -24,9 +20,7 @@ class Demand:
     restart_s: float
 
     def capacity(self, utilization: float, with_restart: bool) -> float:
-        """Return catch-up rate + (target x restart / catch-up time) + target / utilization,
-        rounded; infinite at utilization 0.
-        """
+        """Return catch-up rate + target x (restart / catch-up time + 1 / utilization), rounded."""
         if utilization <= 0:
             return math.inf
         restart = (
@@ -39,9 +33,7 @@ class Demand:
 
 
 def true_rate(busy_rate: float, observed: float | None, switch_threshold: float) -> float:
-    """Return the rate by busy time, or the observed one where that is infinite or beyond the
-    observed by more than the threshold.
-    """
+    """Return the rate by busy time, or the observed one where the two differ too much."""
     if observed is not None and (
         math.isinf(busy_rate) or busy_rate > observed * (1 + switch_threshold)
     ):
@@ -59,7 +51,7 @@ def scaled(p: int, target: float, rate: float, max_down: float, max_up: float) -
 
 def aligned(p_new: int, p: int, partitions: int, most: int, mode: str = "BALANCED") -> int:
     """Return the first size from p_new on that spreads N partitions better, up to N and ``most``
-    (down: to p); p_new if none does.
+    (down: p).
 
     BALANCED: the first q with N % q == 0 or floor(N / q) < floor(N / p_new), in closed form ceil(N
     / floor(N / p_new)). EVENLY_SPREAD: the first divisor of N.
@@ -81,9 +73,7 @@ def with_demand(
     outside: bool,
     window_s: float,
 ) -> list[Any]:
-    """Return the recommendations (time, size, out of bounds) of the window in falling order: the
-    first is the largest.
-    """
+    """Return the window's recommendations (time, size, out of bounds), largest first."""
     return [
         *([t, p, out] for t, p, out in recommendations if t >= t_s - window_s and p > size),
         [t_s, size, outside],

@@ -1,6 +1,4 @@
-"""The metrics of Flink's autoscaler: a sample per vertex and tick, and what a full window of them
-says.
-"""
+"""The metrics of Flink's autoscaler: one sample per vertex and tick, evaluated over a window."""
 
 from __future__ import annotations
 
@@ -26,11 +24,7 @@ IN, OUT, BUSY, LAG, OBSERVED = range(5)
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
-    """A vertex of the job graph: its upstream vertices (none: a source) and, where known, its
-    partitions.
-
-    ``keyed`` partitions are also the most slots that it can use; those of a source are not.
-    """
+    """A vertex: its upstreams (none: a source) and, where known, its partitions."""
 
     name: str
     upstream: tuple[str, ...] = ()
@@ -39,9 +33,7 @@ class Vertex:
 
 
 def vertices(observation: Observation) -> tuple[Vertex, ...]:
-    """Return the stages as vertices, upstreams first, or the job as one; raises BadInput for a
-    graph with a cycle.
-    """
+    """Return the stages as vertices, upstreams first, or the job as one."""
     if not observation.stages:
         # State is keyed, so its partitions bound the slots that the job can use.
         return (Vertex("job", partitions=observation.state_partitions, keyed=True),)
@@ -57,11 +49,9 @@ def vertices(observation: Observation) -> tuple[Vertex, ...]:
 
 
 def sample(observation: Observation, graph: Iterable[Vertex]) -> dict[str, list[float | None]]:
-    """Return per vertex the rows in and out per second, the busy share and, for a source, the lag
-    in rows.
+    """Return per vertex rows in and out per second, busy share and, for a source, the lag in rows.
 
-    Raises BadInput where one of them is absent: Flink takes an absent lag for none and shrinks
-    while it falls behind; we do not.
+    Raises BadInput where one is absent; Flink itself takes an absent lag for 0.
     """
     sources = [vertex.name for vertex in graph if not vertex.upstream]
     if not observation.stages:
@@ -86,9 +76,7 @@ def sample(observation: Observation, graph: Iterable[Vertex]) -> dict[str, list[
 def observed_rate(
     values: Sequence[float | None], observation: Observation, lag_threshold_s: float
 ) -> float | None:
-    """Return the rate of a source that is catching up, rows in / (1 - backpressured share); None
-    while it is not.
-    """
+    """Return rows in / (1 - backpressured share) of a source that catches up; None otherwise."""
     rows_in, lag, pressed_ms = values[IN], values[LAG], observation.backpressure_ms_per_s
     if (
         not rows_in
@@ -105,17 +93,13 @@ def observed_rate(
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The samples of a window as columns: times, and per vertex rows in, rows out, busy share, lag
-    and observed rate.
-    """
+    """A window as columns: times, and per vertex rows in and out, busy share, lag, rate."""
 
     times: list[float]
     columns: Columns
 
     def mean(self, name: str, column: int, at_least: int = 1) -> float | None:
-        """Return the mean of a column over the samples that have it; None if they are fewer than
-        ``at_least``.
-        """
+        """Return the mean of a column; None with fewer than ``at_least`` samples."""
         return average(self.columns[name][column], at_least)
 
     def lag_rate(self, name: str) -> float:
@@ -124,12 +108,7 @@ class Window:
         return (last - first) / max(0.001, self.times[-1] - self.times[0])
 
     def targets(self, graph: Sequence[Vertex], catch_up_s: float) -> dict[str, tuple[float, float]]:
-        """Return per vertex the rows per second that it must process: (target data rate, catch-up
-        rate).
-
-        A source: rows in + growth of its lag, and lag / catch-up time. Others: what their upstreams
-        hand on of theirs.
-        """
+        """Return per vertex (target data rate, catch-up rate) in rows per second."""
         rows_in = {vertex.name: self.mean(vertex.name, IN) or 0.0 for vertex in graph}
         targets: dict[str, tuple[float, float]] = {}
         for vertex in graph:
@@ -156,9 +135,7 @@ class Window:
         return targets
 
     def _edge_rate(self, upstream: str, vertex: Vertex, graph: Sequence[Vertex]) -> float:
-        """Return rows per second from ``upstream`` to ``vertex``: as exactly as the rates of the
-        two vertices tell.
-        """
+        """Return the rows per second from ``upstream`` to ``vertex``, from the rates of both."""
         others = [name for name in vertex.upstream if name != upstream]
         # Rows are known per vertex, not per edge: where each other input feeds only this vertex,
         # the rest is this one's.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 from rheostat.errors import BadInput
+from rheostat.policies.parameters import parameter, require_at_least
 from rheostat.policies.rates.flink_capacity import MODES
 
 
@@ -12,86 +13,48 @@ from rheostat.policies.rates.flink_capacity import MODES
 class FlinkParameters:
     """What can be set; raises BadInput for a value that is out of range."""
 
-    metrics_window_s: float = field(default=900.0, metadata={"help": "metrics.window", "unit": "s"})
-    stabilization_interval_s: float = field(
-        default=300.0,
-        metadata={"help": "stabilization.interval after a change of size", "unit": "s"},
+    metrics_window_s: float = parameter(900.0, "metrics.window", "s")
+    stabilization_interval_s: float = parameter(
+        300.0, "stabilization.interval after a change of size", "s"
     )
-    utilization_target: float = field(
-        default=0.7, metadata={"help": "utilization.target", "unit": "1"}
+    utilization_target: float = parameter(0.7, "utilization.target", "1")
+    utilization_max: float = parameter(0.0, "utilization.max; 0: the target plus the boundary", "1")
+    utilization_min: float = parameter(0.0, "utilization.min; 0: the target less the boundary", "1")
+    target_utilization_boundary: float = parameter(0.3, "target.utilization.boundary", "1")
+    catch_up_duration_s: float = parameter(1800.0, "catch-up.duration; 0: no catching up", "s")
+    restart_time_s: float = parameter(300.0, "restart.time", "s")
+    scale_down_interval_s: float = parameter(3600.0, "scale-down.interval", "s")
+    scale_down_max_factor: float = parameter(0.6, "scale-down.max-factor", "1")
+    scale_up_max_factor: float = parameter(100_000.0, "scale-up.max-factor", "1")
+    vertex_min_parallelism: int = parameter(1, "vertex.min-parallelism", "slots")
+    vertex_max_parallelism: int = parameter(200, "vertex.max-parallelism", "slots")
+    backlog_processing_lag_threshold_s: float = parameter(
+        300.0, "backlog-processing.lag-threshold", "s"
     )
-    utilization_max: float = field(
-        default=0.0,
-        metadata={"help": "utilization.max; 0: the target plus the boundary", "unit": "1"},
+    observed_lag_threshold_s: float = parameter(
+        30.0, "observed-true-processing-rate.lag-threshold", "s"
     )
-    utilization_min: float = field(
-        default=0.0,
-        metadata={"help": "utilization.min; 0: the target less the boundary", "unit": "1"},
+    observed_switch_threshold: float = parameter(
+        0.15, "observed-true-processing-rate.switch-threshold", "1"
     )
-    target_utilization_boundary: float = field(
-        default=0.3, metadata={"help": "target.utilization.boundary", "unit": "1"}
+    observed_min_observations: int = parameter(
+        2, "observed-true-processing-rate.min-observations", "samples"
     )
-    catch_up_duration_s: float = field(
-        default=1800.0, metadata={"help": "catch-up.duration; 0: no catching up", "unit": "s"}
+    effectiveness_detection: bool = parameter(
+        False,
+        "scaling.effectiveness.detection.enabled: blocks after a step that did not help",
+        "yes/no",
     )
-    restart_time_s: float = field(default=300.0, metadata={"help": "restart.time", "unit": "s"})
-    scale_down_interval_s: float = field(
-        default=3600.0, metadata={"help": "scale-down.interval", "unit": "s"}
+    effectiveness_threshold: float = parameter(0.1, "scaling.effectiveness.threshold", "1")
+    alignment: str = parameter(
+        "BALANCED", "scaling.parallelism-alignment.mode: " + ", ".join(MODES), "name"
     )
-    scale_down_max_factor: float = field(
-        default=0.6, metadata={"help": "scale-down.max-factor", "unit": "1"}
-    )
-    scale_up_max_factor: float = field(
-        default=100_000.0, metadata={"help": "scale-up.max-factor", "unit": "1"}
-    )
-    vertex_min_parallelism: int = field(
-        default=1, metadata={"help": "vertex.min-parallelism", "unit": "slots"}
-    )
-    vertex_max_parallelism: int = field(
-        default=200, metadata={"help": "vertex.max-parallelism", "unit": "slots"}
-    )
-    backlog_processing_lag_threshold_s: float = field(
-        default=300.0, metadata={"help": "backlog-processing.lag-threshold", "unit": "s"}
-    )
-    observed_lag_threshold_s: float = field(
-        default=30.0, metadata={"help": "observed-true-processing-rate.lag-threshold", "unit": "s"}
-    )
-    observed_switch_threshold: float = field(
-        default=0.15,
-        metadata={"help": "observed-true-processing-rate.switch-threshold", "unit": "1"},
-    )
-    observed_min_observations: int = field(
-        default=2,
-        metadata={"help": "observed-true-processing-rate.min-observations", "unit": "samples"},
-    )
-    effectiveness_detection: bool = field(
-        default=False,
-        metadata={
-            "help": (
-                "scaling.effectiveness.detection.enabled: blocks after a step that did not help"
-            ),
-            "unit": "yes/no",
-        },
-    )
-    effectiveness_threshold: float = field(
-        default=0.1, metadata={"help": "scaling.effectiveness.threshold", "unit": "1"}
-    )
-    alignment: str = field(
-        default="BALANCED",
-        metadata={
-            "help": "scaling.parallelism-alignment.mode: " + ", ".join(MODES),
-            "unit": "name",
-        },
-    )
-    partitions: int = field(
-        default=0,
-        metadata={"help": "partitions to align with; 0: the stage's tasks, if known", "unit": "1"},
-    )
+    partitions: int = parameter(0, "partitions to align with; 0: the stage's tasks, if known", "1")
 
     def __post_init__(self) -> None:
-        for name in (entry.name for entry in fields(self) if entry.name != "alignment"):
-            if not getattr(self, name) >= 0:
-                raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name)}")
+        require_at_least(
+            self, 0, *(entry.name for entry in fields(self) if entry.name != "alignment")
+        )
         if self.alignment not in MODES:
             raise BadInput(
                 f"alignment must be one of {', '.join(MODES)}, but it is {self.alignment!r}"

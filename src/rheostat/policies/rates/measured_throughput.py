@@ -1,17 +1,16 @@
-"""Koper's next-generation autoscaler (thesis §6.3): detect by lag, size by the throughput that was
-measured under lag.
-"""
+"""Koper's next-generation autoscaler (thesis, 6.3): detect by lag, size by measured throughput."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeAlias
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter, require_above_0
 from rheostat.policies.reason_text import needed, settled
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
@@ -82,45 +81,23 @@ class MeasuredThroughput:
         monotone=True,
     )
 
-    factor: float = field(
-        default=0.2,
-        metadata={"help": "over-provisioning: capacity beyond what is needed", "unit": "1"},
+    factor: float = parameter(0.2, "over-provisioning: capacity beyond what is needed", "1")
+    lag_share: float = parameter(0.3, "lag counts from this share of the latency objective", "1")
+    slo: float = parameter(10.0, "latency objective", "s")
+    window_s: float = parameter(15.0, "window of the slope of the lag", "s")
+    settle_s: float = parameter(
+        10.0, "batches begun this soon after a change of size are cold", "s"
     )
-    lag_share: float = field(
-        default=0.3,
-        metadata={"help": "lag counts from this share of the latency objective", "unit": "1"},
-    )
-    slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
-    window_s: float = field(
-        default=15.0, metadata={"help": "window of the slope of the lag", "unit": "s"}
-    )
-    settle_s: float = field(
-        default=10.0,
-        metadata={"help": "batches begun this soon after a change of size are cold", "unit": "s"},
-    )
-    quiet_s: float = field(
-        default=30.0,
-        metadata={"help": "the highest rate of this time decides on scaling in", "unit": "s"},
-    )
-    memory_s: float = field(
-        default=600.0,
-        metadata={"help": "samples this much older than the newest are forgotten", "unit": "s"},
-    )
-    samples: int = field(
-        default=20,
-        metadata={"help": "throughput samples kept per number of executors", "unit": "1"},
-    )
-    quantile: float = field(
-        default=0.9,
-        metadata={"help": "of the samples, the one that counts as the throughput", "unit": "1"},
-    )
+    quiet_s: float = parameter(30.0, "the highest rate of this time decides on scaling in", "s")
+    memory_s: float = parameter(600.0, "samples this much older than the newest are forgotten", "s")
+    samples: int = parameter(20, "throughput samples kept per number of executors", "1")
+    quantile: float = parameter(0.9, "of the samples, the one that counts as the throughput", "1")
 
     def __post_init__(self) -> None:
-        for name in (
-            entry.name for entry in fields(self) if entry.name not in ("factor", "settle_s")
-        ):
-            if not getattr(self, name) > 0:
-                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        require_above_0(
+            self,
+            *(entry.name for entry in fields(self) if entry.name not in ("factor", "settle_s")),
+        )
         if not (self.factor >= 0 and self.settle_s >= 0 and self.quantile <= 1):
             given = f"{self.factor}, {self.settle_s} and {self.quantile}"
             raise BadInput(
@@ -170,9 +147,7 @@ class MeasuredThroughput:
         per_executor: float | None,
         state: Mapping[str, Any],
     ) -> float:
-        """Return the rows per second that carry the arrivals and commit the rows of the next batch
-        while they are in time.
-        """
+        """Return the rows per second that carry the arrivals and commit the next batch in time."""
         trigger_s, queued, running = (
             observation.trigger_s or 0.0,
             queued_rows(observation) or 0.0,
@@ -217,9 +192,7 @@ class MeasuredThroughput:
         return min(size, needed), "no lag"
 
     def _lagging(self, observation: Observation) -> bool:
-        """Tell whether rows wait longer than a healthy job lets them: one trigger until their batch
-        begins, one until it ends.
-        """
+        """Tell whether rows wait longer than one trigger plus one batch of a healthy job."""
         # A healthy job lets rows wait two triggers: that is no lag.
         threshold_s = max(self.lag_share * self.slo, 2 * (observation.trigger_s or 0.0))
         return observation.wait_s is not None and observation.wait_s >= threshold_s
@@ -278,9 +251,7 @@ def _running_on(observation: Observation, state: Mapping[str, Any]) -> int:
 
 
 def _ran_wholly_since(settled_s: float, observation: Observation) -> bool:
-    """Only a batch that began after the executors of this size were warm shows what the size can
-    do.
-    """
+    """Tell whether the batch began after the executors of this size had warmed up."""
     running_s = observation.in_flight.elapsed_s if observation.in_flight else 0.0
     return observation.t_s - running_s - (observation.batch_s or 0.0) >= settled_s
 
@@ -300,9 +271,7 @@ def _fresh(known: Throughput, now_s: float, memory_s: float) -> dict[str, Sample
 def _per_executor_of(
     known: Throughput, recent: Sequence[float], executors: int, quantile: float
 ) -> tuple[float | None, int]:
-    """Return rows per second and executor, and the number of samples under lag behind it: a
-    quantile of those of the nearest size, at least that of ``recent`` batches, lag or not.
-    """
+    """Return rows/s per executor (quantile at the nearest size under lag) and its sample count."""
     bound = at_most_quantile(recent, quantile) if recent else 0.0
     # The bound of the last batches, lag or not: all there is before the first lag.
     if not known:

@@ -1,12 +1,10 @@
-"""Dhalion: from symptoms to diagnoses to resolutions; what did not help is not tried again (Koper,
-section 2.5).
-"""
+"""Dhalion: symptoms, diagnoses, resolutions; failed ones are blacklisted (Koper, section 2.5)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from statistics import median
 from typing import Any, ClassVar
 
@@ -22,6 +20,7 @@ from rheostat.model import (
     hold,
 )
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.backpressure import suspended_share
@@ -65,48 +64,20 @@ class Dhalion:
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"by_executor"})
 
-    backpressure_ms: float = field(
-        default=100.0, metadata={"help": "from here on there is backpressure", "unit": "ms/s"}
+    backpressure_ms: float = parameter(100.0, "from here on there is backpressure", "ms/s")
+    pending_s: float = parameter(
+        2.0, "fewer pending rows than arrive in this time are close to none", "s"
     )
-    pending_s: float = field(
-        default=2.0,
-        metadata={
-            "help": "fewer pending rows than arrive in this time are close to none",
-            "unit": "s",
-        },
+    apart: float = parameter(2.0, "so many times the median of pending rows stand out", "1")
+    scale_down: float = parameter(0.2, "share of executors removed when over-provisioned", "1")
+    settle_s: float = parameter(120.0, "time after which a resolution is judged", "s")
+    relief: float = parameter(
+        0.1, "share by which backpressure must fall, else it did not help", "1"
     )
-    apart: float = field(
-        default=2.0,
-        metadata={"help": "so many times the median of pending rows stand out", "unit": "1"},
+    blacklist_s: float = parameter(
+        600.0, "time for which a resolution that did not help is not tried", "s"
     )
-    scale_down: float = field(
-        default=0.2,
-        metadata={"help": "share of executors removed when over-provisioned", "unit": "1"},
-    )
-    settle_s: float = field(
-        default=120.0, metadata={"help": "time after which a resolution is judged", "unit": "s"}
-    )
-    relief: float = field(
-        default=0.1,
-        metadata={
-            "help": "share by which backpressure must fall, else it did not help",
-            "unit": "1",
-        },
-    )
-    blacklist_s: float = field(
-        default=600.0,
-        metadata={
-            "help": "time for which a resolution that did not help is not tried",
-            "unit": "s",
-        },
-    )
-    slo: float = field(
-        default=10.0,
-        metadata={
-            "help": "latency objective; half of it stands for a missing trigger",
-            "unit": "s",
-        },
-    )
+    slo: float = parameter(10.0, "latency objective; half of it stands for a missing trigger", "s")
 
     def __post_init__(self) -> None:
         for name in (entry.name for entry in fields(self)):
@@ -223,9 +194,7 @@ class Dhalion:
     def _judged(
         self, observation: Observation, suspended: float, memory: Memory
     ) -> tuple[dict[str, float], dict[str, Any] | None]:
-        """Return the blacklist (resolution -> until when) and the resolution that is still on
-        trial.
-        """
+        """Return the blacklist (resolution -> until when) and the resolution still on trial."""
         now, tried = observation.t_s, memory.get("tried")
         until = {
             what: t
@@ -243,9 +212,7 @@ class Dhalion:
         return until if helped else {**until, tried["what"]: now + self.blacklist_s}, None
 
     def _helped(self, tried: Mapping[str, Any], suspended: float) -> bool:
-        """Backpressure fell by its share or is gone; after scaling down there must still be
-        none.
-        """
+        """Tell whether backpressure fell enough; after scaling in, it must be absent."""
         return suspended < max(
             float(tried["suspended"]) * (1 - self.relief), self.backpressure_ms / 1000
         )

@@ -1,16 +1,15 @@
-"""Dhalion as Koper adapted it (thesis, section 3.4): scale by input rate over throughput while rows
-wait ever longer.
-"""
+"""Dhalion as Koper adapted it (thesis, 3.4): input rate over throughput while the lag grows."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.backpressure import suspended_share
@@ -56,39 +55,19 @@ class DhalionAdapted:
         monotone=True,
     )
 
-    latency_threshold_s: float = field(
-        default=5.0,
-        metadata={"help": "rows that wait longer are late (Koper: 1, 5, 10)", "unit": "s"},
+    latency_threshold_s: float = parameter(
+        5.0, "rows that wait longer are late (Koper: 1, 5, 10)", "s"
     )
-    factor: float = field(
-        default=0.2, metadata={"help": "over-provisioning when scaling up", "unit": "1"}
+    factor: float = parameter(0.2, "over-provisioning when scaling up", "1")
+    scale_down: float = parameter(0.2, "share of executors removed when scaling down", "1")
+    backpressure_ms: float = parameter(100.0, "below this there is no backpressure", "ms/s")
+    cpu_threshold: float = parameter(0.6, "below this CPU share the job may shrink", "1")
+    cooldown_s: float = parameter(
+        120.0, "time after a change of size in which nothing is decided", "s"
     )
-    scale_down: float = field(
-        default=0.2, metadata={"help": "share of executors removed when scaling down", "unit": "1"}
-    )
-    backpressure_ms: float = field(
-        default=100.0, metadata={"help": "below this there is no backpressure", "unit": "ms/s"}
-    )
-    cpu_threshold: float = field(
-        default=0.6, metadata={"help": "below this CPU share the job may shrink", "unit": "1"}
-    )
-    cooldown_s: float = field(
-        default=120.0,
-        metadata={"help": "time after a change of size in which nothing is decided", "unit": "s"},
-    )
-    window_s: float = field(
-        default=60.0, metadata={"help": "window of the slope of the lag", "unit": "s"}
-    )
-    throughput: str = field(
-        default="sink", metadata={"help": "sink: rows given out; source: rows read", "unit": "text"}
-    )
-    slo: float = field(
-        default=10.0,
-        metadata={
-            "help": "latency objective; half of it stands for a missing trigger",
-            "unit": "s",
-        },
-    )
+    window_s: float = parameter(60.0, "window of the slope of the lag", "s")
+    throughput: str = parameter("sink", "sink: rows given out; source: rows read", "text")
+    slo: float = parameter(10.0, "latency objective; half of it stands for a missing trigger", "s")
 
     def __post_init__(self) -> None:
         for name in (

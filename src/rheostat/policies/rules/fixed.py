@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter
 from rheostat.policies.sample_order import in_order
 
 
@@ -26,12 +27,8 @@ class Fixed:
         monotone=True,
     )
 
-    executors: int = field(
-        default=0,
-        metadata={
-            "help": "size at all times; 0: the size that was found first",
-            "unit": "executors",
-        },
+    executors: int = parameter(
+        0, "size at all times; 0: the size that was found first", "executors"
     )
 
     def __post_init__(self) -> None:

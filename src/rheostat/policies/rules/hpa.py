@@ -1,17 +1,16 @@
-"""Kubernetes' HorizontalPodAutoscaler, version 2 (Varga 2021, equation 1; Koper 2022,
-section 3.2).
-"""
+"""Kubernetes' HorizontalPodAutoscaler, version 2 (Varga 2021, eq. 1; Koper 2022, section 3.2)."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter
 from rheostat.policies.rules.kubernetes import (
     SELECT,
     UNSET,
@@ -51,49 +50,26 @@ class Hpa:
         steady=Observation(t_s=0.0, executors=4, cpu=0.7),
     )
 
-    metrics: str = field(
-        default="cpu 0.7",
-        metadata={
-            "help": (
-                "numbers of an observation with their targets, as cpu 0.7 or cpu 70%; 'each': a"
-                " total to share"
-            ),
-            "unit": "text",
-        },
+    metrics: str = parameter(
+        "cpu 0.7",
+        (
+            "numbers of an observation with their targets, as cpu 0.7 or cpu 70%; 'each': a"
+            " total to share"
+        ),
+        "text",
     )
-    tolerance_up: float = field(
-        default=0.1, metadata={"help": "a ratio this much above 1 changes nothing", "unit": "1"}
+    tolerance_up: float = parameter(0.1, "a ratio this much above 1 changes nothing", "1")
+    tolerance_down: float = parameter(0.1, "a ratio this much below 1 changes nothing", "1")
+    up_window_s: float = parameter(0.0, "stabilization window for scaling up", "s")
+    down_window_s: float = parameter(300.0, "stabilization window for scaling down", "s")
+    up_policies: str = parameter(
+        "Percent 100 15, Pods 4 15", "type value periodSeconds, ...", "text"
     )
-    tolerance_down: float = field(
-        default=0.1, metadata={"help": "a ratio this much below 1 changes nothing", "unit": "1"}
-    )
-    up_window_s: float = field(
-        default=0.0, metadata={"help": "stabilization window for scaling up", "unit": "s"}
-    )
-    down_window_s: float = field(
-        default=300.0, metadata={"help": "stabilization window for scaling down", "unit": "s"}
-    )
-    up_policies: str = field(
-        default="Percent 100 15, Pods 4 15",
-        metadata={"help": "type value periodSeconds, ...", "unit": "text"},
-    )
-    down_policies: str = field(
-        default="Percent 100 15", metadata={"help": "type value periodSeconds, ...", "unit": "text"}
-    )
-    up_select: str = field(
-        default="Max",
-        metadata={"help": "which scaling policy counts: Max, Min or Disabled", "unit": "text"},
-    )
-    down_select: str = field(
-        default="Max",
-        metadata={"help": "which scaling policy counts: Max, Min or Disabled", "unit": "text"},
-    )
-    behavior: str = field(
-        default="set",
-        metadata={
-            "help": "unset: a manifest without it, at most the double or 4 in one decision",
-            "unit": "text",
-        },
+    down_policies: str = parameter("Percent 100 15", "type value periodSeconds, ...", "text")
+    up_select: str = parameter("Max", "which scaling policy counts: Max, Min or Disabled", "text")
+    down_select: str = parameter("Max", "which scaling policy counts: Max, Min or Disabled", "text")
+    behavior: str = parameter(
+        "set", "unset: a manifest without it, at most the double or 4 in one decision", "text"
     )
 
     def __post_init__(self) -> None:
@@ -131,9 +107,7 @@ class Hpa:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A field of ``Observation`` with its target: an average over executors, or a total of which
-    each has its share.
-    """
+    """A field of ``Observation`` and its target, averaged over executors or in total."""
 
     name: str
     target: float
@@ -154,9 +128,7 @@ _NUMBERS = frozenset(
 
 @lru_cache(maxsize=64)
 def parse_metrics(text: str) -> tuple[Metric, ...]:
-    """Return the metrics in ``name target [each], ...``; raises BadInput for a field that is no
-    number or a target of 0.
-    """
+    """Return the metrics of ``name target [each], ...``; raises BadInput for an invalid one."""
     metrics = tuple(_parse_metric(part) for part in text.split(","))
     if len({metric.name for metric in metrics}) < len(metrics):
         raise BadInput(f"a metric must be named once, but they are {text!r}")

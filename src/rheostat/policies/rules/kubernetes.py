@@ -1,6 +1,4 @@
-"""The machinery of Kubernetes' HorizontalPodAutoscaler (autoscaling/v2), apart from which metrics
-it is fed.
-"""
+"""The algorithm of Kubernetes' HorizontalPodAutoscaler (autoscaling/v2), for any metrics."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ _INT32_MAX = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class ScalingPolicy:
-    """At most ``value`` pods, or ``value`` percent of the size at its beginning, in any
-    ``period_s`` seconds.
-    """
+    """At most ``value`` pods, or percent of the initial size, per ``period_s`` seconds."""
 
     kind: str
     value: float
@@ -37,9 +33,7 @@ class ScalingPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How fast one direction may go: stabilization window, scaling policies, and which of these
-    counts.
-    """
+    """The limits of one direction: stabilization window, scaling policies, and their selection."""
 
     window_s: float
     policies: tuple[ScalingPolicy, ...]
@@ -58,11 +52,9 @@ class Rules:
     def limit(
         self, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int
     ) -> int:
-        """Return the furthest size that the policies allow (``sign`` 1: up, -1: down), never back
-        past ``current``.
+        """Return the largest size that the policies allow (``sign`` 1: up, -1: down).
 
-        Without ``behavior`` a decision may go up to the double or to 4 (``calculateScaleUpLimit``),
-        and down to anything.
+        Without ``behavior``: up to double or 4 (``calculateScaleUpLimit``), down without limit.
         """
         if self.select == UNSET:
             return max(2 * current, 4) if sign > 0 else 0
@@ -79,9 +71,7 @@ class Rules:
 def _reach(
     policy: ScalingPolicy, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int
 ) -> int:
-    """Return start +- value; percent as Kubernetes computes it: up rounded up, down cut off, last
-    digits and all (70 + 10 % = 78).
-    """
+    """Return start +- value with Kubernetes' rounding (up: ceiling; down: truncated)."""
     # A period begins with the size at its start, however many steps were taken in it since.
     start = current - sum(change for t, change in changes if now - policy.period_s < t <= now)
     if policy.kind == "Pods":
@@ -92,9 +82,7 @@ def _reach(
 
 @lru_cache(maxsize=64)
 def parse_policies(text: str) -> tuple[ScalingPolicy, ...]:
-    """Return scaling policies from ``type value periodSeconds`` with commas between, as ``Percent
-    100 15, Pods 4 15``.
-    """
+    """Return the scaling policies of a text such as ``Percent 100 15, Pods 4 15``."""
     return tuple(_parse_policy(part) for part in text.split(",") if part.strip())
 
 
@@ -110,12 +98,10 @@ def _parse_policy(text: str) -> ScalingPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A metric and its target as the controller reads them: in whole steps, cut off; ``steps`` in a
-    unit.
+    """A metric and its target in whole steps, as the controller reads them; ``steps`` per unit.
 
-    A resource's utilization comes in whole per cents (``GetResourceUtilizationRatio``), any other
-    metric in thousandths. ``is_total``: the value is a total, of which every executor has its share
-    (``AverageValue`` of an external metric).
+    Percent for utilization (``GetResourceUtilizationRatio``), else thousandths. ``is_total``: the
+    executors share the value (``AverageValue`` of an external metric).
     """
 
     value: float
@@ -135,12 +121,10 @@ class Reading:
         return self.over_target(1.0) / (executors if self.is_total else 1)
 
     def proposal(self, current: int, ready: int, up: float, down: float) -> int:
-        """Return ceil(ratio x ready executors); ``current`` where the ratio is within the tolerance
-        (1 - down .. 1 + up).
+        """Return ceil(ratio x ready executors), or ``current`` within the tolerance.
 
-        Executors that are on their way (ready below current) count as idle when scaling up: they
-        may turn the tolerance, never the direction. A ratio above 1 therefore never proposes less
-        than ``current``. Source: Kubernetes, ``ReplicaCalculator``.
+        Executors that start count as idle when scaling up. Source: Kubernetes,
+        ``ReplicaCalculator``.
         """
         ratio = self.ratio(current)
         if 1 - down <= ratio <= 1 + up:
@@ -160,9 +144,7 @@ def _ceil(executors: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Autoscaler:
-    """From ratios metric / target to a size: tolerance, missing metrics, stabilization windows,
-    scaling policies.
-    """
+    """From ratios metric / target to a size: tolerance, missing metrics, windows, policies."""
 
     up: Rules
     down: Rules
@@ -179,9 +161,7 @@ class Autoscaler:
     def decide(
         self, readings: Mapping[str, Reading | None], observation: Observation, memory: Memory
     ) -> tuple[Decision, dict[str, Any]]:
-        """Return the largest proposal over all metrics after windows and policies; an absent metric
-        blocks scaling down.
-        """
+        """Return the largest proposal after windows and policies."""
         kept = self._remember(observation, memory)
         current, ready = observation.size, _ready(observation)
         read = {
@@ -228,9 +208,7 @@ class Autoscaler:
         return Decision(target=max(1, limited), reason=reason, evidence=evidence), kept
 
     def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
-        """The first recommendation is the size that was found, so that nothing shrinks before one
-        window is over.
-        """
+        """Remember a recommendation; the window starts with the current size."""
         now, size, change = observation.t_s, observation.size, resized(observation, memory)
         longest_s = max(
             (policy.period_s for rules in (self.up, self.down) for policy in rules.policies),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter, require_above_0, require_at_least
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.windows import deriv, within
 
@@ -43,40 +44,22 @@ class Pid:
         steady=Observation(t_s=0.0, executors=4, lag_s=1.0),
     )
 
-    signal: str = field(
-        default="lag_s",
-        metadata={"help": "what is controlled: lag_s, latency_s, busy or cpu", "unit": "text"},
-    )
-    setpoint: float = field(
-        default=1.0,
-        metadata={"help": "the value that the signal is to have", "unit": "of the signal"},
-    )
-    kp: float = field(default=0.5, metadata={"help": "proportional gain", "unit": "executors"})
-    ki: float = field(default=0.01, metadata={"help": "integral gain", "unit": "executors/s"})
-    kd: float = field(default=2.0, metadata={"help": "derivative gain", "unit": "executors s"})
-    error_max: float = field(
-        default=5.0,
-        metadata={"help": "the error is cut at this many times the setpoint", "unit": "1"},
-    )
-    windup: float = field(
-        default=1.0,
-        metadata={"help": "furthest distance of what was asked from the size", "unit": "executors"},
-    )
-    window_s: float = field(
-        default=30.0, metadata={"help": "window of the derivative", "unit": "s"}
-    )
+    signal: str = parameter("lag_s", "what is controlled: lag_s, latency_s, busy or cpu", "text")
+    setpoint: float = parameter(1.0, "the value that the signal is to have", "of the signal")
+    kp: float = parameter(0.5, "proportional gain", "executors")
+    ki: float = parameter(0.01, "integral gain", "executors/s")
+    kd: float = parameter(2.0, "derivative gain", "executors s")
+    error_max: float = parameter(5.0, "the error is cut at this many times the setpoint", "1")
+    windup: float = parameter(1.0, "furthest distance of what was asked from the size", "executors")
+    window_s: float = parameter(30.0, "window of the derivative", "s")
 
     def __post_init__(self) -> None:
         if self.signal not in _SIGNALS:
             raise BadInput(
                 f"signal must be one of {', '.join(_SIGNALS)}, but it is {self.signal!r}"
             )
-        for name in ("setpoint", "error_max", "window_s"):
-            if not getattr(self, name) > 0:
-                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
-        for name in ("kp", "ki", "kd", "windup"):
-            if not getattr(self, name) >= 0:
-                raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name)}")
+        require_above_0(self, "setpoint", "error_max", "window_s")
+        require_at_least(self, 0, "kp", "ki", "kd", "windup")
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -119,9 +102,7 @@ class Pid:
         return frozenset({self.signal})
 
     def _integral(self, observation: Observation, size: int, error: float, memory: Memory) -> float:
-        """Integrate, and track the size that stands: what was asked beyond it is not integrated
-        (back-calculation).
-        """
+        """Integrate with back-calculation: requests beyond the size do not accumulate."""
         # The integral that would have asked for exactly the size that stands.
         standing = size - memory.get("fast", 0.0)
         tracked = min(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.batch_ratio import batch_ratio
 from rheostat.signals.statistics.windows import mean, within
@@ -39,27 +40,15 @@ class SparkBatchRatio:
         steady=Observation(t_s=0.0, executors=4, batch_s=7.0, trigger_s=10.0),
     )
 
-    up_ratio: float = field(
-        default=0.9, metadata={"help": "above this mean ratio, scale out", "unit": "1"}
+    up_ratio: float = parameter(0.9, "above this mean ratio, scale out", "1")
+    down_ratio: float = parameter(0.5, "below this mean ratio, scale in by one", "1")
+    inclusive: bool = parameter(
+        False, "a mean at a threshold counts, too, as in Spark's class", "yes/no"
     )
-    down_ratio: float = field(
-        default=0.5, metadata={"help": "below this mean ratio, scale in by one", "unit": "1"}
+    interval_s: float = parameter(
+        60.0, "time between two decisions, and the window of the mean", "s"
     )
-    inclusive: bool = field(
-        default=False,
-        metadata={
-            "help": "a mean at a threshold counts, too, as in Spark's class",
-            "unit": "yes/no",
-        },
-    )
-    interval_s: float = field(
-        default=60.0,
-        metadata={"help": "time between two decisions, and the window of the mean", "unit": "s"},
-    )
-    slo: float = field(
-        default=10.0,
-        metadata={"help": "latency objective; half of it is R without a trigger", "unit": "s"},
-    )
+    slo: float = parameter(10.0, "latency objective; half of it is R without a trigger", "s")
 
     def __post_init__(self) -> None:
         if not 0 <= self.down_ratio < self.up_ratio:

@@ -1,15 +1,14 @@
-"""Two thresholds on utilization: the simplest rule that reacts, and the baseline of rule-based
-autoscaling.
-"""
+"""Two thresholds on utilization: the baseline of rule-based autoscaling."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.utilization import DEFINITIONS, utilization
 
@@ -31,18 +30,11 @@ class Threshold:
         steady=Observation(t_s=0.0, executors=4, busy=0.6),
     )
 
-    high: float = field(
-        default=0.8, metadata={"help": "above this utilization, scale out", "unit": "1"}
-    )
-    low: float = field(
-        default=0.4, metadata={"help": "below this utilization, scale in", "unit": "1"}
-    )
-    step: int = field(
-        default=1, metadata={"help": "executors added or removed at a time", "unit": "executors"}
-    )
-    utilization: str = field(
-        default="varga",
-        metadata={"help": "its definition: varga (busy) or koper (not idle)", "unit": "text"},
+    high: float = parameter(0.8, "above this utilization, scale out", "1")
+    low: float = parameter(0.4, "below this utilization, scale in", "1")
+    step: int = parameter(1, "executors added or removed at a time", "executors")
+    utilization: str = parameter(
+        "varga", "its definition: varga (busy) or koper (not idle)", "text"
     )
 
     def __post_init__(self) -> None:

@@ -1,16 +1,15 @@
-"""Varga et al., Towards autoscaling of Apache Flink jobs (2021): utilization and the gated change
-of lag, decided by an HPA.
-"""
+"""Varga et al. (2021), Towards autoscaling of Apache Flink jobs: utilization and lag, by an HPA."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.about import About
+from rheostat.policies.parameters import parameter, require_above_0
 from rheostat.policies.rules.kubernetes import Autoscaler, Reading, Rules, parse_policies
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import consumed_per_s, gated_lag_change, queued_rows, relative_lag_change
@@ -57,42 +56,23 @@ class VargaV1:
         steady=_STEADY,
     )
 
-    target_utilization: float = field(
-        default=0.7, metadata={"help": "target of utilization (Koper: 0.3, 0.5, 0.7)", "unit": "1"}
+    target_utilization: float = parameter(0.7, "target of utilization (Koper: 0.3, 0.5, 0.7)", "1")
+    lag_target: float = parameter(
+        1.0, "target of the lag metric; below 1 overshoots to catch up", "1"
     )
-    lag_target: float = field(
-        default=1.0,
-        metadata={"help": "target of the lag metric; below 1 overshoots to catch up", "unit": "1"},
+    threshold_rows: float = parameter(50_000.0, "lag from which the lag metric counts", "rows")
+    down_window_s: float = parameter(480.0, "stabilization window for scaling down", "s")
+    window_s: float = parameter(60.0, "window of the slope of the lag and of the mean rate", "s")
+    lag: str = parameter("sum", "which lag: sum (true) or upper (eq. 2)", "text")
+    scope: str = parameter(
+        "job", "lag, slope and threshold of the job, or of each pod (executor)", "text"
     )
-    threshold_rows: float = field(
-        default=50_000.0, metadata={"help": "lag from which the lag metric counts", "unit": "rows"}
-    )
-    down_window_s: float = field(
-        default=480.0, metadata={"help": "stabilization window for scaling down", "unit": "s"}
-    )
-    window_s: float = field(
-        default=60.0,
-        metadata={"help": "window of the slope of the lag and of the mean rate", "unit": "s"},
-    )
-    lag: str = field(
-        default="sum", metadata={"help": "which lag: sum (true) or upper (eq. 2)", "unit": "text"}
-    )
-    scope: str = field(
-        default="job",
-        metadata={
-            "help": "lag, slope and threshold of the job, or of each pod (executor)",
-            "unit": "text",
-        },
-    )
-    utilization: str = field(
-        default="koper",
-        metadata={"help": "its definition: varga (busy) or koper (not idle)", "unit": "text"},
+    utilization: str = parameter(
+        "koper", "its definition: varga (busy) or koper (not idle)", "text"
     )
 
     def __post_init__(self) -> None:
-        for name in ("target_utilization", "lag_target", "window_s", "down_window_s"):
-            if not getattr(self, name) > 0:
-                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        require_above_0(self, "target_utilization", "lag_target", "window_s", "down_window_s")
         if not self.threshold_rows >= 0:
             raise BadInput(f"threshold_rows must be at least 0, but it is {self.threshold_rows}")
         for name, choices in (
@@ -113,9 +93,7 @@ class VargaV1:
     def readings(
         self, observation: Observation, memory: Memory
     ) -> tuple[dict[str, Reading | None], dict[str, Any]]:
-        """Return the metrics ``utilization`` and ``lag`` as an HPA would be given them, and the
-        windows to remember; a metric that cannot be had is None.
-        """
+        """Return the metrics ``utilization`` and ``lag`` (or None) and the windows to keep."""
         lags = self._lags(observation, memory)
         return self._readings(observation, lags), {"lags": lags}
 
@@ -145,9 +123,7 @@ class VargaV1:
         return decision, {**behaviour, **kept}
 
     def _lags(self, observation: Observation, memory: Memory) -> dict[str, Any]:
-        """Return the window: times, and lag, rows consumed and rows arrived of the job, or the
-        first two of each executor.
-        """
+        """Return the window: times and lag, consumed and arrived rows (job or executors)."""
         past, now = memory.get("lags", {}), observation.t_s
         times, columns = extended(
             past.get("times", ()),
@@ -207,9 +183,8 @@ class VargaV2(VargaV1):
         steady=_STEADY,
     )
 
-    cooldown_s: float = field(
-        default=120.0,
-        metadata={"help": "both metrics are 0 this long after a change of executors", "unit": "s"},
+    cooldown_s: float = parameter(
+        120.0, "both metrics are 0 this long after a change of executors", "s"
     )
 
     def __post_init__(self) -> None:

@@ -12,9 +12,7 @@ _SOON_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Rates by horizon, from now (0 s) on: the median, and what is exceeded once in ten and in a
-    hundred times.
-    """
+    """Rates by horizon, from now (0 s) on: the 50 %, 90 % and 99 % quantiles."""
 
     t_s: tuple[float, ...]
     p50: tuple[float, ...]
@@ -26,9 +24,7 @@ class Forecast:
         return list(zip(self.t_s, rates, strict=True))
 
     def until_above(self, limit: float) -> float:
-        """Return in how many seconds the 90 % path rises above a rate; where it is above it now, it
-        must fall below it first, and in two minutes.
-        """
+        """Return the seconds until the 90 % path next rises above a rate (0: above it for long)."""
         below = False
         for t_s, rate in zip(self.t_s, self.p90, strict=True):
             if rate > limit and (below or t_s > _SOON_S):

@@ -13,10 +13,9 @@ _GAP = 10
 def with_rate(
     kept: Mapping[str, Any], t_s: float, rate_per_s: float, interval_s: float, most: int
 ) -> dict[str, Any]:
-    """Return the series with a sample more: ``means``, oldest first, at most ``most``.
+    """Return the series with one more sample: ``means``, oldest first, at most ``most``.
 
-    The sample counts to the interval in which it falls; its mean is kept when the next one begins.
-    A clock that was put back, or a gap, begins a new series.
+    A clock that was set back, or a gap, starts a new series.
     """
     place = math.floor(t_s / interval_s)
     passed = place - kept.get("place", place)

@@ -11,11 +11,7 @@ LIKE = 0.3
 
 
 def distance(series: Floats, steps: int, now: float) -> Floats:
-    """Return how far each moment of a series is from its last, at which the rate is ``now``: the
-    larger of the differences in the logarithms of the rate and of its change over ``steps``.
-
-    A rate that falls through a height says nothing of one that rises through it.
-    """
+    """Return each moment's log distance from now, in the rate and its change."""
     levels = _log(series)
     changes = levels - np.concatenate((levels[:1].repeat(steps), levels[:-steps]))
     away: Floats = np.maximum(np.abs(levels - _log(now)), np.abs(changes - changes[-1]))

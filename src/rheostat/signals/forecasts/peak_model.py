@@ -20,10 +20,7 @@ _WARM = 10
 def learnt(
     model: Mapping[str, Any], t_s: float, rates: Sequence[float], ahead: int, season_s: float
 ) -> dict[str, Any]:
-    """Return the model after the newest of ``rates`` (oldest first, one an interval, at ``t_s``).
-
-    What was known ``ahead`` intervals ago is the sample, the highest rate since then its answer.
-    """
+    """Return the model after the newest of ``rates`` (oldest first, one an interval)."""
     inputs = [*model.get("inputs", ()), _inputs(t_s, rates, ahead, season_s)]
     updated = {**model, "inputs": inputs[-ahead:], "seen": model.get("seen", 0)}
     if len(inputs) <= ahead or len(rates) < ahead:
@@ -54,9 +51,7 @@ def peak(model: Mapping[str, Any]) -> float | None:
 
 
 def _inputs(t_s: float, rates: Sequence[float], ahead: int, season_s: float) -> list[float]:
-    """Return 1, the rate and its change over the last horizon, the time of the season, and the mean
-    rate, in which rate and change are told.
-    """
+    """Return the features: 1, relative rate and trend, time of the season; last, the mean rate."""
     recent, earlier = rates[-ahead:], rates[-2 * ahead : -ahead] or rates[-ahead:]
     mean = sum(recent) / len(recent)
     scale = max(1e-9, mean)

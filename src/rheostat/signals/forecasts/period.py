@@ -20,9 +20,7 @@ _AS_GOOD = 0.9
 
 
 def period_s(rates: Rates) -> float | None:
-    """Return the length in seconds of the period that the recorded rates repeat; None where two of
-    them have not been seen yet, or none is clear.
-    """
+    """Return the period in seconds that the recorded rates repeat; None where none is clear."""
     for series, step_s in ((rates.fine, FINE_S), (rates.minutes, MINUTE_S)):
         if (steps := period(series)) is not None:
             return steps * step_s
@@ -30,9 +28,7 @@ def period_s(rates: Rates) -> float | None:
 
 
 def period(series: Floats) -> int | None:
-    """Return the steps after which a series repeats itself, at most half of its length; None where
-    it does not.
-    """
+    """Return the period of a series in steps, at most half its length; None if it has none."""
     if len(series) < 2 * _SHORTEST + 1:
         return None
     alike = _correlations(series)
@@ -51,9 +47,7 @@ def period(series: Floats) -> int | None:
 
 
 def _correlations(series: Floats) -> Floats:
-    """Return the correlation of a series with itself by shift, up to half of its length and one
-    more: by a Fourier transform, for what overlaps at each shift.
-    """
+    """Return the autocorrelation by shift, up to half the length plus one, by an FFT."""
     n, most = len(series), len(series) // 2 + 2
     apart = series - series.mean()
     waves = np.fft.rfft(apart, 2 * n)

@@ -25,11 +25,7 @@ _UNKNOWN_S = 600.0
 
 
 def with_rate(history: Mapping[str, Any], t_s: float, rate_per_s: float) -> dict[str, Any]:
-    """Return the history with the mean rate since the time that it knew last.
-
-    A time that is not newer adds nothing but the rate of now. A gap of more than a ring, or a clock
-    that was put back, empties it.
-    """
+    """Return the history with the mean rate since its last time; a long gap empties it."""
     since_s = history.get("t_s", t_s)
     kept = {
         name: _grown(history.get(name), size_s, most, since_s, t_s, rate_per_s)
@@ -70,9 +66,7 @@ class Rates:
         """Hour, day and week, and the period of the load: infinite where there is none."""
 
     def before(self, ages_s: Floats, *, fine: bool = False) -> Floats:
-        """Return the rates so many seconds ago, by the minute in the last day and by the quarter of
-        an hour before it, ``fine`` by five seconds in the last hour; NaN where nothing was kept.
-        """
+        """Return the rates at these ages; by 5 s in the last hour if ``fine``; NaN if unknown."""
         rates = np.full(ages_s.shape, np.nan)
         for middles_s, means in self._rings[: 3 if fine else 2]:
             if len(means):
@@ -102,9 +96,7 @@ def _grown(
     t_s: float,
     rate_per_s: float,
 ) -> Mapping[str, Any]:
-    """Return a ring with a rate that held from ``since_s`` to ``t_s``: whole means and the part of
-    one that is not full yet.
-    """
+    """Return a ring extended by a rate that held from ``since_s`` to ``t_s``."""
     if ring is None or not 0 <= t_s - since_s < most * size_s:
         return {"means": [], "part_s": 0.0, "part_rows": 0.0}
     lasts_s = t_s - since_s

@@ -1,6 +1,4 @@
-"""A simple forecast of a series: the last season again at the level of now, else the damped
-trend.
-"""
+"""Forecast of a series: the last season scaled to the current level, else the damped trend."""
 
 from __future__ import annotations
 
@@ -16,10 +14,9 @@ _MOST_RISE = 3.0
 
 
 def seasonal(series: Sequence[float], season: int, steps: int) -> list[float]:
-    """Return the next ``steps`` values, never below 0; ``series`` has at least one.
+    """Return the next ``steps`` values, at least 0, from a non-empty series.
 
-    Where a season and a level's length are known, the value of a season before, times the level
-    now over that of a season before (at most tripled or thirded). Else Holt's damped trend.
+    The last season scaled to the current level (by 1/3 to 3); Holt's damped trend without one.
     """
     if len(series) >= season + _LEVEL:
         before = series[len(series) - season - _LEVEL : len(series) - season]
@@ -38,12 +35,7 @@ def seasonal(series: Sequence[float], season: int, steps: int) -> list[float]:
 def error_ratio(
     series: Sequence[float], season: int, steps: int, origins: int = 10
 ) -> float | None:
-    """Return how much the forecasts of the last ``origins`` missed over what the last value, as
-    forecast, missed; None where there are not enough values.
-
-    A scaled error as MASE, with the naive forecast over the same horizons. Infinite where only the
-    naive one was right.
-    """
+    """Return the scaled error (MASE) of the last ``origins`` forecasts; None with few values."""
     ends = range(max(2, len(series) - origins - steps + 1), len(series) - steps + 1)
     if len(ends) < origins:
         return None

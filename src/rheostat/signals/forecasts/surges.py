@@ -24,9 +24,7 @@ _UNKNOWN_SHARE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Surge:
-    """A rise that may come: the highest rate, how much of the rise comes at once, and the rest as
-    fast as so much in five seconds.
-    """
+    """A possible rise: the highest rate, the part that comes at once, and its probability."""
 
     rate: float
     once: float
@@ -45,9 +43,7 @@ class Surge:
 
 @dataclass(frozen=True, slots=True)
 class Surges:
-    """What followed the moments of the past at which the rate was like now: each row the rate that
-    was reached from one of them, and the largest step on the way.
-    """
+    """What followed similar moments in the past: rows of (rate reached, largest single step)."""
 
     fine: Floats
     minutes: Floats
@@ -61,9 +57,7 @@ class Surges:
     """What the rate may do as never before: the longer it is watched, the less."""
 
     def above(self, limit: float) -> Surge | None:
-        """Return the mean of the surges above a rate, and how often there is one; None where none
-        was seen.
-        """
+        """Return the mean surge above a rate and its probability; None where none was recorded."""
         largest = None
         for reached, often in ((self.fine, 1.0), (self.minutes, self.often)):
             over = reached[:, reached[0] > limit] if reached.size else reached
@@ -81,11 +75,9 @@ class Surges:
 def surges(
     rates: Rates, within_s: float, *, expected: float = 0.0, announced: float = 0.0
 ) -> Surges:
-    """Return what the rate may reach within so many seconds.
+    """Return what the rate may reach within so many seconds, by the largest rises at similar rates.
 
-    Conformal: the largest rises within that time, over the moments of the last hour and of the last
-    day at which the rate was like now. A rate that was never reached counts only if it was
-    ``announced``; one that the load is ``expected`` to reach counts while the history is short.
+    A rate never reached counts only if ``announced``; an ``expected`` one while history is short.
     """
     minutes = max(1, round(within_s / MINUTE_S))
     highest = max(

@@ -1,8 +1,4 @@
-"""The arrival rate to come: experts per horizon, weighted by how well they did, with quantiles.
-
-What each expert would have said in the past is known now, so all that is remembered is the history,
-and what was read from it last: the experts' weights, and the quantiles of what they missed.
-"""
+"""The future arrival rate: experts per horizon, weighted by past errors, with quantiles."""
 
 from __future__ import annotations
 
@@ -44,9 +40,7 @@ _PRIOR, _PRIOR_STEPS = (0.0, 0.08, 0.25), 15.0
 
 
 def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]:
-    """Return the fits with that of one horizon (its place in ``HORIZONS_S``) read anew from the
-    history.
-    """
+    """Return the fits with one horizon (index in ``HORIZONS_S``) refitted from the history."""
     step_s, ahead = _steps(HORIZONS_S[horizon])
     series = rates.fine if step_s == FINE_S else rates.minutes
     if len(series) < _EVIDENCE * ahead + 3:
@@ -66,16 +60,12 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
 
 
 def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
-    """Return the rates to come, by what is known of the history and of the fits.
+    """Return the forecast from the history and the fits.
 
-    A horizon without a fit has the median of the one before, the nearest that of now, and above it
-    the damped trend. Quantiles never fall below the median, nor rates below 0.
+    A horizon without a fit has the previous median, and the damped trend above it.
     """
     paths: list[list[float]] = [[rates.now], [rates.now], [rates.now]]
-    tails = {
-        FINE_S: rates.fine[-_TAIL:].tolist(),
-        MINUTE_S: rates.minutes[-_TAIL:].tolist(),
-    }
+    tails = {FINE_S: rates.fine[-_TAIL:].tolist(), MINUTE_S: rates.minutes[-_TAIL:].tolist()}
     unknown = rates.unknown * rates.now  # it is thought to jump by so much at the worst
     before = _seasons_ago(rates)
     middle, offsets = rates.now, [share * rates.now for share in _PRIOR]
@@ -103,9 +93,7 @@ def _worse(missed: Floats, by_last: Floats) -> bool:
 
 
 def _seasons_ago(rates: Rates) -> dict[tuple[float, float], float]:
-    """Return by (season, seconds) the rates that ``_current_forecasts`` needs: one season before
-    each horizon, and at the steps of the level.
-    """
+    """Return by (season, age in s) the past rates that ``_current_forecasts`` reads."""
     levels = [-step_s * n for step_s in (FINE_S, MINUTE_S) for n in range(_LEVEL)]
     aways = sorted({*levels, *HORIZONS_S})
     rates_before: dict[tuple[float, float], float] = {}
@@ -178,9 +166,7 @@ def _steps(horizon_s: float) -> tuple[float, int]:
 
 
 def _experts(rates: Rates, series: Floats, step_s: float, ahead: int) -> Floats:
-    """Return what each expert says at each step of the rate ``ahead`` steps later, a row an expert;
-    NaN where it has nothing to say.
-    """
+    """Return the forecasts ``ahead`` steps later at each step, a row an expert (or NaN)."""
     short = max(2, min(ahead, _LONG))
     level = _mean(series, _LEVEL)
     forecasts = [series, level, _trend(series, short, ahead), _trend(series, _LONG, ahead)]
@@ -213,9 +199,7 @@ def _trend(series: Floats, steps: int, ahead: int) -> Floats:
 
 
 def _weights(misses: Floats) -> Floats:
-    """Return the experts' weights: exponential in their pinball loss at the median, that counts
-    less the older it is.
-    """
+    """Return the experts' weights: exponential in their recency-weighted absolute error."""
     ages = np.arange(misses.shape[1])[::-1]
     known = np.isfinite(misses)
     counts = np.where(known, 0.5 ** (ages / _HALF_LIFE), 0.0)
@@ -236,9 +220,7 @@ def _mixed(forecasts: Floats, weights: Floats) -> Floats:
 
 
 def _offsets(missed: Floats, away: Floats, now: float) -> list[float]:
-    """Return the quantiles of what was missed when the rate was most like now: conformal, with a
-    level that rises where it was too low of late.
-    """
+    """Return conformal quantiles of the errors at similar rates, raised where recently too low."""
     most = max(_FEW, int(_ALIKE * len(missed)))
     alike = missed
     if len(missed) > most:

@@ -1,6 +1,4 @@
-"""A Gaussian process over sizes: a smooth curve through what was measured, and a straight line
-where nothing was.
-"""
+"""Gaussian-process regression over sizes, with a straight line through 0 as the prior mean."""
 
 from __future__ import annotations
 
@@ -21,9 +19,8 @@ def posterior_mean(
 ) -> list[float]:
     """Return the posterior mean at the sizes ``at``, given at least one measured value per size.
 
-    RBF kernel exp(-d^2 / (2 length^2)); ``noise`` is the standard deviation of a measurement as a
-    share of the largest value. The prior mean is the line through the origin that fits best, so
-    that far from all measurements capacity grows in proportion to size.
+    RBF kernel exp(-d^2 / (2 length^2)); ``noise`` is a share of the largest value. The prior mean
+    is the best line through the origin.
     """
     x, y, new = (np.asarray(row, dtype=np.float64) for row in (sizes, values, at))
     # Scaled so that the kernel's variance of 1 and the noise as a share fit any unit of rows.

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """K servers of rate ``mu`` each, customers at rate ``lam``; ``blocking`` is Erlang's B(k, lam /
-    mu).
-    """
+    """K servers of rate ``mu``, arrival rate ``lam``; ``blocking`` is Erlang's B(k, lam / mu)."""
 
     lam: float
     mu: float
@@ -19,9 +17,7 @@ class Station:
 
     @property
     def time_s(self) -> float:
-        """Mean time from arrival to departure: C(k, a) / (k mu - lam) + 1 / mu; infinite unless k >
-        a.
-        """
+        """Mean sojourn time in s: C(k, a) / (k mu - lam) + 1 / mu; infinite unless k > a."""
         # At full load the queue grows without end, and the formula would divide by 0.
         if self.k * self.mu <= self.lam:
             return math.inf
@@ -31,9 +27,7 @@ class Station:
         return waiting / (self.k * self.mu - self.lam) + 1 / self.mu
 
     def with_one_more(self) -> Station:
-        """Return the station with a server more: B(k) = a B(k-1) / (k + a B(k-1)), stable for any
-        k.
-        """
+        """Return the station with one more server: B(k) = a B(k-1) / (k + a B(k-1))."""
         # By recursion, because k! in the closed form overflows a float from 171 servers on.
         offered = self.lam / self.mu * self.blocking
         return replace(self, k=self.k + 1, blocking=offered / (self.k + 1 + offered))

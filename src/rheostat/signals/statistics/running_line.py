@@ -10,9 +10,7 @@ from rheostat.signals.statistics.windows import deriv, mean
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """y = mean_y + slope x (x - mean_x) over ``n`` points; ``spread_x`` and ``spread_xy`` are sums
-    of products of deviations.
-    """
+    """y = mean_y + slope (x - mean_x) over ``n`` points; the spreads are sums of deviations."""
 
     n: float = 0.0
     mean_x: float = 0.0
@@ -50,9 +48,7 @@ class Line:
 
 
 def trend(samples: Sequence[tuple[float, float]], ahead_s: float, step_s: float) -> list[float]:
-    """Return the least-squares line through ``(t_s, value)`` every ``step_s`` up to ``ahead_s``
-    after the last; never below 0.
-    """
+    """Return the least-squares line every ``step_s`` up to ``ahead_s`` after the last sample."""
     slope, level = deriv(samples) or 0.0, mean(samples) or 0.0
     middle_s = mean([(t, t) for t, _ in samples]) or 0.0
     last_s = samples[-1][0] if samples else 0.0

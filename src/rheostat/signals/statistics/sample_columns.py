@@ -1,6 +1,4 @@
-"""A window of samples as columns: one row of times, and under it a column of values for each name
-and signal.
-"""
+"""A window of samples as columns: one row of times, and columns of values per name."""
 
 from __future__ import annotations
 
@@ -20,11 +18,9 @@ def extended(
     row: Mapping[str, Sequence[float | None]],
     window_s: float,
 ) -> tuple[list[float], dict[str, list[list[float | None]]]]:
-    """Return times and columns with a sample more, closed at both ends (now - window_s <= t <=
-    now).
+    """Return times and columns with one more sample, within now - window_s <= t <= now.
 
-    A name that is new has absent values before; one that is not in ``row`` is forgotten. Samples of
-    the future (a clock that was put back) leave, too.
+    A new name has absent values before; one that is not in ``row`` is dropped.
     """
     first, end = bisect_left(times, now - window_s), bisect_right(times, now)
     absent = [None] * len(times)

@@ -33,12 +33,10 @@ def max_over_time(samples: Samples) -> float | None:
 
 
 def rate(samples: Samples, now: float, window_s: float) -> float | None:
-    """Return the growth per second of a counter over the window (PromQL ``rate``); None with fewer
-    than two distinct times in it.
+    """Return PromQL's ``rate`` of a counter over the window; None without two distinct times.
 
-    A value below the one before it is a reset to 0. The growth is extrapolated to the edges of the
-    window where the samples come near to them (1.1 times their mean distance), else by half that
-    distance, and never to below 0.
+    A falling value is a reset. The growth is extrapolated to the window's edges where samples come
+    within 1.1 mean distances, else by half of one, and never below 0.
     """
     inside = within(samples, now, window_s)
     if len(inside) < 2 or inside[-1][0] <= inside[0][0]:
@@ -62,20 +60,13 @@ def rate(samples: Samples, now: float, window_s: float) -> float | None:
 
 
 def deriv(samples: Samples) -> float | None:
-    """Return the least-squares slope per second (PromQL ``deriv``); None with fewer than two
-    distinct times.
-    """
+    """Return the least-squares slope per second (PromQL ``deriv``); None without two times."""
     times, values = [t for t, _ in samples], [value for _, value in samples]
     return slopes(times, [values])[0]
 
 
 def slopes(times: Sequence[float], columns: Iterable[Sequence[float | None]]) -> list[float | None]:
-    """Return the least-squares slope per second of each column over the same times; an absent value
-    is left out of its column.
-
-    The distances from the mean time are computed once for all columns; they sum to 0, so the mean
-    of a column need not be taken off it. A constant column has the slope 0, exactly.
-    """
+    """Return the least-squares slope per second of each column, without its absent values."""
     # Counted from the first sample: near 0 the mean and the distances keep all their digits.
     origin = times[0] if times else 0.0
     passed = [t - origin for t in times]
@@ -104,9 +95,7 @@ def _of_all(away: Sequence[float], column: Sequence[Any], spread: float) -> floa
 
 
 def growth_per_s(samples: Samples) -> float | None:
-    """Return (last - first) / elapsed of a counter that only grows; None with fewer than two times
-    or after a reset.
-    """
+    """Return the mean growth per second of a counter; None without two times or after a reset."""
     if len(samples) < 2 or samples[-1][0] <= samples[0][0]:
         return None
     gained = samples[-1][1] - samples[0][1]
@@ -114,23 +103,16 @@ def growth_per_s(samples: Samples) -> float | None:
 
 
 def at_most_quantile(values: Sequence[float], q: float) -> float:
-    """Return the value at or below the quantile ``q`` (0..1; numpy's ``lower``), so that one freak
-    among few is never it.
-
-    ``values`` holds at least one.
-    """
+    """Return the value at or below the quantile ``q`` (0..1; numpy's ``lower``)."""
     return sorted(values)[math.floor(q * (len(values) - 1))]
 
 
 def newest(
     rates: Samples, rows: float = math.inf, seconds: float = math.inf
 ) -> tuple[float, float]:
-    """Return (rows, seconds) of the newest arrivals: at most ``rows``, none older than
-    ``seconds``.
+    """Return (rows, seconds) of the newest arrivals: at most ``rows``, none older than ``seconds``.
 
-    ``rates`` are (t_s, rows per second since the sample before), oldest first; before the first
-    sample its rate is taken to hold. Rows that no rate accounts for, because it was 0 before, are
-    left out; without ``rates`` none arrived.
+    ``rates`` are (t_s, rows per second since the sample before), oldest first.
     """
     arrived = age_s = 0.0
     # The first rate holds since ever, so that a young window does not bound the queue.

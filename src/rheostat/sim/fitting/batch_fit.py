@@ -45,9 +45,7 @@ class Fit:
     pace: Pace
 
     def predicted_s(self, batches: Sequence[RecordedBatch]) -> Floats:
-        """Return how long batches take by the model, from their rows, their executors and the pace
-        then.
-        """
+        """Return modelled batch times from rows, executors and pace."""
         return _predicted_s(self.parameters, self.pace, _data(batches))
 
 
@@ -66,15 +64,12 @@ class _Data:
 
 
 def fit(run: Recorded, batches: Sequence[RecordedBatch]) -> Fit:
-    """Return the plant that fits these batches of a run best.
+    """Return the plant that fits these batches best.
 
-    Least squares of log(predicted / seen) with a soft loss, so that single stragglers count less,
-    over: the fixed cost, the slot time of a task and of a row, the contention of the slots, the
-    time a new executor's first task takes, and the pace of the machine: at five times (1 at the
-    end) and per executor that starts, both stiff, and while executors are new. What one recording
-    cannot tell apart is set alike: rows and tasks of the two stages. Where only one size was seen
-    there is no contention, and with fewer than 20 batches no pace over time. The noise is what is
-    left over.
+    Robust least squares of log(predicted / measured) over fixed cost, slot time per task and row,
+    contention, first-task time, and the machine's pace (over time, per starting executor, while
+    new). Single-size runs have no contention, short runs no pace over time. The residual is the
+    noise.
     """
     search = _Search.of(run, batches)
     low, high = (
@@ -207,9 +202,7 @@ def _predicted_s(p: SparkParameters, pace: Pace, data: _Data) -> Floats:
 
 
 def start_s(run: Recorded) -> float:
-    """Return the median time from a larger target to its registered executors; the plant's default
-    where none was seen.
-    """
+    """Return the median start time of an executor; the plant's default if none was recorded."""
     waits_s: list[float] = []
     request: tuple[float, int] | None = None
     previous_target: int | None = None
@@ -253,9 +246,7 @@ def _data(batches: Sequence[RecordedBatch]) -> _Data:
 
 
 def _partitions(run: Recorded) -> tuple[int, int]:
-    """Return the tasks of the source stage and the state partitions: state as recorded, the source
-    what is left of all tasks.
-    """
+    """Return the source tasks and state partitions of the recording."""
     state = max((observation.state_partitions or 0 for observation in run.observations), default=0)
     flights = [observation.in_flight for observation in run.observations if observation.in_flight]
     tasks = max(
@@ -266,9 +257,7 @@ def _partitions(run: Recorded) -> tuple[int, int]:
 
 
 def _starts(data: _Data, tasks: int, knots: int, run: Recorded) -> list[Floats]:
-    """Return where the search begins: the fastest batches split between fixed cost and tasks in two
-    ways, the pace even.
-    """
+    """Return the starting points of the search."""
     floor_s = float(np.quantile(data.batch_s, 0.1))
     slots = data.executors * run.slots_per_executor
     row_s = (

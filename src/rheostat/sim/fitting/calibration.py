@@ -1,6 +1,4 @@
-"""Fits the Spark plant to a recorded real run and says how far off it is where it was not
-fitted.
-"""
+"""Fits the Spark plant to a recorded run and reports its error on held-out data."""
 
 from __future__ import annotations
 
@@ -29,11 +27,8 @@ _FEWEST = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """How far the plant is off on a part of a run.
-
-    Batch times are predicted from the rows and the executors of each batch. Lag and latency come
-    from the plant itself, closed: it gets the recorded arrivals and sizes from the first moment on,
-    nothing else.
+    """The error on a part of a run: batch times from recorded rows and executors; lag and latency
+    from the closed-loop plant.
     """
 
     batches: int
@@ -54,9 +49,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The fitted parameters, the errors on the held-out part and on the fitted one, and what the
-    recording could not show.
-    """
+    """The fitted parameters, the held-out and fitted errors, and notes on what is unknown."""
 
     parameters: SparkParameters
     pace: Pace
@@ -69,15 +62,12 @@ class Calibration:
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """Plain values: ``parameters``, ``pace``, ``held_out``, ``fitted``, ``sizes``,
-        ``notes``.
-        """
+        """Return the parameters, errors, sizes and notes as plain values."""
         return asdict(self)
 
 
 def calibrate(run: Recorded) -> Calibration:
-    """Fit the plant to seven tenths of a run and return its errors on the other three, the 4th, 7th
-    and 10th.
+    """Fit seven tenths of a run and return the errors on the 4th, 7th and 10th tenth.
 
     Raises BadInput where a part has fewer than 5 batches.
     """
@@ -102,9 +92,7 @@ def calibrate(run: Recorded) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """A plant that was led through the recorded sizes: what it showed at each recorded time, and
-    its ledger.
-    """
+    """The plant led through the recorded sizes: values at each recorded time, and ledger."""
 
     shown: tuple[Observation, ...]
     plant: PacedPlant
@@ -115,9 +103,7 @@ class Forced:
 
 
 def forced(fitted: Fit, run: Recorded, seed: int | None = None) -> Forced:
-    """Lead the plant through the recorded arrivals and the recorded sizes; without a seed it has no
-    noise.
-    """
+    """Lead the plant through the recorded arrivals and sizes; without a seed there is no noise."""
     # Executors come as recorded, so the plant must not make them wait once more.
     p = replace(fitted.parameters, start_s=0.0, start_each_s=0.0, leave_s=0.0, start_noise=0.0)
     quiet = replace(p, task_noise=0.0, batch_noise=0.0) if seed is None else p

@@ -1,6 +1,4 @@
-"""What would have happened: a plant fitted to a recording, another policy in the loop, and the
-error of all that.
-"""
+"""What-if: another policy on a plant fitted to a recording, with the error of the answer."""
 
 from __future__ import annotations
 
@@ -35,11 +33,7 @@ _LOADS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """The policy that is asked for, its parameters, the limits, the objective, and the seconds
-    between two decisions.
-
-    ``interval_s`` None: the recording's own step. ``guards`` None: the standard ones.
-    """
+    """Policy, parameters, limits, SLO and decision interval (None: as recorded)."""
 
     policy: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -92,10 +86,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """How far the simulated run at the recorded sizes is from the recorded one.
-
-    What this shows, the answer for the policy has, too: both are of one plant.
-    """
+    """The deviation of the run simulated at recorded sizes; it applies to the answer, too."""
 
     late_share: float | None
     """Share of late rows, simulated less recorded; below 0 the plant is kinder than the job was."""
@@ -144,12 +135,10 @@ class Answer:
 
 
 def whatif(run: Recorded, question: Question) -> Answer:
-    """Fit a plant to a recording and play its arrivals to a policy, with the recorded run and the
-    recorded sizes on that plant beside it.
+    """Fit a plant to a recording and run a policy on it, beside the recorded sizes.
 
-    The errors come from a fit that leaves three tenths of the run out (``calibrate``); the runs
-    that are compared use a fit to all of it. Raises BadInput where the recording cannot be fitted,
-    and for a policy or parameter that is wrong.
+    The errors come from ``calibrate``; the compared runs use a fit to all data. Raises BadInput for
+    a recording that cannot be fitted and a wrong policy.
     """
     policy = Checked(create(question.policy, question.parameters, question.slo), question.policy)
     # Two fits: one that leaves a part out tells the error, one of all of it gives the answer.
@@ -224,9 +213,7 @@ def _within(fitted: Fit, limits: Limits) -> SparkParameters:
 
 
 def _demand(fitted: Fit, run: Recorded, question: Question) -> Steps:
-    """The plant is searched at its own pace, without what neighbours and new executors took in the
-    recording.
-    """
+    """Return the demand at the plant's own pace, without recorded disturbances."""
     arrived = Arrivals(run.arrivals())
     most = float(minute_rates(arrived.rows_by, run.duration_s).values.max())
     rates = tuple(most * step / _LOADS for step in range(1, _LOADS + 1)) if most > 0 else (1.0,)

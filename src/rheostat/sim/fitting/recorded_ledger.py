@@ -12,12 +12,10 @@ from rheostat.sim.plant import Ledger
 
 
 def recorded_ledger(run: Recorded) -> Ledger:
-    """Return the ledger of a run from its recording alone: arrivals, lag, batches and sizes.
+    """Return the ledger of a recorded run: arrivals, lag, batches and sizes.
 
-    The rows that are committed are those that have arrived less those that wait. The batch that is
-    seen was committed when its recorded mean latency says, else when the one that runs began. Paid
-    are the executors that are registered or asked for. Fails when: several batches end between two
-    observations. Of those that nobody saw, all rows count as committed one batch before.
+    Fails when: several batches end between two observations; their rows count as committed one
+    batch earlier.
     """
     arrivals = Arrivals(load_of(run))
     book = Book(arrivals, 0.0, run.executors_at(0.0), batches=True)
@@ -42,9 +40,7 @@ def recorded_ledger(run: Recorded) -> Ledger:
 def _committed_s(
     arrivals: Arrivals, early: Observation, late: Observation, first: float, rows: float
 ) -> float:
-    """Return when the last batch that ended between two observations was committed, its rows being
-    those from ``first`` up to ``rows``.
-    """
+    """Return when the last batch between two observations, of these rows, was committed."""
     if late.latency_s is None or rows <= first:
         return end_of_batch_s(early, late)
     # Held between the two observations, the only times that are certain.

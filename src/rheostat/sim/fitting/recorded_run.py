@@ -1,6 +1,4 @@
-"""A recorded run of a Spark query, as the fit of a plant needs it: its batches, its arrivals and
-its sizes.
-"""
+"""A recorded run of a Spark query as the fit needs it: batches, arrivals and sizes."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ tasks."""
 
 @dataclass(frozen=True, slots=True)
 class RecordedBatch:
-    """A batch that was seen: when it ended (seconds from the recording's start), how long it took,
-    and on what.
-    """
+    """A recorded batch: its end (seconds from the start), duration, rows and executors."""
 
     end_s: float
     batch_s: float
@@ -109,9 +105,7 @@ class Recorded:
 
     @property
     def sizes(self) -> tuple[tuple[float, int], ...]:
-        """The registered executors over time: (second, executors) of every change, the first
-        included.
-        """
+        """The registered executors over time: (second, executors) of every change."""
         changes: list[tuple[float, int]] = []
         for observation in self.observations:
             if observation.executors and (not changes or changes[-1][1] != observation.executors):
@@ -119,9 +113,7 @@ class Recorded:
         return tuple(changes)
 
     def arrivals(self) -> Trace:
-        """Return the recorded arrival rates, each held over the time up to its observation; where
-        none was seen the next one holds.
-        """
+        """Return the recorded arrival rates, each held up to its observation."""
         rates: list[float] = []
         rate = 0.0
         # From the end, because an absent rate takes that of the next observation.
@@ -150,10 +142,9 @@ class Recorded:
 
 
 def recorded(recording: Recording) -> Recorded:
-    """Return the run of a recording's application with most rows.
+    """Return the run of the recording's application with most rows.
 
-    Raises BadInput where signals are missing that a fit needs (executors, arrival rate, lag,
-    batches), and for a gap in time.
+    Raises BadInput for missing signals (executors, arrival rate, lag, batches) and time gaps.
     """
     # A recording may hold several applications; the fit is of the one that is seen most.
     moments = max(recording.values(), key=len)
@@ -230,9 +221,7 @@ def ended(early: Observation, late: Observation) -> bool:
 
 
 def end_of_batch_s(early: Observation, late: Observation) -> float:
-    """Return when the last batch that ended between two observations did: before the one that runs
-    began.
-    """
+    """Return when the last batch that ended between two observations did."""
     # The batch that runs began when the last one ended, or later.
     running_s = late.in_flight.elapsed_s if late.in_flight else 0.0
     return min(late.t_s, max(early.t_s, late.t_s - running_s))
@@ -253,9 +242,7 @@ def load_of(run: Recorded) -> Workload:
 
 
 def starting(observation: Observation) -> float | None:
-    """Return the executors that are missing from the target; None where one of the two is
-    unknown.
-    """
+    """Return the executors missing from the target; None where unknown."""
     return (
         None
         if observation.target is None or not observation.executors
@@ -273,9 +260,7 @@ def _mean(
     begin_s: float,
     end_s: float,
 ) -> float | None:
-    """Return the mean over a batch; each observation stands for the time from halfway before to
-    halfway after.
-    """
+    """Return the mean over a batch; an observation counts to halfway to its neighbours."""
     total = weight = 0.0
     for number, observation in enumerate(observations):
         low = (observations[number - 1].t_s + observation.t_s) / 2 if number else -math.inf

@@ -14,14 +14,11 @@ from rheostat.sim.spark.spark_plant import SparkPlant
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How much longer a batch takes than on warm executors and a machine of its own; 1 for no
-    longer.
+    """Factor on batch times against warm executors on an idle machine.
 
-    Over time ``factors[i]`` at ``t_s[i]``, on straight lines between; ``per_start`` more, as a
-    share, for each executor that starts meanwhile: on one machine its start takes the others' time.
-    And while executors are new (Java compiles what runs often, the source opens its connections): a
-    share ``new`` more if all are, e times less after every ``new_s`` seconds. Of those that were
-    there at the beginning only the share ``first`` is as new as one that has just registered.
+    ``factors`` at ``t_s``, interpolated; plus ``per_start`` for each starting executor; plus
+    ``new`` times their newness, which decays with time constant ``new_s``. ``first`` is the newness
+    of the initial executors.
     """
 
     t_s: tuple[float, ...] = (0.0,)
@@ -36,9 +33,7 @@ class Pace:
         return np.interp(t_s, self.t_s, self.factors)
 
     def newness(self, ages_s: Sequence[float], first: int) -> float:
-        """Return how new executors are, 1 if all have just registered; the ``first`` ones were
-        there at the beginning.
-        """
+        """Return the mean newness of executors, 1 if all have just registered."""
         shares = [math.exp(-age_s / self.new_s) for age_s in ages_s]
         return (
             (self.first * sum(shares[:first]) + sum(shares[first:])) / len(shares)
@@ -48,11 +43,7 @@ class Pace:
 
 
 class PacedPlant(PlantWrapper):
-    """A Spark plant whose batches take the pace's factor longer; the factor changes when the plant
-    is looked at.
-
-    ``starting(t_s)`` tells how many executors start, where that is not what the plant itself shows.
-    """
+    """A Spark plant with a pace; ``starting(t_s)`` overrides how many executors start."""
 
     def __init__(
         self, plant: SparkPlant, pace: Pace, starting: Callable[[float], float] | None = None

@@ -9,9 +9,7 @@ from rheostat.sim.spark.spark_batch import StageRun
 
 @dataclass(slots=True)
 class SimulatedBatch:
-    """One micro-batch: it takes rows ``first_row`` to ``end_row`` at ``begin_s`` and commits them
-    at ``end_s``.
-    """
+    """One micro-batch: rows ``first_row`` to ``end_row``, from ``begin_s`` to ``end_s``."""
 
     begin_s: float
     end_s: float

@@ -66,9 +66,7 @@ def run_anywhere(
     begin_s: float,
     cold_s: float,
 ) -> float:
-    """Run tasks in their order, each on the slot that is free first; return when the last one
-    ends.
-    """
+    """Run tasks in order on the first free slot; return when the last one ends."""
     # Slots are numbered round by round, so that free ones are filled an executor after the other,
     # as Spark balances tasks. Equal times with rising numbers are a heap already.
     free = [(begin_s, slot) for slot in range(slots * len(executors))]
@@ -96,9 +94,7 @@ def run_at_home(
     slots: int,
     begin_s: float,
 ) -> float:
-    """Run each task on the executor that has its state, whatever the others do; return when the
-    last one ends.
-    """
+    """Run each task where its state is; return when the last one ends."""
     free = {number: [begin_s] * slots for number in factors}
     for work, home in zip(work_s, homes, strict=True):
         took_s = work * factors[home]
@@ -116,12 +112,10 @@ def strays(
     slots: int,
     wait_s: float,
 ) -> list[int]:
-    """Return where each task runs if the idle take tasks of the busy, as Spark's delay scheduling
-    does.
+    """Return where each task runs under Spark's delay scheduling.
 
-    Once no task has been launched for ``wait_s`` seconds, a slot that is idle may take a task that
-    waits for another executor: one of the longest queue. The next launch at home starts the wait
-    anew.
+    After ``wait_s`` without a launch, an idle slot takes a task of the longest queue; a launch at
+    home restarts the wait.
     """
     queues = {
         number: [task for task, home in enumerate(homes) if home == number] for number in factors

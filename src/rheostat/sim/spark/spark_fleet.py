@@ -1,6 +1,4 @@
-"""The executors of a simulated Spark application: asked for, starting, registered, leaving, gone,
-lost.
-"""
+"""The executors of a simulated application: requested, starting, registered, leaving, gone."""
 
 from __future__ import annotations
 
@@ -15,11 +13,9 @@ from rheostat.sim.spark.spark_parameters import SparkParameters
 
 
 class Fleet:
-    """Follows a target: executors register some seconds after they were asked for, and the youngest
-    leave first.
+    """Follows a target: executors register after a delay; the youngest leave first.
 
-    ``registered`` is called with the time of each registration. The executors of the start are
-    warm.
+    ``registered`` is called with each registration time. Initial executors are warm.
     """
 
     def __init__(
@@ -60,9 +56,7 @@ class Fleet:
         return self._slot_s
 
     def aim(self, target: int, now: float) -> Rescaling:
-        """Take a target, ask for what is missing, let the surplus leave, and tell where that
-        stands.
-        """
+        """Take a target: request what is missing, release the surplus, and return the progress."""
         if target != self.target:
             self.target = target
             self._book.target(now, target)
@@ -85,9 +79,7 @@ class Fleet:
         return self._phase()
 
     def let_go(self, executors: list[Executor], now: float) -> None:
-        """Let executors that have nothing left to do end: they take no task from now on and are
-        paid until they are gone.
-        """
+        """Release idle executors: they take no more tasks and cost until they are gone."""
         if not executors:
             return
         self._remove(executors, now)

@@ -21,14 +21,10 @@ def _of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkParameters:
-    """A streaming query that reads Kafka, in two stages: a map beside the source, then an operator
-    with state.
+    """A streaming query on Kafka: a map stage beside the source, then a stateful operator.
 
-    The defaults are those of small executors on one machine with a local checkpoint, as measured on
-    Spark 4.3: a batch floor of 0.28 s, 28 ms of slot time a state partition (14 ms on two slots;
-    the default checkpoint file manager takes three times as long), 2 to 3 s for what a cold
-    executor does first, 3 s until an executor registers. Without ``state_partitions`` there is one
-    stage. Raises BadInput with all that is wrong at once.
+    Defaults: small executors on one machine with a local checkpoint, measured on Spark 4.3. Without
+    ``state_partitions`` there is one stage. Raises BadInput with all faults at once.
     """
 
     executors: int = _of(2, "executors at the start", "executors", 1)
@@ -114,12 +110,7 @@ class SparkParameters:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> SparkParameters:
-        """Return the parameters of a mapping by name, the others at their defaults; numbers may be
-        text.
-
-        Raises BadInput that names all unknown names, all values that are no numbers, and all that
-        is out of range.
-        """
+        """Return parameters by name, text allowed; raises BadInput that names all faults."""
         known = {option.name: option for option in dataclasses.fields(cls)}
         wrong = [f"there is no parameter {name!r}" for name in given if name not in known]
         read: dict[str, Any] = {}
@@ -146,9 +137,7 @@ class SparkParameters:
 
     @property
     def model(self) -> BatchModel:
-        """The batch model of this job with warm executors and evenly placed state: what the plant
-        does, without noise.
-        """
+        """The noise-free batch model of this job with warm executors and evenly placed state."""
         source = StageCost(
             tasks=self.source_partitions,
             row_s=self.source_row_s,

@@ -1,6 +1,4 @@
-"""A simulated Structured Streaming query: micro-batches of Kafka rows on executors that come and
-go.
-"""
+"""A simulated Structured Streaming query: micro-batches of Kafka rows on executors."""
 
 from __future__ import annotations
 
@@ -26,11 +24,10 @@ _IDLE_POLL_S = 60.0
 
 
 class SparkPlant:
-    """A job as the loop sees it; one seed, one course of events.
+    """A simulated job, deterministic by seed; arrivals are independent of the policy.
 
-    ``workload`` gives the rows per second at seconds from ``start_s``; with ``poisson`` they are
-    the mean of a random number of rows. The seed's streams are independent: arrivals do not depend
-    on what the policy does. Rows are never lost: arrived = committed + lag at every moment.
+    ``workload`` gives rows/s from ``start_s``; with ``poisson`` they are the mean of random counts.
+    Rows are conserved: arrived = committed + lag.
     """
 
     def __init__(
@@ -89,9 +86,7 @@ class SparkPlant:
         )
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Take the target; executors come when they have started, and leave after a batch that no
-        longer needs them.
-        """
+        """Take the target; executors register after their start and leave after a batch."""
         self.advance(now)
         rescaling = self.fleet.aim(decision.target, now)
         self._let_go(now)
@@ -107,9 +102,7 @@ class SparkPlant:
 
     @property
     def state_rows(self) -> float:
-        """Rows of state now: the expected number of different keys seen, or the rows of the
-        window.
-        """
+        """Rows of state now: the expected distinct keys, or the rows of the window."""
         rows = self.committed * self.p.selectivity
         if self.p.state_keys is not None:
             return self.p.state_keys * -math.expm1(-rows / self.p.state_keys)
@@ -126,9 +119,7 @@ class SparkPlant:
         return self.state_rows * self.p.state_row_bytes
 
     def lose_executor(self, now: float) -> None:
-        """Lose the oldest executor at once: a batch that runs takes ``loss_s`` and its share of the
-        work longer.
-        """
+        """Lose the oldest executor; a running batch is delayed by ``loss_s`` and its lost work."""
         self.advance(now)
         if not self.fleet.executors:
             return
@@ -145,9 +136,7 @@ class SparkPlant:
             self.running.end_s += self.p.loss_s + again_s
 
     def slow_executor(self, factor: float, until_s: float, now: float) -> None:
-        """Let the tasks of the oldest executor take ``factor`` times as long, in batches that begin
-        before ``until_s``.
-        """
+        """Slow the oldest executor down by ``factor`` in batches that begin before ``until_s``."""
         self.advance(now)
         if self.fleet.executors:
             self.fleet.executors[0].slow, self.fleet.executors[0].slow_until_s = factor, until_s
@@ -194,9 +183,7 @@ class SparkPlant:
         self.events.at(max(now, self._next_multiple_s(batch.begin_s)), self._trigger)
 
     def _let_go(self, now: float) -> None:
-        """Let leaving executors end once no batch needs them: with placement, those whose state has
-        moved away.
-        """
+        """Release leaving executors once no batch or state needs them."""
         if self.running is None:
             self.fleet.let_go(
                 [

@@ -52,9 +52,7 @@ class PlantSensor:
         self._seen_rate: float | None = None
 
     def observe(self, now: float) -> Observation:
-        """Return the observation at ``now``; asked again at the same time it differs only in size
-        and batch.
-        """
+        """Return the observation at ``now``."""
         plant, p = self._plant, self._plant.p
         arrived = plant.arrivals.rows_at(now)
         rate = self._rate(now, arrived)
@@ -113,9 +111,7 @@ class PlantSensor:
         return self._seen_rate
 
     def _wait(self, now: float, lag: float) -> Wait:
-        """Return how long the rows have waited that are not committed; less than one row is none,
-        as in a broker's offsets.
-        """
+        """Return the wait of the uncommitted rows; less than one row counts as none."""
         plant = self._plant
         if lag < 1:
             return Wait(0.0, 0.0)
@@ -124,9 +120,7 @@ class PlantSensor:
         return Wait(max(0.0, now - oldest_s), max(0.0, now - mean_s))
 
     def _busy_share(self, now: float) -> float | None:
-        """Return the share of slot time in tasks between the last two polls; a batch that runs
-        counts evenly over its time.
-        """
+        """Return the share of slot time in tasks between the last two polls."""
         before = self._polled
         if before is not None and now - before[0] < _POLL_S:
             return self._busy
@@ -153,9 +147,7 @@ def _in_flight(batch: SimulatedBatch, now: float) -> InFlight:
 
 
 def _parts_s(batch: SimulatedBatch) -> dict[str, float]:
-    """Return the parts of a batch as Spark names them: what is not in tasks is shared as in an idle
-    batch that was measured.
-    """
+    """Return the parts of a batch under Spark's names, shared as in a measured idle batch."""
     return {
         "triggerExecution": batch.batch_s,
         "addBatch": batch.batch_s - 0.5 * batch.fixed_s,

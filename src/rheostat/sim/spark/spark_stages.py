@@ -31,9 +31,7 @@ class Stages:
         self._settled = True
 
     def needs(self, executor: Executor) -> bool:
-        """Tell whether state has to move away from an executor before it may go; without placement
-        it never does.
-        """
+        """Tell whether state must move away from an executor before it may leave."""
         return self._p.placement and executor.number in self.owners
 
     def place(self, fleet: Fleet, now: float) -> None:
@@ -60,9 +58,7 @@ class Stages:
         self._settled = self.owners == wanted
 
     def run(self, rows: float, fleet: Fleet, begin_s: float, state_bytes: float) -> list[StageRun]:
-        """Run the stages one after the other from ``begin_s`` on and return them; who leaves takes
-        only the tasks of its state.
-        """
+        """Run the stages from ``begin_s`` on and return them."""
         p, executors = self._p, fleet.staying
         slowdown = self._curve.slowdown(len(executors) * p.slots_per_executor)
         reach = rows * p.selectivity if self.owners else rows
@@ -115,9 +111,7 @@ class Stages:
         executors: dict[int, Executor],
         state_bytes: float,
     ) -> None:
-        """Add the time of opening each partition that comes to another executor; the first start of
-        a query opens empty state.
-        """
+        """Add the time to open partitions that moved; a query's first start opens empty state."""
         load_s = self._p.load_s + state_bytes / max(1, len(homes)) / self._p.load_bytes_per_s
         for task, (home, before) in enumerate(zip(homes, self._loaded, strict=True)):
             # Open where it was, or opened for the first time, with nothing in it to load.
@@ -139,18 +133,14 @@ class Stages:
 
 
 def _weights(tasks: int, skew: float) -> list[float]:
-    """Return each task's share of the rows: the first has ``skew`` times the mean, the others share
-    the rest.
-    """
+    """Return each task's share of the rows: the first has ``skew`` times the mean."""
     if tasks < 2 or skew == 1:
         return [1 / tasks] * tasks if tasks else []
     return [skew / tasks] + [(1 - skew / tasks) / (tasks - 1)] * (tasks - 1)
 
 
 def rebalanced(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
-    """Return the executor of each partition by the assignment that places live state: even shares,
-    as few moves as possible.
-    """
+    """Return the executor of each partition after balancing with the fewest moves."""
     current = {("simulated", place): str(owner) for place, owner in enumerate(owners)}
     # The product's own assignment: what the simulator shows of moves is what a job would do.
     wanted = minimal_movement(current, [str(executor) for executor in executors])
@@ -158,9 +148,7 @@ def rebalanced(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
 
 
 def adopted(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
-    """Return the executor of each partition as Spark's locality has it: only those without one find
-    one, where there are fewest.
-    """
+    """Return the executor of each partition by Spark's locality: only new ones are assigned."""
     held = {executor: owners.count(executor) for executor in executors}
     homes = []
     for owner in owners:
@@ -177,9 +165,7 @@ def adopted(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
 def step(
     owners: Sequence[int], wanted: Sequence[int], living: Sequence[int], most: int
 ) -> list[int]:
-    """Return the owners after at most ``most`` moves towards what is wanted; partitions of the dead
-    must move and do not count.
-    """
+    """Return the owners after at most ``most`` moves; moves from lost executors are free."""
     moved = list(owners)
     for place, (owner, home) in enumerate(zip(owners, wanted, strict=True)):
         # The dead first and beyond the limit: their partitions are loaded anew in any case.

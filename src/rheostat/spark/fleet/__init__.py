@@ -1,5 +1,4 @@
-"""A fleet of receivers: long-running tasks that take what senders push, over HTTP or a socket, and
-write it into Kafka (SPARK-12133, version 3).
+"""A fleet of receivers that write pushed records into Kafka (SPARK-12133, version 3).
 
-A sender has its acknowledgement only after the broker has the record.
+Senders are acknowledged only after the broker has the record.
 """

@@ -1,6 +1,4 @@
-"""The driver's directory of receivers: senders ask it where to send, receivers tell it that they
-are there, and are told when it is enough.
-"""
+"""The driver's directory of receivers: senders get addresses, receivers report to it."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ _MOST_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """What a receiver has said last: where it listens, on which executor it runs (None: unknown),
-    rows and busy seconds since its start, at its own clock; and when it was heard (driver's clock).
-    """
+    """A receiver's last report: address, executor, rows and busy seconds, and when it came."""
 
     address: str
     executor: str | None
@@ -29,9 +25,7 @@ class Beat:
 
 
 class Directory:
-    """``GET /receivers`` for senders: the addresses of those who take records. ``POST
-    /receivers/N`` for receivers, answered with whether they shall go on.
-    """
+    """Serves ``GET /receivers`` to senders and ``POST /receivers/N`` to receivers."""
 
     def __init__(self, bind: str, clock: Callable[[], float]) -> None:
         self._lock = threading.Lock()

@@ -72,9 +72,8 @@ class _Member:
 
 @dataclass(frozen=True, slots=True)
 class FleetState:
-    """What a fleet looks like at ``t_s`` (Unix seconds): receivers that serve by executor, how many
-    the load asks for and how many of them the executors hold, rows per second taken in, and what
-    one receiver can take (None: not known yet).
+    """A fleet at ``t_s`` (Unix seconds): receivers by executor, how many the load requires and the
+    executors hold, rows per second taken in, and a receiver's capacity (None: unknown).
     """
 
     t_s: float
@@ -91,10 +90,10 @@ class FleetState:
 
 
 class Fleet:
-    """A running fleet: starts and stops receivers, moves them off executors that leave, and
-    rebalances them every minute. It ends with ``stop`` or with the application.
+    """A running fleet: starts, stops, moves and rebalances receivers, until ``stop`` or the
+    application's end.
 
-    ``address`` is where senders ask who takes records: ``GET http://ADDRESS/receivers``.
+    Senders get addresses from ``GET http://ADDRESS/receivers``.
     """
 
     def __init__(
@@ -155,9 +154,7 @@ class Fleet:
         return self
 
     def stop(self, within_s: float = 40.0) -> None:
-        """Let all receivers end what they have begun and go; returns when they have, or the time is
-        over.
-        """
+        """Let all receivers finish and leave; return at their end or after the time limit."""
         self._end.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(10.0)

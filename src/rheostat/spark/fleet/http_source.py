@@ -1,6 +1,4 @@
-"""Records by HTTP: ``POST /records`` with a JSON object a line, answered after the broker has all
-of them.
-"""
+"""Records by HTTP: ``POST /records``, a JSON object a line, answered after the broker."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What takes records in on an executor: they are written to the broker before anybody is told that
-they were taken. Imported on executors: neither PySpark nor anything else of Rheostat's is needed.
-"""
+"""Writes records to the broker before acknowledging them; runs on executors, no PySpark."""
 
 from __future__ import annotations
 
@@ -44,9 +42,7 @@ class Producer(Protocol):
 
 @dataclass(slots=True)
 class Meter:
-    """What a receiver has done since its start: rows that the broker has, and seconds in which it
-    could have taken no more.
-    """
+    """A receiver's totals: rows acknowledged by the broker, and seconds at full capacity."""
 
     rows: int = 0
     paced_s: float = 0.0
@@ -82,9 +78,7 @@ class _Writing:
 
 
 class Intake:
-    """Writes records to a topic; any thread may call it. ``rows_per_s`` is the most that it takes,
-    0 for no limit.
-    """
+    """Writes records to a topic from any thread, at most ``rows_per_s`` (0: unlimited)."""
 
     def __init__(
         self,
@@ -105,9 +99,7 @@ class Intake:
         self._poller.start()
 
     def take(self, records: Sequence[PushedRecord]) -> None:
-        """Return once the broker has all records; raises NotTaken where it has not, or this
-        receiver is leaving: some of them may be in the topic all the same.
-        """
+        """Return once the broker has all records; raises NotTaken, some may be written then."""
         with self._gate:
             if self._closed:
                 raise NotTaken("this receiver is leaving")

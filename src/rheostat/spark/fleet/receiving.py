@@ -27,9 +27,7 @@ SOURCES: Mapping[str, Callable[[Intake, str], Any]] = {"http": http_server, "soc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiverTask:
-    """What a receiver is told: its number, where the driver's directory is, what it serves, the
-    host by which senders reach it (empty: its executor's), and where it writes to.
-    """
+    """A receiver's task: number, directory, source, public host (empty: its own), target."""
 
     number: int
     directory: tuple[str, int]
@@ -42,10 +40,7 @@ class ReceiverTask:
 
 
 def receive(task: ReceiverTask) -> None:
-    """Serve senders until the driver's directory says that it is enough.
-
-    A second attempt of Spark's own ends at once: where a receiver starts is the driver's to say.
-    """
+    """Serve senders until the driver's directory ends it; Spark's second attempts end at once."""
     from confluent_kafka import Producer
     from pyspark import TaskContext
 
@@ -86,9 +81,7 @@ def _stay(
 
 
 def report(task: ReceiverTask, news: Mapping[str, Any]) -> bool:
-    """Tell the driver's directory where this receiver is and what it has done; return whether it
-    shall go on.
-    """
+    """Report to the driver's directory; return whether to continue."""
     connection = http.client.HTTPConnection(*task.directory, timeout=5.0)
     try:
         connection.request("POST", f"/receivers/{task.number}", json.dumps(news))
@@ -101,9 +94,7 @@ def report(task: ReceiverTask, news: Mapping[str, Any]) -> bool:
 
 
 def executor_id(proc: Path = Path("/proc")) -> str | None:
-    """Return the id of the executor that this process belongs to: it is among the words with which
-    one of its ancestors was started; None where that cannot be told.
-    """
+    """Return this process's executor id, from its ancestors' arguments; None if unknown."""
     pid = "self"
     try:
         for _ in range(6):

@@ -1,6 +1,4 @@
-"""What a sender pushes: records with an id of its own, by which a retry is told from a new
-record.
-"""
+"""What a sender pushes: records with ids, which tell retries from new records."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ class PushedRecord:
 
 
 def from_json_lines(body: bytes) -> list[PushedRecord]:
-    """Return the records of a body with a JSON object a line; raises BadInput with the number of
-    the first line that is none, and then none of them is taken.
-    """
+    """Return the records of a body of JSON lines; raises BadInput for the first bad line."""
     records = []
     for number, line in enumerate(_text(body).splitlines(), 1):
         if not line.strip():

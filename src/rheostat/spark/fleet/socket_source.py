@@ -1,6 +1,4 @@
-"""Records by a plain socket: lines ``id TAB value``, each answered with its id and a newline after
-the broker has it.
-"""
+"""Records by socket: lines ``id TAB value``, each answered with its id after the broker."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ MOST_LINE_BYTES = 1024 * 1024 + MOST_ID_BYTES
 def socket_server(intake: Intake, bind: str) -> socketserver.ThreadingTCPServer:
     """Return a server on a free port of the address ``bind``, not yet serving.
 
-    A line that cannot be read is answered with ``! `` and what would be right, and the connection
-    ends; it ends without an answer where records were not taken: they have to be sent again.
+    An unreadable line is answered with ``! `` and the right format; the connection then ends, as it
+    does without an answer where records were not taken.
     """
 
     class Handler(socketserver.BaseRequestHandler):

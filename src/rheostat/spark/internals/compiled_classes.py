@@ -36,15 +36,11 @@ class CompiledClasses:
         return self._in_driver[name].newInstance(given)
 
     def on_executors(self, name: str) -> Any:
-        """Return the constructor of a class of ``java/executor/``, and send the class to the
-        executors as a JAR: to be called once.
-        """
+        """Return a class's constructor and send it to the executors as a JAR; call once."""
         return self.all_on_executors([name])[name]
 
     def all_on_executors(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the constructors of classes of ``java/executor/``, and send all as one JAR: a
-        class comes after those that it uses. To be called once.
-        """
+        """Return constructors of classes, dependencies first, sent as one JAR; call once."""
         loader, constructors, codes = None, {}, {}
         for name in names:
             compiled, made = self._compile(_SOURCES / "executor" / f"{name}.java", loader)
@@ -56,9 +52,7 @@ class CompiledClasses:
         return constructors
 
     def _compile(self, source: Path, parent: Any = None) -> tuple[Any, dict[str, Any]]:
-        """Return a class, and the code of it and of those inside it by their names; the class may
-        use those that ``parent`` has loaded.
-        """
+        """Compile a class; return it and the bytecode of it and its inner classes by name."""
         compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
         # The context's loader knows Spark and the JARs that the user has added.
         compiler.setParentClassLoader(

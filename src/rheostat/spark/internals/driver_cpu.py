@@ -22,9 +22,7 @@ class DriverCpu:
         self._jvm = gateway.jvm
 
     def thread_cpu_s(self) -> float | None:
-        """Return the CPU seconds of the JVM thread that serves the calling Python thread
-        (``ThreadMXBean``).
-        """
+        """Return the CPU seconds of the JVM thread of this Python thread (``ThreadMXBean``)."""
         try:
             return float(self._threads.getCurrentThreadCpuTime()) / 1e9
         except Py4JError:

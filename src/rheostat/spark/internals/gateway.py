@@ -1,8 +1,4 @@
-"""The way into the driver's JVM: what all that calls Spark's internals is built on.
-
-Only this room imports py4j and touches PySpark's private members. Classic sessions only: Spark
-Connect has no JVM to call.
-"""
+"""The way into the driver's JVM; only this folder imports py4j and PySpark's private members."""
 
 from __future__ import annotations
 
@@ -91,9 +87,7 @@ class Gateway:
         return self.class_named(name).getField("MODULE$").get(None)
 
     def field(self, of: Any, name: str, class_name: str = "") -> Any:
-        """Return a private field of an object, of its own class or of the one of that name above
-        it; raises Py4JError where there is none.
-        """
+        """Return a private field of an object or its superclass; raises Py4JError without one."""
         kind = of.getClass()
         while class_name and str(kind.getSimpleName()) != class_name:
             kind = kind.getSuperclass()
@@ -103,9 +97,7 @@ class Gateway:
 
 
 def submitted() -> dict[str, str]:
-    """Return the settings that ``spark-submit`` was given, where it has started this process;
-    nothing elsewhere. Its JVM runs already, and only that knows them.
-    """
+    """Return the settings given to ``spark-submit`` if it started this process."""
     if _SUBMITTED not in os.environ:
         return {}
     from pyspark import SparkConf, SparkContext

@@ -14,9 +14,7 @@ _ACTIVE = "ACTIVE"
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A receiver: its stream's number, and the executor and host where it runs; None while it
-    starts.
-    """
+    """A receiver: its stream's number, executor and host; None while it starts."""
 
     stream: int
     executor: str | None
@@ -55,16 +53,12 @@ class DStreams:
             return None
 
     def receiver_streams(self) -> tuple[str, ...]:
-        """Return the class of each stream that has a receiver, such as ``SocketInputDStream``; they
-        are known before the start.
-        """
+        """Return the class of each stream with a receiver; known before the start."""
         streams = self._scala().graph().getReceiverInputStreams()
         return tuple(str(stream.getClass().getSimpleName()) for stream in streams)
 
     def receivers(self) -> tuple[Receiver, ...] | None:
-        """Return all receivers, by their number; None where that cannot be told, as before the
-        start.
-        """
+        """Return all receivers by number; None where unknown, as before the start."""
         try:
             infos = self._infos()
         except (*ABSENT, OSError):
@@ -76,11 +70,7 @@ class DStreams:
         )
 
     def move(self, stream: int, executor: str, host: str) -> bool:
-        """Let a receiver stop where it runs, and start on an executor.
-
-        It ends in order: what it has received is stored and counted first. False where this Spark
-        has no such calls, or the receiver does not run.
-        """
+        """Stop a receiver in order and start it on an executor; False where impossible."""
         try:
             info = next(
                 candidate for candidate in self._infos() if int(candidate.receiverId()) == stream

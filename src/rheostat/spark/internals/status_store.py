@@ -32,9 +32,7 @@ class StatusStore:
         self._otherwise = otherwise
 
     def get(self, page: str) -> Any:
-        """Return what a page's JSON says: ``executors``, ``allexecutors``, ``jobs``, ``jobs/ID``,
-        ``stages/ID`` and their parameters; None where there is no such job.
-        """
+        """Return a REST page's JSON, such as ``executors`` or ``jobs/ID``; None for no such job."""
         noun, _, query = page.partition("?")
         try:
             value = self._page(noun, parse_qs(query))

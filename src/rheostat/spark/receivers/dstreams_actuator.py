@@ -49,10 +49,9 @@ class Receivers(Protocol):
 
 
 class DStreamsActuator:
-    """Brings a StreamingContext to its size, a step at each tick.
+    """Brings a StreamingContext to its size, a step per tick.
 
-    With ``moves`` receivers leave executors that go, and are rebalanced every minute (version 2);
-    without it an executor with a receiver stays (version 1).
+    ``moves``: receivers leave departing executors and are rebalanced every minute (version 2).
     """
 
     def __init__(
@@ -78,9 +77,7 @@ class DStreamsActuator:
         return self._capabilities
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Assert what is decided, let executors and receivers go where they should, and tell where
-        that stands.
-        """
+        """Pass the decision to executors and receivers, and return their progress."""
         self._size.decide(decision.target)
         receivers = self._receivers.receivers()
         if receivers is None:

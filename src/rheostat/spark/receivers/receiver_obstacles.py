@@ -1,6 +1,4 @@
-"""What a StreamingContext does not allow: told from its settings and its streams before anything is
-touched.
-"""
+"""What a StreamingContext does not support, from its settings and streams."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ def refuse_too_few_cores(receivers: int, limits: Limits, cores: int) -> None:
 
 
 def unreplayable(streaming: Any, streams: Sequence[str]) -> str | None:
-    """Return the line that warns of sources that send once; None where there are none, or where
-    Spark keeps what it has received.
-    """
+    """Return a warning about sources that cannot replay; None where all data are kept."""
     once = Counter(_ONCE[stream] for stream in streams if stream in _ONCE)
     if not once or is_on(streaming, LOG):
         return None

@@ -1,6 +1,4 @@
-"""The batches of a StreamingContext, as the driver's REST interface shows them (public), and what
-they tell.
-"""
+"""The batches of a StreamingContext from the driver's public REST interface."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ class StreamBatch:
 
 
 def read_batches(page: Any) -> list[StreamBatch] | None:
-    """Return the batches of the page ``streaming/batches``, oldest first; None where there is no
-    page.
-    """
+    """Return the batches of the page ``streaming/batches``, oldest first; None without it."""
     if page is None:
         return None
     try:
@@ -51,9 +47,7 @@ def read_batches(page: Any) -> list[StreamBatch] | None:
 
 
 def read_interval(pages: Pages) -> float | None:
-    """Return the batch interval in seconds, of the page ``streaming/statistics``; None where there
-    is none.
-    """
+    """Return the batch interval in seconds (``streaming/statistics``); None without it."""
     page = pages.get("streaming/statistics")
     try:
         return None if page is None else float(page["batchDuration"]) / 1000
@@ -86,11 +80,7 @@ def running(batches: Sequence[StreamBatch], now: float) -> InFlight | None:
 
 
 def signals(batches: Sequence[StreamBatch], batch_s: float, now: float) -> dict[str, Any]:
-    """Return the fields of an observation that the batches tell.
-
-    Rows that wait are those of batches that have been made and are not done. A row's latency is
-    half an interval on average before its batch is made, and the batch's own delay.
-    """
+    """Return the observation fields of the batches: queued rows and latencies."""
     done = [batch for batch in batches if batch.took_s is not None]
     waiting = [batch for batch in batches if batch.status != COMPLETED and batch.rows]
     recent = [batch.rows / batch_s for batch in batches if now - batch.at_s <= _RATE_S]

@@ -1,6 +1,4 @@
-"""The cache of class archives: a folder for each application, named by all that its archive depends
-on.
-"""
+"""The cache of class archives: a folder per application and its dependencies."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ def of_script(script: Path) -> str:
 def archive_key(
     application: str, spark: Path, jars: Sequence[Path], flags: Sequence[str], jdk: Jdk
 ) -> str:
-    """Name all that an archive depends on: Java checks most of it itself, but then runs without the
-    archive.
-    """
+    """Return a key of all that an archive depends on."""
     files = [jdk.home / "lib" / "modules", *sorted(spark.glob("*.jar")), *jars]
     # Sizes and times stand for the contents: Spark's JARs are hundreds of megabytes.
     stamps = [

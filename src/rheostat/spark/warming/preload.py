@@ -1,9 +1,4 @@
-"""Loads state where it has been sent, in the pause before the batch that needs it.
-
-A partition that has been sent to another executor is loaded there by the next batch, which lasts
-the longer for it. Where the query pauses between two batches, the executor loads it in the pause
-instead, and the batch finds it open.
-"""
+"""Loads state at its new place in the pause before the batch that needs it."""
 
 from __future__ import annotations
 
@@ -39,9 +34,7 @@ class Pauses(Protocol):
     """Knows the pauses of queries."""
 
     def pause_left_s(self, query: Any, now: float) -> float:
-        """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it
-        runs one.
-        """
+        """Return for how many seconds from ``now`` (Unix) a query runs no batch; 0 during one."""
         ...
 
 
@@ -49,18 +42,14 @@ class Tasks(Protocol):
     """Sends tasks to executors."""
 
     def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
-        """Open partitions of the state where they have been sent, and wait for the end of it; False
-        where that cannot be.
-        """
+        """Open assigned state partitions and wait for the end; False where impossible."""
         ...
 
 
 class Preload:
-    """Loads what is sent at a boundary, as far as the pause after it has room; ``active`` returns
-    the running queries.
+    """Loads what moves at a boundary as far as the pause allows; ``active`` returns the queries.
 
-    How long a partition takes is measured: the median of the last ones. What does not fit, the
-    batch loads; after three failures in a row it loads everything.
+    Load times are measured; the batch loads the rest, and everything after three failures.
     """
 
     def __init__(
@@ -77,9 +66,7 @@ class Preload:
         self._failures = 0
 
     def begin(self, sent: Mapping[Unit, str]) -> None:
-        """Start to load units on the executors that they have been sent to, in a thread of its own;
-        nothing while it is at work still.
-        """
+        """Start to load assigned units in a background thread, unless one is running."""
         # A plain lock, not a reentrant one: the thread that ends the load is another than the one
         # here.
         if sent and self._failures < _TRIES and self._busy.acquire(blocking=False):
@@ -88,12 +75,7 @@ class Preload:
             ).start()
 
     def room(self, pauses_s: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return the seconds that each pause leaves for loading, the queries in turn, and what a
-        unit of the slowest takes.
-
-        None unless the last load went well, state of each query has been loaded so before, and a
-        unit fits.
-        """
+        """Return the seconds per pause for loading and a unit's load time; None if nothing fits."""
         if self._failures or not pauses_s or not pauses_s.keys() <= self._took_s.keys():
             return None
         room_s = (min(pauses_s.values()) - SPARE_S) / len(pauses_s)
@@ -152,9 +134,7 @@ class Preload:
 
 
 def fitting(sent: Mapping[int, str], room_s: float, load_s: float) -> tuple[int, ...]:
-    """Return the partitions that fit: of each executor the first ones, as many as it can load one
-    after the other in ``room_s``.
-    """
+    """Return the first partitions of each executor that load one by one within ``room_s``."""
     # The pause may be over already; a negative room fits nothing.
     most = int(max(0.0, room_s) / load_s)
     chosen, given = [], Counter[str]()

@@ -1,11 +1,8 @@
-"""Executors that arrive warm: an archive of the classes that this application's executors load, and
-an agent that loads them first.
+"""Warm executors: a class archive of this application, and an agent that loads classes early.
 
-The first executors of an application record what they load. One of them that is leaving writes the
-archive and the list of its classes into the cache; every later executor, also of later runs, maps
-the one and lets ``WarmStart.java`` work through the other before Spark's own main method runs. How
-an executor starts stands in a file of JVM options that is read at each start (``java @file``), so
-it changes while the application runs: nothing is named there that is not there.
+The first executors record; a leaving one writes the archive and class list into the cache; later
+executors map the archive, and ``WarmStart.java`` loads the list before Spark's main method. Each
+start reads a file of JVM options (``java @file``), which changes as the application runs.
 """
 
 from __future__ import annotations
@@ -55,9 +52,7 @@ _PROBE_DEADLINE_S = 30.0
 
 
 class WarmStart:
-    """How the executors of one application start: ``kept`` is its folder in the cache, ``options``
-    the file of JVM options.
-    """
+    """How executors start: ``kept`` is the cache folder, ``options`` the JVM option file."""
 
     def __init__(self, kept: Path, options: Path, jdk: Jdk, agent: Path) -> None:
         self.options, self.agent = options, agent
@@ -81,9 +76,7 @@ class WarmStart:
         return {SETTING: str(self.options)}
 
     def refresh(self) -> None:
-        """Write how the next executor starts: warm if there is an archive, else recording; as
-        always if this Java takes neither.
-        """
+        """Write how the next executor starts: from the archive, recording one, or plainly."""
         nowhere = self._kept / "nothing"  # the agent then does nothing
         works = _starts(self._jdk, self._wanted(nowhere))
         text = "".join(f"{_quoted(flag)}\n" for flag in self._wanted(self._kept) if works)
@@ -106,12 +99,9 @@ class WarmStart:
         self.options.with_suffix(".json").write_text(json.dumps(parts), encoding="utf-8")
 
     def train(self, application: str, executor: str) -> bool:
-        """Let an executor that runs no task any more write archive and list, in some seconds; tell
-        whether there are any now.
+        """Let an idle, leaving executor write archive and list; tell whether there are any now.
 
-        To be called when the executor has been asked to leave: it gets no task then, and lingers
-        long enough. Raises nothing: what went wrong is logged, and the next one that leaves is
-        asked. Does nothing if there is an archive already.
+        Raises nothing; on failure the next leaving executor is asked.
         """
         # Several executors leave together, but one archive is enough.
         if not self._busy.acquire(blocking=False):
@@ -160,13 +150,11 @@ def prepare(
     flags: Sequence[str] = (),
     jdk: Jdk | None = None,
 ) -> WarmStart:
-    """Return how the executors of an application on this computer start, with its file of options
-    written.
+    """Return how an application's executors start, with its file of options written.
 
-    ``application`` names what they load (a script and its content; ``of_script``), ``spark`` is the
-    folder of Spark's JARs, ``options`` the file to be, in a folder that lives as long as the
-    executors, ``jars`` and ``flags`` what else is on their class path and command line. Raises
-    ``RheostatError`` with the reason, in one line, where executors cannot arrive warm.
+    ``application`` names what they load, ``spark`` Spark's JARs, ``options`` the file, ``jars`` and
+    ``flags`` the rest of their command line. Raises ``RheostatError`` where executors cannot start
+    warm.
     """
     jdk = jdk or find_jdk()
     if not jdk.has_jcmd:
@@ -196,16 +184,12 @@ def prepare(
 
 
 def libraries(classes: Sequence[str]) -> list[str]:
-    """Return which libraries below Spark executors are to use once before they register: those that
-    the application uses.
-    """
+    """Return the Spark libraries used by the application, to load before registration."""
     return [name for name, sign in LIBRARIES.items() if sign in set(classes)]
 
 
 def of_session(spark: Any) -> WarmStart | None:
-    """Return how the executors of a session start, if it was started with ``settings`` and kept
-    ``flags`` (a script may set its own).
-    """
+    """Return the warm start of a session started with ``settings`` and ``flags``."""
     settings = spark.sparkContext.getConf()
     value = settings.get(SETTING, None)
     return _saved(Path(value)) if value and f"@{value}" in settings.get(_FLAGS, "") else None
@@ -249,9 +233,7 @@ def _follows(line: Sequence[str], option: str, value: str) -> bool:
 
 
 def _starts(jdk: Jdk, flags: Sequence[str]) -> bool:
-    """Tell whether a JVM starts with the options: one that does not would never become an
-    executor.
-    """
+    """Tell whether a JVM starts with the options."""
     try:
         line = [str(jdk.java), *flags, "-version"]
         return (

@@ -1,15 +1,8 @@
-"""Warms executors between their registration and their first state, so that no batch waits for what
-a young JVM does for the first time.
+"""Warms executors between registration and first state, so that no batch waits for a cold JVM.
 
-The JVM of an executor arrives with its classes loaded (``spark/warming/warm_start.py``); two things
-require Spark. A Python worker is started where a running query needs one. And tasks of each query's
-last batch run again on the new executor, and their results are dropped: first those that read the
-source, in the pause between two batches, then one that reads state in the next pause, so that the
-executor's first partition is loaded before a batch waits for it. Each occupies the executor's slot
-for about a second, so the rescale controller keeps the Kafka source from preferring it meanwhile.
-Where the pause in which an executor arrives is too short, its slots are held through the next
-batch, so that no task of that batch is its first; this is repeated a few times while the pauses
-remain too short.
+It starts a Python worker where needed, and reruns tasks of each query's last batch in the pauses:
+first source tasks, then one that reads state. The Kafka source avoids the executor meanwhile. Where
+pauses are too short, its slots are held through a few batches.
 """
 
 from __future__ import annotations
@@ -56,9 +49,7 @@ class Tasks(Protocol):
         ...
 
     def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
-        """Fill an executor's slots with tasks that do nothing, wait for their end and return how
-        many there were.
-        """
+        """Run idle tasks on all slots of an executor, wait, and return their number."""
         ...
 
     def tasks_done(self, executor: str) -> int:
@@ -78,9 +69,7 @@ class WarmupRunner(Protocol):
         ...
 
     def compute_again(self, query: Any, executor: str, host: str, group: str) -> bool:
-        """Load a partition of the state on an executor and compute with it, but write nothing;
-        False where that must not be.
-        """
+        """Load a state partition and compute without writing; False where not allowed."""
         ...
 
 
@@ -92,18 +81,16 @@ class Rhythms(Protocol):
         ...
 
     def pause_left_s(self, query: Any, now: float) -> float:
-        """Return for how long a query will run no batch, from ``now`` in Unix seconds; 0 while it
-        runs one.
-        """
+        """Return for how many seconds from ``now`` (Unix) a query runs no batch; 0 during one."""
         ...
 
 
 class Warmup:
-    """Warms executors, each in a thread of its own; ``way`` is ``auto`` or ``off``.
+    """Warms executors, a thread each; ``way`` is ``auto`` or ``off``, ``active`` returns the
+    queries.
 
-    ``active`` returns the running queries; ``loads`` says whether an executor's first state comes
-    in the warm-up, which must not be where executors stand by without state. An executor counts as
-    warm when its tasks have ended, well or not, or after ``DEADLINE_S``.
+    ``loads``: the warm-up may load first state. An executor is warm when its tasks have ended, or
+    after ``DEADLINE_S``.
     """
 
     def __init__(
@@ -192,13 +179,9 @@ class Warmup:
             self._done.add(executor)
 
     def _rehearse(self, query: Any, executor: str, host: str, ours: int) -> None:
-        """Rehearse in the query's next pauses that are long enough; a query that has none in time
-        is left out.
+        """Rehearse in the query's next long pauses; queries without any are skipped.
 
-        One whose last batches have left none is not waited for: it falls behind, and needs the
-        executor at once. An executor that has done other tasks than ``ours`` was there when a
-        source had some to give: it has had the real thing, as it has after the next batch where no
-        pause is long enough to read.
+        An executor that has run tasks other than ``ours`` needs no reading.
         """
 
         def has_read() -> bool:
@@ -223,15 +206,11 @@ class Warmup:
 
     @property
     def _reading_room_s(self) -> float:
-        """How long a pause must last for the source to be read: half of the last ones would have
-        been through.
-        """
+        """Return how long a pause must last to read the source."""
         return max(ROOM_S, median(self._reading_s or [FIRST_READING_S]))
 
     def _hold(self, query: Any, executor: str, host: str) -> int:
-        """Hold an executor through the next batch if this pause is too short for the source and the
-        next will not be.
-        """
+        """Hold an executor through the next batch if no pause is long enough for the source."""
         if not self._holds or str(query.runId) in self._unreadable:
             return 0
         # Unix time here, not the monotonic clock: rhythms are told by Spark's time stamps.
@@ -256,9 +235,7 @@ class Warmup:
         return read
 
     def _await_pause(self, query: Any, is_enough: Callable[[float], bool]) -> bool:
-        """Wait for a pause between two batches that is long enough; False if there is none in time,
-        or is to be none.
-        """
+        """Wait for a pause that is long enough; False if none comes in time."""
         if self._rhythms.of(query).longest_pause_s < ROOM_S:
             return False
         until_s = self._clock() + PAUSE_WITHIN_S
@@ -270,12 +247,7 @@ class Warmup:
 
 
 def imports() -> Callable[[], None]:
-    """Return a function that imports, in a Python worker, what a query's functions most likely
-    need; what is not installed is left out.
-
-    A function made here travels as a whole: the workers of another computer have no Rheostat to
-    import it from.
-    """
+    """Return a self-contained function that imports a query's likely modules in a Python worker."""
 
     def work() -> None:
         import contextlib

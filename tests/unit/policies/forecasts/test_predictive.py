@@ -16,12 +16,12 @@ from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.constant import Constant
-from rheostat.workloads.cosine import Cosine
-from rheostat.workloads.ramp import Ramp
 from rheostat.workloads.steps import Steps
 from rheostat.workloads.workload import Workload
+from rheostat_lab.loads.bursts import Bursts
+from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.ramp import Ramp
 from rheostat_lab.sweep.runner import play
 from rheostat_lab.sweep.sweep_spec import read_spec
 

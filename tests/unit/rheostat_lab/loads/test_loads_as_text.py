@@ -8,12 +8,12 @@ import dataclasses
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.workloads.test_every_load import single
+from tests.unit.rheostat_lab.loads.test_every_load import single
 
 from rheostat.errors import BadInput
-from rheostat.workloads import WORKLOADS
 from rheostat.workloads.combined import Scaled, Sum
 from rheostat.workloads.workload import Workload
+from rheostat_lab.loads.registry import WORKLOADS
 from rheostat_lab.loads.text import parse, with_seed
 
 NAMES = {kind: name for name, kind in WORKLOADS.items()}

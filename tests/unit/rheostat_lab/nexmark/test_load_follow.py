@@ -7,9 +7,9 @@ import pytest
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.workloads.constant import Constant
-from rheostat.workloads.day import Day
-from rheostat.workloads.ramp import Ramp
 from rheostat.workloads.workload import rows_until
+from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.ramp import Ramp
 from rheostat_lab.nexmark.curve import CurveFile, read_curve
 from rheostat_lab.nexmark.event_topic import EventTopic, SourceTopics
 from rheostat_lab.nexmark.load import follow, start_of, workload_of

@@ -10,7 +10,7 @@ import pytest
 from rheostat.cli.app import run as command
 from rheostat.errors import BadInput
 from rheostat.sim.measures import ELASTICITY
-from rheostat.workloads.cosine import Cosine
+from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.text import parse, with_seed
 from rheostat_lab.sweep.runner import here, rows, run_cell, sweep
 from rheostat_lab.sweep.sweep_cell import BOUNDS, Cell

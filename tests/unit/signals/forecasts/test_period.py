@@ -12,7 +12,7 @@ from rheostat.signals.forecasts.forecast import HORIZONS_S
 from rheostat.signals.forecasts.period import period, period_s
 from rheostat.signals.forecasts.rate_history import Floats, Rates, with_rate
 from rheostat.signals.forecasts.weighted_experts import forecast, refit
-from rheostat.workloads.day import Day
+from rheostat_lab.loads.day import Day
 
 SEEDS = st.integers(min_value=0, max_value=10_000)
 

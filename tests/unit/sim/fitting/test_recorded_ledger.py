@@ -15,7 +15,7 @@ from rheostat.sim.fitting.recorded_run import Recorded, recorded
 from rheostat.sim.measures import Measures, measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.cosine import Cosine
+from rheostat_lab.loads.cosine import Cosine
 
 SLO = Slo(latency_s=10)
 

@@ -14,20 +14,20 @@ from pathlib import Path
 import psutil
 
 from rheostat.errors import RheostatError
-from rheostat.local.cluster_kinds import ClusterKind, Report, Up
-from rheostat.local.cluster_sizes import check_nodes
 from rheostat.local.executor_options import SMALL
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
 from rheostat.local.spark_processes import executors_under
-from rheostat.machine import folders, own_folder, service
+from rheostat.machine import folders
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.machine.orderly_end import orderly_end, undisturbed
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat_lab.clusters.cluster_kinds import ClusterKind, Report, Up, check_nodes
 from rheostat_lab.clusters.cluster_logs import trouble
 from rheostat_lab.clusters.kubernetes import plane_build
 from rheostat_lab.clusters.kubernetes.control_plane import HPA_S, NAMESPACE, ControlPlane
 from rheostat_lab.clusters.spark_defaults import write_defaults
+from rheostat_lab.services import own_folder, service
 
 NAME = "cluster-kubernetes"
 CLUSTER_MODE = "cluster-mode.conf"

@@ -1,6 +1,4 @@
-"""The block managers that the driver knows: which executors can be reached, and which of them a
-Kafka source prefers.
-"""
+"""The driver's block managers: reachable executors, and those a Kafka source prefers."""
 
 from __future__ import annotations
 
@@ -33,12 +31,9 @@ class BlockManagers:
         self._classes = classes
 
     def reachable(self) -> dict[str, str] | None:
-        """Return the host of every executor that can be reached, oldest first
-        (``BlockManagerMaster.getMemoryStatus``); None where this Spark has no such call.
+        """Return every reachable executor's host, oldest first (``getMemoryStatus``), or None.
 
-        An executor is here once it can take blocks, and no longer from the moment its connection
-        breaks; the scheduler keeps it for the five seconds of
-        ``spark.standalone.executorRemoveDelayOnDisconnection``.
+        Executors disappear when their connection breaks, 5 s before the scheduler drops them.
         """
         try:
             # As text in one call: walking the Scala map would cost several calls for each executor.
@@ -47,20 +42,17 @@ class BlockManagers:
             return None
 
     def preferred(self) -> list[str]:
-        """Return the executors that the Kafka source may prefer: those that are not hidden
-        (``BlockManagerMaster.getPeers``); none where that cannot be told.
-        """
+        """Return the executors that a Kafka source may prefer (``BlockManagerMaster.getPeers``)."""
         try:
             return list(hosts_in(self._master.getPeers(self._driver).toString()))
         except ABSENT:
             return []
 
     def hide(self, executors: Sequence[str]) -> bool:
-        """Take executors out of the block managers that the Kafka source prefers
-        (``BlockManagerMaster.decommissionBlockManagers``).
+        """Hide executors from the Kafka source (``decommissionBlockManagers``); False if
+        impossible.
 
-        Without it a batch that is planned while an executor leaves waits ``spark.locality.wait``
-        for it. False where this Spark has no such call: that batch is then late, nothing else.
+        A batch planned while a visible one leaves waits ``spark.locality.wait`` for it.
         """
         try:
             self._master.decommissionBlockManagers(self._gateway.sequence(executors))
@@ -69,12 +61,7 @@ class BlockManagers:
         return True
 
     def hide_newcomers(self, hides: bool) -> bool:
-        """Hide each executor in the moment in which its block manager registers
-        (``SparkContext.addSparkListener``), or no longer.
-
-        False where this Spark has no such calls: a batch that is planned right then may wait
-        ``spark.locality.wait`` for it.
-        """
+        """Hide executors as they register (``addSparkListener``); False if impossible."""
         context = self._gateway.scala_context
         try:
             change = context.addSparkListener if hides else context.removeSparkListener
@@ -98,10 +85,9 @@ class BlockManagers:
 
     @functools.cached_property
     def _of_driver(self) -> Any:
-        """Return the driver's BlockManager (``SparkEnv.get``), by method handles.
+        """Return the driver's BlockManager (``SparkEnv.get``) by method handles.
 
-        Plain reflection looks at all methods, and Spark 4.3's SparkEnv has one with a class that is
-        on no class path.
+        Plain reflection fails: Spark 4.3's SparkEnv has a method of a class on no class path.
         """
         invoke = self._gateway.jvm.java.lang.invoke
         lookup, returning = invoke.MethodHandles.publicLookup(), invoke.MethodType.methodType
@@ -114,8 +100,6 @@ class BlockManagers:
 
 
 def hosts_in(text: str) -> dict[str, str]:
-    """Return executors and their hosts, oldest first, from the text of Spark's ``BlockManagerId(id,
-    host, port, topology)``.
-    """
+    """Return executors and hosts, oldest first, from texts of Spark's ``BlockManagerId``."""
     hosts = dict(_BLOCK_MANAGER.findall(text))
     return {executor: hosts[executor] for executor in oldest_first(hosts.keys() - {_DRIVER})}

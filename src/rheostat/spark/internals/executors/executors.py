@@ -49,15 +49,11 @@ class Executors:
         return oldest_first(filter(None, ids.split(",")))
 
     def registered(self) -> int:
-        """Return the number of registered executors (``SparkContext.getExecutorIds``), in one
-        call.
-        """
+        """Return the number of registered executors (``SparkContext.getExecutorIds``)."""
         return int(self._scala_context.getExecutorIds().size())
 
     def leaving(self, executors: Iterable[str]) -> set[str]:
-        """Return those of the executors that have been asked to leave
-        (``TaskScheduler.getExecutorDecommissionState``); none where this Spark does not tell.
-        """
+        """Return those that are being decommissioned (``getExecutorDecommissionState``)."""
         try:
             state = self._scala_context.taskScheduler().getExecutorDecommissionState
             return {executor for executor in executors if state(executor).isDefined()}
@@ -65,31 +61,23 @@ class Executors:
             return set()
 
     def requested(self) -> int | None:
-        """Return how many executors the cluster manager was asked for last; None where nobody has
-        asked, or this Spark does not tell.
-        """
+        """Return the last total requested from the cluster manager; None if unknown."""
         return requested_executors(self._backend)
 
     def hosts(self) -> dict[str, str]:
-        """Return the host of every executor that can be reached, oldest first; of all that are
-        registered, with empty hosts, where this Spark does not tell.
-        """
+        """Return the host of every reachable executor, oldest first; hosts may be empty."""
         reachable = self._block_managers.reachable()
         # Sizing works without hosts; only placement needs them, and says so (``cannot_place``).
         return dict.fromkeys(self.ids(), "") if reachable is None else reachable
 
     def request_total(self, executors: int) -> bool:
-        """Ask for a total of executors; fewer than there are ends none
-        (``SparkContext.requestTotalExecutors``).
-        """
+        """Request a total; it ends no executor (``SparkContext.requestTotalExecutors``)."""
         # No wishes for hosts: state is sent to the executors wherever they have come up.
         nothing = self._gateway.empty_map
         return bool(self._scala_context.requestTotalExecutors(executors, 0, nothing))
 
     def decommission(self, executors: Sequence[str]) -> None:
-        """Let executors end their running tasks and leave
-        (``CoarseGrainedSchedulerBackend.decommissionExecutors``).
-        """
+        """Let executors finish their tasks and leave (``decommissionExecutors``)."""
         information = self._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo(
             _REASON, self._jvm.scala.Option.empty()
         )
@@ -99,16 +87,12 @@ class Executors:
         self._backend.decommissionExecutors(pairs, False, False)
 
     def kill_idle(self, executors: Sequence[str]) -> None:
-        """End those of the executors that run no task at this moment
-        (``CoarseGrainedSchedulerBackend.killExecutors``, not forced).
-        """
+        """End those that run no task now (``killExecutors``, not forced)."""
         # Neither the target nor the count of failures changes; not forced, so that busy ones stay.
         self._backend.killExecutors(self._gateway.sequence(executors), False, False, False)
 
     def kill(self, executors: Sequence[str]) -> None:
-        """End executors that were asked to leave and did not; their tasks are run again elsewhere
-        (``killExecutors``, forced).
-        """
+        """End executors by force; their tasks run again elsewhere (``killExecutors``)."""
         self._backend.killExecutors(self._gateway.sequence(executors), False, False, True)
 
 
@@ -116,12 +100,9 @@ _FIELD = "requestedTotalExecutorsPerResourceProfile"
 
 
 def requested_executors(backend: Any) -> int | None:
-    """Return how many executors the cluster manager was asked for last, of all resource profiles
-    (``CoarseGrainedSchedulerBackend.getRequestedTotalExecutors``, before 4.3 its private field);
-    None where nobody has asked yet, or this Spark does not tell.
+    """Return the last total requested over all profiles (``getRequestedTotalExecutors``), or None.
 
-    What it was asked for at the start of the application is not among it, except by dynamic
-    allocation.
+    The initial request counts only under dynamic allocation.
     """
     try:
         # As text: the counts one by one would be two calls each.

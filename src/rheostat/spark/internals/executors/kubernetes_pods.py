@@ -1,6 +1,4 @@
-"""The pods of the application's executors, asked for with the client that Spark's own scheduler
-has: the same address, the same rights, whatever way they were given.
-"""
+"""The executors' pods, through the client and the permissions of Spark's own scheduler."""
 
 from __future__ import annotations
 
@@ -80,9 +78,7 @@ class KubernetesPods:
         return list(listed.get("items") or [])
 
     def refusal(self, like: dict[str, Any]) -> str | None:
-        """Return why no other pod like one can be made now, as the API server says it; None if it
-        could. None is made.
-        """
+        """Return why the API server refuses another such pod (dry run); None if it accepts."""
         text = json.dumps(_another(like))
         try:
             kind = self._gateway.class_named("io.fabric8.kubernetes.api.model.Pod")
@@ -96,9 +92,7 @@ class KubernetesPods:
         return None
 
     def rights(self) -> dict[str, Any]:
-        """Return what the driver may do in its namespace, as a ``SelfSubjectRulesReview`` tells it;
-        raises ``Refused``.
-        """
+        """Return the driver's permissions (``SelfSubjectRulesReview``); raises ``Refused``."""
         kind, version = "SelfSubjectRulesReview", "authorization.k8s.io/v1"
         review = {"kind": kind, "apiVersion": version, "spec": {"namespace": self.namespace}}
         try:
@@ -114,9 +108,7 @@ class KubernetesPods:
         return dict(answer.get("status") or {})
 
     def renew_token(self) -> None:
-        """Give the client, which is Spark's own, the token that its file says now: Spark reads the
-        file once. Nothing where none is named, it cannot be read, or this client cannot be told.
-        """
+        """Give Spark's client the current token of its file, which Spark reads only once."""
         file = self._configuration.get(_RENEWED, None)
         if not file:
             return

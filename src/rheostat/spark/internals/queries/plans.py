@@ -57,17 +57,13 @@ def below(plan: Any, names: Collection[str]) -> list[Any]:
 
 
 def reading_parts(plan: Any) -> list[Any]:
-    """Return the parts of a plan below its lowest exchanges: what the tasks run that read a
-    source.
-    """
+    """Return the parts of a plan below its lowest exchanges, which read the sources."""
     parts = [part for child in _children(plan) for part in reading_parts(child)]
     return parts or ([plan.child()] if str(plan.nodeName()) == _EXCHANGE else [])
 
 
 def is_harmless(plan: Any, jvm: Any) -> bool:
-    """Tell whether a part of a plan, down to the next exchanges, may be run again for nothing: it
-    has known operators only, and no function of the user's.
-    """
+    """Tell whether a plan up to its exchanges can be rerun: known operators, no user code."""
     patterns = jvm.org.apache.spark.sql.catalyst.trees.TreePattern
     of_users = (patterns.SCALA_UDF(), patterns.PYTHON_UDF())
     return not any(map(plan.containsPattern, of_users)) and _is_known(plan)

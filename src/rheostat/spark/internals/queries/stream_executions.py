@@ -20,9 +20,7 @@ _DURATION = re.compile(r"(\w+)=(-?\d+)")
 
 
 class _Watched(NamedTuple):
-    """Queries by their run ids, and the object in the JVM that looks at all of them; None where
-    there can be none.
-    """
+    """Queries by run id, and the JVM object that reads all of them; None where impossible."""
 
     run_ids: tuple[str, ...] = ()
     looks: Any = None
@@ -45,9 +43,7 @@ class Queries:
         self._watched = _Watched()
 
     def last_batches(self, queries: Mapping[str, Any]) -> dict[str, int]:
-        """Return the number of the last finished batch of each query, -1 for none, by run id: one
-        call for all of them.
-        """
+        """Return each query's last finished batch number by run id, -1 for none, in one call."""
         run_ids, watched = tuple(queries), self._watched
         if run_ids != watched.run_ids:
             watched = self._watched = _Watched(run_ids, self._looks(queries))
@@ -56,16 +52,12 @@ class Queries:
         return dict(zip(run_ids, map(int, str(watched.looks.numbers()).split()), strict=True))
 
     def last_batch(self, query: Any) -> int:
-        """Return the number of the last finished batch of a query, -1 for none: a tenth of the
-        price of ``lastProgress``.
-        """
+        """Return a query's last finished batch number, -1 for none."""
         progress = query._jsq.lastProgress()
         return -1 if progress is None else int(progress.batchId())
 
     def batch_times(self, query: Any, most: int) -> list[BatchTime]:
-        """Return the last finished batches of a query, at most so many, oldest first; triggers that
-        ran no batch, which Spark reports too, are left out.
-        """
+        """Return the last finished batches, oldest first, without triggers that ran none."""
         if most == 1:
             ended = [query._jsq.lastProgress()]
         else:
@@ -85,11 +77,7 @@ class Queries:
         ]
 
     def pauses_after(self, query: Any) -> int | None:
-        """Return the number of the batch after which a query pauses; None while it runs one.
-
-        It runs none if no trigger is active and the progress of its last plan is known
-        (``StreamExecution.lastExecution``).
-        """
+        """Return the batch after which a query pauses; None while it runs one."""
         # First of all: it is asked many times in the middle of a batch.
         if query._jsq.status().isTriggerActive():
             return None
@@ -100,9 +88,7 @@ class Queries:
         return number if number == int(progress.batchId()) else None
 
     def trigger_s(self, query: Any) -> float | None:
-        """Return the trigger interval of a query, 0 for batches back to back
-        (``StreamExecution.trigger``); None if it cannot be told.
-        """
+        """Return the trigger interval (``StreamExecution.trigger``), 0 for none; or None."""
         try:
             trigger = query._jsq.streamingQuery().trigger()
             # One-time and continuous triggers have no interval to pause in.
@@ -112,9 +98,7 @@ class Queries:
             return None
 
     def state_folder(self, query: Any) -> str | None:
-        """Return the folder of a query's state as the stores are named by it
-        (``StreamExecution.resolvedCheckpointRoot``); None if it cannot be told.
-        """
+        """Return the state folder (``StreamExecution.resolvedCheckpointRoot``); None if unknown."""
         try:
             root = query._jsq.streamingQuery().resolvedCheckpointRoot()
             return str(self._path(root, "state").toString())
@@ -127,9 +111,7 @@ class Queries:
         return state.removesuffix("/state") if state else None
 
     def sink_folder(self, query: Any) -> str | None:
-        """Return the folder of a query whose sink is one of files (``StreamExecution.sink``); None
-        for another sink, and where it cannot be told.
-        """
+        """Return the folder of a file sink (``StreamExecution.sink``); None for other sinks."""
         try:
             named = str(query._jsq.streamingQuery().sink().toString())
         except ABSENT:
@@ -197,9 +179,7 @@ class EverySession:
 
 
 def _wrapped(jvm: Any, execution: Any) -> Any:
-    """Return a query as a session's own ``streams`` would; raises TypeError where Spark has no such
-    class.
-    """
+    """Wrap a query as ``streams`` does; raises TypeError where Spark has no such class."""
     package = jvm.org.apache.spark.sql.execution.streaming
     try:
         return package.runtime.StreamingQueryWrapper(execution)

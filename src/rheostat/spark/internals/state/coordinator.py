@@ -52,17 +52,13 @@ class Coordinator:
     def store(
         self, state_folder: str, run_id: str, operator: int, partition: int, name: str
     ) -> Any:
-        """Return Spark's name of one state store of a running query, for ``locations``
-        and ``report`` (``StateStoreProviderId``).
-        """
+        """Return Spark's name of a state store of a query (``StateStoreProviderId``)."""
         store_id, provider_id, uuid = self._names
         store = store_id(state_folder, operator, partition, name)
         return provider_id(store, uuid.fromString(run_id))
 
     def locations(self, stores: tuple[Any, ...]) -> list[str | None]:
-        """Return the executor that holds each of the stores; None for those of which none is
-        known.
-        """
+        """Return the executor that holds each store; None where unknown."""
         places = self._places(stores)
         return [None if place is None else executor_at(place) for place in places]
 
@@ -77,18 +73,14 @@ class Coordinator:
         return [value_of(place) for place in str(places.toString())[1:-1].split(", ") if place]
 
     def place(self, store: Any) -> str | None:
-        """Return where a store is as tasks prefer it, ``executor_<host>_<id>``; None if that is not
-        known (``StateStoreCoordinatorRef.getLocation``).
-        """
+        """Return a store's location ``executor_<host>_<id>``; None if unknown (``getLocation``)."""
         # The text of the option: isEmpty and get would be two calls more for each store.
         return value_of(self._coordinator.getLocation(store).toString())
 
     def report(self, store: Any, host: str, executor: str) -> None:
-        """Say where a store lives now; the next batch runs its task there
-        (``StateStoreCoordinatorRef.reportActiveInstance``).
+        """Report where a store is, for the next batch (``reportActiveInstance``).
 
-        The answer is dropped. From 4.2 on it may ask for a snapshot; the coordinator keeps asking
-        until it has one, so the executor hears it with its own next report.
+        From 4.2 on the answer may request a snapshot; it is dropped and asked for again.
         """
         self._coordinator.reportActiveInstance(store, host, executor, self._nothing)
 
@@ -100,9 +92,7 @@ class Coordinator:
 
     @functools.cached_property
     def _look_up(self) -> Any:
-        """``getLocation`` as a function that a list of Java's can call; None where there is none of
-        that type.
-        """
+        """Return ``getLocation`` as a Java function; None if this Spark has none."""
         named = self._gateway.class_named
         try:
             invoke = self._jvm.java.lang.invoke

@@ -15,9 +15,7 @@ _JOIN_FORMAT = "spark.sql.streaming.join.stateFormatVersion"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptStore:
-    """A store as its operator's metadata names it; ``ids`` are the names of the operator's files,
-    partition by partition and store by store, and empty in checkpoint format 1.
-    """
+    """A store by its metadata; ``ids`` name its files (empty in checkpoint format 1)."""
 
     operator: int
     operator_name: str
@@ -27,9 +25,7 @@ class KeptStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenStores:
-    """Stores that tasks can open, and for each whether it has a key: one without keeps everything
-    in partition 0, whatever the number of partitions.
-    """
+    """Openable stores, and whether each has a key; one without keeps all in partition 0."""
 
     stores: tuple[KeptStore, ...]
     keyed: tuple[bool, ...]
@@ -60,9 +56,8 @@ class StateStores:
         rocksdb: bool,
         stores: Sequence[KeptStore],
     ) -> OpenStores:
-        """Return stores as a batch has left them; ``planned`` is a batch that is in both logs,
-        ``settings`` are those of the batch in the offset log. Raises RheostatError where this Spark
-        cannot read them.
+        """Return stores as of a batch; ``planned`` is in both logs, ``settings`` from the offset
+        log. Raises RheostatError where this Spark cannot read them.
         """
         try:
             session = self._session(settings)
@@ -88,9 +83,7 @@ class StateStores:
     def _scan(
         self, session: Any, checkpoint: str, planned: int, rocksdb: bool, store: KeptStore
     ) -> tuple[Any, Any, bool]:
-        """Return what opens partitions of a store, a sample of what it is told, and whether the
-        store has a key.
-        """
+        """Return a partition opener, a sample of its input, and whether the store has a key."""
         frame = (
             session.read.format("statestore")
             .option("batchId", planned)

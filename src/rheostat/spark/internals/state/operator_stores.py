@@ -27,9 +27,7 @@ to save, of the same store."""
 
 
 class Stores(NamedTuple):
-    """The stores of a partition of an operator: their names, and key schema, value schema and key
-    encoder of each; the rest is common.
-    """
+    """A partition's stores: names, and key schema, value schema and key encoder of each."""
 
     names: tuple[str, ...]
     described: tuple[tuple[Any, Any, Any], ...]
@@ -60,9 +58,7 @@ class OperatorStores:
         return self._only_store(operator)
 
     def _only_store(self, operator: Any) -> Stores | None:
-        """Return the store of an operator that has one, as the RDD of its last batch has it
-        (``StateStoreRDD``, ``ReadStateStoreRDD``).
-        """
+        """Return an operator's only store from its RDD (``StateStoreRDD`` and the like)."""
         rows = _store_rows(operator.execute())
         if rows is None:
             return None
@@ -79,9 +75,7 @@ class OperatorStores:
         )
 
     def _of_join(self, join: Any) -> Stores | None:
-        """Return the stores of a stream-stream join of the formats 1 to 3
-        (``SymmetricHashJoinStateManager``).
-        """
+        """Return the stores of a join, formats 1 to 3 (``SymmetricHashJoinStateManager``)."""
         version = int(join.stateFormatVersion())
         if version not in (1, 2, _SHARED_STORE_FORMAT):
             return None
@@ -121,9 +115,7 @@ class OperatorStores:
 
 
 def _store_rows(rows: Any) -> Any:
-    """Return the RDD that opens the stores, at or above an operator's; None where the way there
-    forks.
-    """
+    """Return the RDD at or above an operator's that opens its stores; None at a fork."""
     while not _class_of(rows).endswith("StateStoreRDD"):
         above = rows.dependencies()
         if above.size() != 1:

@@ -44,12 +44,10 @@ class StateLoads:
         self._stores = stores
 
     def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
-        """Let executors open partitions of a query's state as its last batch left them, where the
-        coordinator says that they are.
+        """Let executors open a query's state partitions where the coordinator places them.
 
-        To be called between two batches: the next one then finds them open. Nothing is computed or
-        written (``OpenStores``). False where Spark closes what was opened to read only (before
-        4.1), and for operators that are not known: nothing is run then. Raises what the jobs raise.
+        Call between two batches. False before Spark 4.1 and for unknown operators; raises the jobs'
+        errors.
         """
         operators = plans.named(plans.last_plan(query), OPENING) if self._leaves_open else []
         described = [(operator, self._stores.of(operator)) for operator in operators]
@@ -63,9 +61,7 @@ class StateLoads:
         return bool(known)
 
     def _at_their_places(self, info: Any, name: str, partitions: Collection[int]) -> Any:
-        """Return an RDD with a task for each state partition of an operator, its number, preferring
-        the executor that holds it.
-        """
+        """Return an RDD with a task per state partition, preferring the executor that holds it."""
         folder, run_id = str(info.checkpointLocation()), str(info.queryRunId())
         rows = []
         for partition in partitions:
@@ -102,9 +98,7 @@ class StateLoads:
         return self._open_stores.newInstance(self._gateway.array(self._jvm.java.lang.Object, parts))
 
     def _checkpoint_ids(self, query: Any, info: Any) -> Any:
-        """Return the names of the files of an operator's last checkpoint (of format 2; in format 1
-        they have none).
-        """
+        """Return the file names of an operator's last checkpoint (format 2 only)."""
         execution = query._jsq.streamingQuery()
         ids = self._gateway.field(execution, "currentStateStoreCkptId", "MicroBatchExecution")
         return ids.get(info.operatorId())
@@ -115,15 +109,11 @@ class StateLoads:
 
     @functools.cached_property
     def _leaves_open(self) -> bool:
-        """Whether a store that was opened to read stays as it is when its task ends
-        (``ReadStateStore.release``, from Spark 4.1 on).
-        """
+        """Tell whether reading keeps a store open (``ReadStateStore.release``, Spark 4.1+)."""
         store = self._gateway.class_named(f"{_STATE}.ReadStateStore")
         return any(str(method.getName()) == "release" for method in store.getMethods())
 
 
 def _next_version(query: Any) -> int:
-    """Return which version of its state a query reads in its next batch: the number of that batch
-    (``IncrementalExecution``).
-    """
+    """Return the state version that the next batch reads (``IncrementalExecution``)."""
     return int(query._jsq.streamingQuery().lastExecution().currentBatchId()) + 1

@@ -1,6 +1,4 @@
-"""Jobs that read state byte for byte and write it into other partitions, with the compiled classes
-of ``java/executor/``.
-"""
+"""Jobs that copy state byte for byte into other partitions (``java/executor/``)."""
 
 from __future__ import annotations
 
@@ -95,9 +93,8 @@ class StateRewrite:
         notes: str,
         progress: Progress | None,
     ) -> list[PartitionReport]:
-        """Rewrite groups (store, old and new number of partitions, residue, divisor, slice of how
-        many), each slice in one task, which notes in the folder ``notes`` that it is done, if there
-        is such a folder.
+        """Rewrite groups (store, old and new count, residue, divisor, slices), a task per slice,
+        each noted in the folder ``notes`` when done, if given.
         """
         task = self._made("RewriteState", stores.java, batch, notes)
         return self._reports(self._rows(groups).mapPartitions(task), progress)
@@ -110,9 +107,7 @@ class StateRewrite:
         batch: int,
         progress: Progress | None,
     ) -> list[PartitionReport]:
-        """Rewrite all stores: old partitions (store, old and new number, partition) are split, and
-        the pieces go to the new ones by a shuffle.
-        """
+        """Split the old partitions of all stores and shuffle the pieces to the new ones."""
         last = len(stores.stores) * partitions
         split = self._made("SplitState", stores.java, last)
         merge = self._made("MergeState", stores.java, batch, partitions, last)

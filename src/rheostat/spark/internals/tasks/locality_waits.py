@@ -23,15 +23,11 @@ class LocalityWaits:
         self._own_process = str(settings.get(_PROCESS_WAIT, self._own))
 
     def set_wait(self, wait: str | None) -> bool:
-        """Set how long tasks of later stages wait for a preferred executor; False where that cannot
-        be written.
-        """
+        """Set how long later tasks wait for a preferred executor; False where impossible."""
         return self._set(_WAIT, wait or self._own)
 
     def set_process_wait(self, wait: str | None) -> bool:
-        """Set how long tasks wait for the very executor that they prefer, as state tasks do; False
-        where that cannot be written.
-        """
+        """Set how long tasks wait for their exact executor; False where impossible."""
         return self._set(_PROCESS_WAIT, wait or self._own_process)
 
     def _set(self, name: str, value: str) -> bool:

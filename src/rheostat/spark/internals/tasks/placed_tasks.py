@@ -39,9 +39,7 @@ class PlacedTasks:
         self._context.setJobGroup(group, job, interruptOnCancel=False)
 
     def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
-        """Fill an executor's slots with tasks that sleep for so many seconds, wait for their end
-        and return how many there were.
-        """
+        """Run sleeping tasks on all slots of an executor, wait, and return their number."""
         slots = slots_per_executor(self._spark)
         sleep = f"java_method('java.lang.Thread', 'sleep', {round(for_s * 1000)}L)"
         sleeping = self._spark.range(0, slots, 1, slots).selectExpr(sleep)
@@ -57,9 +55,7 @@ class PlacedTasks:
         group: str,
         job: str = STARTS_PYTHON,
     ) -> None:
-        """Run a Python function in one task that prefers an executor, and wait for its end; raises
-        what the job raises.
-        """
+        """Run a Python function in one task that prefers an executor, and wait for its end."""
         from pyspark import RDD  # not there in a client of Spark Connect
         from pyspark.serializers import UTF8Deserializer
 
@@ -69,9 +65,7 @@ class PlacedTasks:
         )
 
     def tasks_done(self, executor: str) -> int:
-        """Return how many tasks an executor has ended (``AppStatusStore.executorSummary``); 0 where
-        that cannot be told.
-        """
+        """Return how many tasks an executor has ended (``executorSummary``); 0 if unknown."""
         try:
             return int(
                 self._gateway.scala_context.statusStore().executorSummary(executor).completedTasks()
@@ -80,9 +74,7 @@ class PlacedTasks:
             return 0
 
     def run(self, plan: Any, executor: str, host: str, numbers: Iterable[int]) -> None:
-        """Run tasks of a plan on an executor and drop what they return; numbers beyond the number
-        of tasks begin at the first again.
-        """
+        """Run tasks of a plan on an executor and drop their results; task numbers wrap around."""
         # One array a partition, because zip wants as many rows on both sides.
         rows = plan.execute().toJavaRDD().glom()
         tasks = rows.getNumPartitions()
@@ -96,9 +88,7 @@ class PlacedTasks:
         return self.rows_at([(bytearray(b"warm-up"), [place])] * partitions, "[B")
 
     def rows_at(self, rows: Iterable[tuple[Any, Sequence[str]]], class_name: str) -> Any:
-        """Return an RDD of rows of a Java class, a partition each, from the rows and the places
-        that each prefers (``SparkContext.makeRDD``).
-        """
+        """Return an RDD of Java rows, a partition each with its preferred place (``makeRDD``)."""
         pairs = [self._jvm.scala.Tuple2(row, self._gateway.sequence(at)) for row, at in rows]
         tag = self._jvm.scala.reflect.ClassTag.apply(self._gateway.class_named(class_name))
         return self._gateway.scala_context.makeRDD(self._gateway.sequence(pairs), tag).toJavaRDD()

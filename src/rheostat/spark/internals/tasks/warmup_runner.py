@@ -39,20 +39,16 @@ class WarmupRunner:
         self._executors = executors
 
     def uses_python(self, query: Any) -> bool:
-        """Tell whether tasks of a running query need Python workers, by the operators of its plan
-        (``StreamingQuery.explainInternal``); False if that cannot be told.
-        """
+        """Tell from a query's plan whether its tasks need Python workers; False if unknown."""
         try:
             return bool(_PYTHON_OPERATORS.search(str(query._jsq.explainInternal(False))))
         except ABSENT:
             return False
 
     def read_again(self, query: Any, executor: str, host: str, group: str) -> bool:
-        """Let an executor run tasks of a query's last batch again, of those that read its source;
-        what they read is dropped.
+        """Rerun source tasks of the last batch on an executor and drop their rows.
 
-        False where the plan has other operators than Spark's own or the batch was large: nothing is
-        run then. Raises what the job raises.
+        False for unknown operators or large batches. Raises the job's errors.
         """
         parts = plans.reading_parts(plans.last_plan(query))
         if not (parts and self._may_run(query, parts)):
@@ -65,14 +61,10 @@ class WarmupRunner:
         return True
 
     def compute_again(self, query: Any, executor: str, host: str, group: str) -> bool:
-        """Let an executor load the state of one partition and compute what the last batch computed
-        from it, but write nothing.
+        """Load one state partition on an executor and recompute the last batch without writing.
 
-        The partition is the executor's number, modulo their number, so that executors that come
-        together take different ones. Its stores are then open there, as they were before the last
-        batch, and the coordinator knows. Only where everything that is stateful in the plan is an
-        aggregation (the others read and write in one operator), and where no executor goes without
-        a partition. Else as ``read_again``.
+        The executor's number picks the partition. Only for plans whose state is all aggregations,
+        and where every executor has partitions; otherwise as ``read_again``.
         """
         parts = plans.below(plans.last_plan(query), plans.SAVING)
         operators = query._jsq.lastProgress().stateOperators()

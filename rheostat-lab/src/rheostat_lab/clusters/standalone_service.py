@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.local.cluster_sizes import check_cores
 from rheostat.local.spark_home import SparkHome, find_spark_home
 from rheostat.local.standalone.standalone_cluster import (
     DEFAULT_MEMORY_MIB,
+    check_cores,
     given_or_free,
     listens,
     master_command,
@@ -18,8 +18,9 @@ from rheostat.local.standalone.standalone_cluster import (
     wait_for,
     worker_command,
 )
-from rheostat.machine import folders, own_folder, service
+from rheostat.machine import folders
 from rheostat.machine.free_ports import claim_port, free_port
+from rheostat_lab.services import own_folder, service
 
 NAME = "cluster"
 WORKER_NAME = "cluster-worker"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from rheostat.errors import BadInput
 from rheostat.workloads.check import above, at_least
-from rheostat.workloads.counter import uniform_at
+from rheostat_lab.loads.counter import uniform_at
 
 _LANE = 102
 _RAMP_FROM, _PEAK_TO = 0.58, 0.74

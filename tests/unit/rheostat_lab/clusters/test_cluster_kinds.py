@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.local import cluster_kinds
+from rheostat_lab.clusters import cluster_kinds
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import pytest
 from rheostat.errors import BadInput
 from rheostat.workloads.combined import Scaled, Sum
 from rheostat.workloads.constant import Constant
-from rheostat.workloads.cosine import Cosine
-from rheostat.workloads.day import Day
-from rheostat.workloads.espa import Espa
 from rheostat.workloads.steps import Steps
 from rheostat.workloads.trace import Trace
 from rheostat.workloads.workload import marks, rows_until
+from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.espa import Espa
 from rheostat_lab.loads.text import parse
 
 

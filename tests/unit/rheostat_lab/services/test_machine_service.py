@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.machine import service
+from rheostat_lab.services import service
 
 
 @pytest.fixture(autouse=True)

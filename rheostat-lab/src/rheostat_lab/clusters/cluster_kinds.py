@@ -16,9 +16,10 @@ from typing import Any, Protocol, TypeAlias
 import psutil
 
 from rheostat.errors import BadInput
-from rheostat.local.cluster_sizes import check_cores
-from rheostat.local.standalone import standalone_cluster, standalone_service
+from rheostat.local.standalone import standalone_cluster
+from rheostat.local.standalone.standalone_cluster import check_cores
 from rheostat.machine.missing_module import Installation
+from rheostat_lab.clusters import standalone_service
 
 GROUP = "rheostat.clusters"
 KINDS = ("standalone", "yarn", "kubernetes")
@@ -138,6 +139,15 @@ def find_kind(kind: str) -> ClusterKind:
     if kind in KINDS:
         raise BadInput(f"the cluster kind {kind} {Installation.here().lab_advice()}")
     raise BadInput(f"the kind of cluster must be one of {', '.join(KINDS)}, but it is {kind!r}")
+
+
+def check_nodes(cores: int, nodes: int) -> None:
+    """Raise ``BadInput`` for a number of nodes that cannot share the cores."""
+    if not 1 <= nodes <= cores:
+        raise BadInput(
+            f"a cluster has 1 to as many nodes as it has cores ({cores}), but {nodes} were"
+            " requested"
+        )
 
 
 def _standalone_up(cores: int, nodes: int, _: Report, port: int | None = None) -> Up:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.cli.app import run
-from rheostat.kafka import broker
-from rheostat.local.standalone import standalone_service
-from rheostat.machine import service
+from rheostat_lab.clusters import standalone_service
+from rheostat_lab.services import broker, service
 
 
 @pytest.fixture(autouse=True)

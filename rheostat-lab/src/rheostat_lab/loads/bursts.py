@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from rheostat.workloads.check import above, at_least
-from rheostat.workloads.counter import uniform
+from rheostat_lab.loads.counter import uniform
 
 _LANE = 107
 _FIRST = 256

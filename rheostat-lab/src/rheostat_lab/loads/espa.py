@@ -11,11 +11,11 @@ from functools import lru_cache
 from rheostat.errors import BadInput
 from rheostat.workloads.check import above
 from rheostat.workloads.combined import Sum
-from rheostat.workloads.cosine import Cosine
-from rheostat.workloads.spikes import Spikes
 from rheostat.workloads.steps import Steps
-from rheostat.workloads.walk import Walk
 from rheostat.workloads.workload import Workload
+from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.spikes import Spikes
+from rheostat_lab.loads.walk import Walk
 
 _COSINES = {"1": (150_000.0, 100_000.0), "3": (50_000.0, 25_000.0), "11": (100_000.0, 50_000.0)}
 _HEIGHTS = {"1": 240_000.0, "3": 75_000.0, "11": 150_000.0}

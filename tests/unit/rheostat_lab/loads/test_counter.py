@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rheostat.workloads import counter
+from rheostat_lab.loads import counter
 
 N = np.arange(200_000)
 

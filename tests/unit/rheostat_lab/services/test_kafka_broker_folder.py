@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.kafka import broker
+from rheostat_lab.services import broker
 
 
 @pytest.fixture

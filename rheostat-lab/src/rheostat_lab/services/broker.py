@@ -16,13 +16,14 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.client import settings
 from rheostat.kafka.jars import broker_jars
-from rheostat.machine import folders, service
+from rheostat.machine import folders
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.orderly_end import undisturbed
-from rheostat.machine.own_folder import claim
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat_lab.services import service
+from rheostat_lab.services.own_folder import claim
 
 NAME = "kafka"
 USUAL_PORT = 9092

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.workloads import WORKLOADS, create, parameters
-from rheostat.workloads.day import Day
 from rheostat.workloads.steps import Steps
 from rheostat.workloads.trace import Trace
+from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.registry import WORKLOADS, create, parameters
 
 
 def test_the_registry_is_sorted_and_every_parameter_is_explained() -> None:

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from rheostat.workloads.bursts import Bursts
-from rheostat.workloads.spikes import Spikes
-from rheostat.workloads.walk import Walk
+from rheostat_lab.loads.bursts import Bursts
+from rheostat_lab.loads.spikes import Spikes
+from rheostat_lab.loads.walk import Walk
 
 MINUTES = range(4000)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
-from rheostat.machine.own_folder import MARKER, OwnFolder, claim, is_marked, remove_marked
+from rheostat_lab.services.own_folder import MARKER, OwnFolder, claim, is_marked, remove_marked
 
 
 def held(folder: Path) -> dict[str, str]:

@@ -9,13 +9,7 @@ import typer
 
 from rheostat.cli.output import AsJson, emit
 
-app = typer.Typer(
-    help="A real Kafka broker on this computer: one node, KRaft, loopback only.",
-    no_args_is_help=True,
-)
 
-
-@app.command()
 def up(
     port: Annotated[int | None, typer.Option(help="The port; default 9092, or a free one.")] = None,
     folder: Annotated[
@@ -30,7 +24,7 @@ def up(
 
     Example: rheostat kafka up --topic bids --partitions 16
     """
-    from rheostat.kafka import broker
+    from rheostat_lab.services import broker
 
     topics = {} if topic is None else {topic: partitions}
     address = broker.up(port=port, folder=folder, topics=topics)
@@ -38,13 +32,12 @@ def up(
     emit(result, as_json, None, lambda: typer.echo(address))
 
 
-@app.command()
 def down(as_json: AsJson = False) -> None:
     """End the broker that `rheostat kafka up` started; its data stay.
 
     Example: rheostat kafka down
     """
-    from rheostat.kafka import broker
+    from rheostat_lab.services import broker
 
     ended = broker.down()
     message = f"ended {ended}" if ended else "no broker was up"

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from rheostat.workloads.check import above, at_least
-from rheostat.workloads.counter import uniform_at
+from rheostat_lab.loads.counter import uniform_at
 
 _LANE = 101
 

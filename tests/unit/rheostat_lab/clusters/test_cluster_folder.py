@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rheostat.local.standalone import standalone_service
+from rheostat_lab.clusters import standalone_service
 
 
 def test_a_folder_that_is_not_ours_survives_a_cluster_taken_down(tmp_path, monkeypatch):

@@ -12,8 +12,8 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.workloads.check import above, at_least
-from rheostat.workloads.counter import uniform
-from rheostat.workloads.prefix import length_for
+from rheostat_lab.loads.counter import uniform
+from rheostat_lab.loads.prefix import length_for
 
 _START, _LENGTH, _HEIGHT = 104, 105, 106
 

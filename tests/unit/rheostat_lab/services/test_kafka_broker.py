@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.kafka import broker
-from rheostat.kafka.broker import MOST_PARTITIONS, check_topic
 from rheostat.kafka.client import settings
+from rheostat_lab.services import broker
+from rheostat_lab.services.broker import MOST_PARTITIONS, check_topic
 
 names = st.from_regex(r"[A-Za-z0-9._-]{1,249}", fullmatch=True).filter(
     lambda name: name not in (".", "..")

@@ -11,21 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
-from rheostat.workloads import WORKLOADS, create
-from rheostat.workloads.bursts import Bursts
 from rheostat.workloads.combined import Scaled, Sum
 from rheostat.workloads.constant import Constant
-from rheostat.workloads.cosine import Cosine
-from rheostat.workloads.day import Day
-from rheostat.workloads.espa import Espa
-from rheostat.workloads.prefix import length_for
-from rheostat.workloads.ramp import Ramp
-from rheostat.workloads.spikes import Spikes
 from rheostat.workloads.steps import Steps
 from rheostat.workloads.trace import Trace
-from rheostat.workloads.walk import Walk
 from rheostat.workloads.workload import DueRows, Workload, marks, rows_until
+from rheostat_lab.loads.bursts import Bursts
+from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.espa import Espa
+from rheostat_lab.loads.prefix import length_for
+from rheostat_lab.loads.ramp import Ramp
+from rheostat_lab.loads.registry import WORKLOADS, create
+from rheostat_lab.loads.spikes import Spikes
 from rheostat_lab.loads.text import with_seed
+from rheostat_lab.loads.walk import Walk
 
 rates = st.floats(0, 1e6)
 lengths_s = st.floats(0.5, 5000)

@@ -6,12 +6,12 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.workloads.constant import Constant
-from rheostat.workloads.cosine import Cosine
-from rheostat.workloads.day import Day
-from rheostat.workloads.ramp import Ramp
 from rheostat.workloads.steps import Steps
 from rheostat.workloads.trace import Trace
 from rheostat.workloads.workload import DueRows, marks, rows_until
+from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.ramp import Ramp
 
 
 def test_without_noise_the_cosine_is_the_published_formula() -> None:

@@ -8,13 +8,7 @@ import typer
 
 from rheostat.cli.output import AsJson, emit
 
-app = typer.Typer(
-    help="A cluster on this computer, loopback only: Spark Standalone, YARN or Kubernetes.",
-    no_args_is_help=True,
-)
 
-
-@app.command()
 def up(
     kind: Annotated[str, typer.Option(help="standalone, yarn or kubernetes.")] = "standalone",
     cores: Annotated[int, typer.Option(help="Executors of one core that it can hold.")] = 8,
@@ -35,7 +29,7 @@ def up(
 
     Example: rheostat cluster up --kind kubernetes --cores 8
     """
-    from rheostat.local import cluster_kinds
+    from rheostat_lab.clusters import cluster_kinds
 
     def say(line: str) -> None:
         typer.echo(f"rheostat: {line}", err=True)
@@ -56,7 +50,6 @@ def up(
     emit(result, as_json, None, show)
 
 
-@app.command()
 def down(
     kind: Annotated[
         str | None, typer.Option(help="standalone, yarn or kubernetes; default: all that are up.")
@@ -67,7 +60,7 @@ def down(
 
     Example: rheostat cluster down
     """
-    from rheostat.local import cluster_kinds
+    from rheostat_lab.clusters import cluster_kinds
 
     ended = cluster_kinds.down(kind)
     message = f"ended {', '.join(ended)}" if ended else "no cluster was up"
