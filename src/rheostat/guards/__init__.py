@@ -109,34 +109,21 @@ def guards_of(
 
     ``ceiling_follows``: see ``Bounds``. Raises BadInput for an option out of range.
     """
-    smooth = options.stabilization_out_s or options.stabilization_in_s
+    factor = options.over_provisioning
+    windows_s = (options.stabilization_out_s, options.stabilization_in_s)
+    steps = (options.step_out or None, options.step_in or None)
+    sizes = (str(options.floor), str(options.ceiling))
     rules = standard_guards(
         limits,
         Cooldown(out_s=loop.cooldown_out_s, in_s=loop.cooldown_in_s) if loop else None,
         StaleData(after_s=loop.stale_after_s) if loop else None,
-        over_provisioning=(
-            OverProvisioning(options.over_provisioning) if options.over_provisioning else None
-        ),
-        stabilization=(
-            Stabilization(out_s=options.stabilization_out_s, in_s=options.stabilization_in_s)
-            if smooth
-            else None
-        ),
+        over_provisioning=OverProvisioning(factor) if factor else None,
+        stabilization=Stabilization(*windows_s) if any(windows_s) else None,
         undo=Undo() if options.undo else None,
-        step_limits=(
-            StepLimits(options.step_out or None, options.step_in or None)
-            if options.step_out or options.step_in
-            else None
-        ),
-        budget=(
-            Budget(slot_hours=options.budget, keep=limits.min_executors) if options.budget else None
-        ),
+        step_limits=StepLimits(*steps) if any(steps) else None,
+        budget=Budget(options.budget, limits.min_executors) if options.budget else None,
         excluded_periods=ExcludedPeriods(str(options.excluded)) if options.excluded else None,
-        schedule=(
-            Schedule(str(options.floor), str(options.ceiling))
-            if options.floor or options.ceiling
-            else None
-        ),
+        schedule=Schedule(*sizes) if any(sizes) else None,
         reversal=Reversal(loop.reversal_hold_s) if loop and loop.reversal_hold_s else None,
         ceiling_follows=ceiling_follows,
     )

@@ -39,10 +39,8 @@ class Budget:
     ) -> tuple[Decision, Memory]:
         """Return the decision, or the largest size that the rest of the day's budget pays for."""
         slots = observation.slots_per_executor or 1
-        used_slot_s, left_s = (
-            self._used_slot_s(observation, slots, memory, now),
-            _DAY_S - now % _DAY_S,
-        )
+        used_slot_s = self._used_slot_s(observation, slots, memory, now)
+        left_s = _DAY_S - now % _DAY_S
         remembered: dict[str, Any] = {"t_s": now, "used_slot_s": used_slot_s}
         # In the last hour of a day only its rest is to be paid for.
         ahead_s = min(self.ahead_s, left_s)

@@ -37,11 +37,5 @@ class OverProvisioning:
         target = larger if decided > current else min(current, larger)
         if target == decided:
             return decision, {}
-        return (
-            replace(
-                decision,
-                target=target,
-                reason=f"{decision.reason}; {self.factor:.0%} over-provisioned",
-            ),
-            {},
-        )
+        reason = f"{decision.reason}; {self.factor:.0%} over-provisioned"
+        return replace(decision, target=target, reason=reason), {}

@@ -28,23 +28,12 @@ class StepLimits:
         current = observation.size
         if current is None:
             return decision, {}
-        target = decision.target
+        target, limit = decision.target, ""
         if self.out is not None and target > current + self.out:
-            return (
-                replace(
-                    decision,
-                    target=current + self.out,
-                    reason=f"{decision.reason}; at most {self.out} more at a time",
-                ),
-                {},
-            )
+            target, limit = current + self.out, f"{self.out} more"
         if self.in_ is not None and target < current - self.in_:
-            return (
-                replace(
-                    decision,
-                    target=current - self.in_,
-                    reason=f"{decision.reason}; at most {self.in_} fewer at a time",
-                ),
-                {},
-            )
-        return decision, {}
+            target, limit = current - self.in_, f"{self.in_} fewer"
+        if not limit:
+            return decision, {}
+        reason = f"{decision.reason}; at most {limit} at a time"
+        return replace(decision, target=target, reason=reason), {}

@@ -64,31 +64,19 @@ class Undo:
         at_s, change = resized(observation, memory)
         trial: dict[str, Any] | None = memory.get("trial")
         # A further scale-out goes on with the trial: its beginning stays the size to go back to.
+        size = observation.size or 0
         if change > 0 and trial is None:
-            before = {name: mean(memory.get(name, ())) for name in ("rate", "lag")}
-            return {
-                "t_s": at_s,
-                "from": (observation.size or 0) - change,
-                "to": observation.size,
-                **before,
-            }
-        if trial is not None and change:
-            return (
-                {**trial, "t_s": at_s, "to": observation.size}
-                if (observation.size or 0) > trial["from"]
-                else None
-            )
-        return trial
+            trial = {name: mean(memory.get(name, ())) for name in ("rate", "lag")}
+            trial["from"] = size - change
+        if trial is None or not change:
+            return trial
+        return {**trial, "t_s": at_s, "to": observation.size} if size > trial["from"] else None
 
     def _in_vain(self, trial: dict[str, Any], kept: dict[str, Any]) -> bool:
         rate, lag = mean(kept["rate"]), mean(kept["lag"])
-        if (
-            rate is None
-            or lag is None
-            or not trial["rate"]
-            or trial["lag"] is None
-            or not trial["from"]
-        ):
+        if rate is None or lag is None or trial["lag"] is None:
+            return False
+        if not (trial["rate"] and trial["from"]):
             return False
         # If rows scaled with executors: the most that any scale-out can bring.
         promised = trial["rate"] * (trial["to"] / trial["from"] - 1)
@@ -100,15 +88,10 @@ class Undo:
 
     def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
         now = observation.t_s
-        rate, lag = observation.processed_rows_per_s, observation.wait_s
-        return {
-            "rate": [
-                *within(memory.get("rate", ()), now, self.window_s),
-                *([] if rate is None else [(now, rate)]),
-            ],
-            "lag": [
-                *within(memory.get("lag", ()), now, self.window_s),
-                *([] if lag is None else [(now, lag)]),
-            ],
-            "seen": latest_size(observation),
+        values = {"rate": observation.processed_rows_per_s, "lag": observation.wait_s}
+        kept: dict[str, Any] = {
+            name: within(memory.get(name, ()), now, self.window_s)
+            + ([] if value is None else [(now, value)])
+            for name, value in values.items()
         }
+        return {**kept, "seen": latest_size(observation)}

@@ -76,24 +76,14 @@ class CatchUp:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the smallest size that clears the lag in time."""
         state = learn_downtimes(observation, memory, self.settle_s, self.samples)
-        rate, lag, true_rate = (
-            observation.input_rows_per_s,
-            queued_rows(observation),
-            job_true_rate(observation),
-        )
-        if (
-            not is_known(rate)
-            or not is_known(lag)
-            or not observation.executors
-            or (rate > 0 and true_rate is None)
+        rate, lag = observation.input_rows_per_s, queued_rows(observation)
+        true_rate, executors = job_true_rate(observation), observation.executors
+        if not (
+            is_known(rate) and is_known(lag) and executors and (rate <= 0 or true_rate is not None)
         ):
-            return (
-                hold(
-                    observation, "size kept: arrival rate, lag, executors or true rate are unknown"
-                ),
-                state,
-            )
-        size, per_executor = observation.size or 1, (true_rate or math.inf) / observation.executors
+            why = "size kept: arrival rate, lag, executors or true rate are unknown"
+            return hold(observation, why), state
+        size, per_executor = observation.size or 1, (true_rate or math.inf) / executors
         downtime_s = predicted_downtime_s(state, self.quantile, self.downtime_s)
         # The size that stands costs no downtime, any other does: hence two answers.
         standing, changed = (self._executors(rate, lag, per_executor, d) for d in (0.0, downtime_s))
@@ -103,24 +93,17 @@ class CatchUp:
             "throughput_per_executor": true_rate and per_executor,
             "downtime_s": downtime_s,
         }
-        evidence |= {
-            "standing": standing,
-            "changed": changed,
-            "downtimes_seen": len(state["downtimes_s"]),
-        }
+        evidence |= {"standing": standing, "changed": changed}
+        evidence["downtimes_seen"] = len(state["downtimes_s"])
         # Staying clears the lag in time, and a change would have to make up for its own downtime.
         if standing <= size <= changed:
-            return (
-                hold(
-                    observation,
-                    f"{counted(size, 'executor')} clear {lag:,.0f} rows within"
-                    f" {self.catch_up_s:.0f} s; a change of size would need {changed}",
-                    evidence,
-                ),
-                state,
+            why = (
+                f"{counted(size, 'executor')} clear {lag:,.0f} rows within"
+                f" {self.catch_up_s:.0f} s; a change of size would need {changed}"
             )
+            return hold(observation, why, evidence), state
         # Less may be enough after the lag of the last change is gone; more never waits.
-        if changed < size and (state["disturbance"] or observation.executors != size):
+        if changed < size and (state["disturbance"] or executors != size):
             return hold(observation, "the last change of size has not settled", evidence), state
         why = (
             f"{rate:,.0f} rows/s, {lag:,.0f} rows waiting and {downtime_s:.1f} s of downtime:"

@@ -74,40 +74,21 @@ class ContTune:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size of the big or of the small step, and which of them it was."""
-        load, p, ability, lag_s = (
-            observation.input_rows_per_s,
-            observation.executors,
-            job_true_rate(observation),
-            observation.wait_s,
-        )
+        load, p, lag_s = observation.input_rows_per_s, observation.executors, observation.wait_s
+        ability = job_true_rate(observation)
         state = self._with_ability(memory, p, ability)
         if not is_known(load) or not is_known(lag_s) or not p or (load > 0 and ability is None):
-            return (
-                hold(
-                    observation, "size kept: load, lag, executors or processing ability are unknown"
-                ),
-                state,
-            )
+            why = "size kept: load, lag, executors or processing ability are unknown"
+            return hold(observation, why), state
         # DS2's step, on the job as one operator.
         ds2 = max(1, rounded_up(load / ability * p)) if ability else 1
-        evidence = {
-            "load": load,
-            "ability": ability,
-            "lag_s": lag_s,
-            "ds2": ds2,
-            "sizes_measured": len(state["abilities"]),
-        }
+        evidence = {"load": load, "ability": ability, "lag_s": lag_s, "ds2": ds2}
+        evidence["sizes_measured"] = len(state["abilities"])
         # Big step: never in while rows wait, however good the curve looks.
         if lag_s > self.backlog_s:
             target = max(observation.size or 1, rounded_up(self.big * ds2))
-            return (
-                Decision(
-                    target=target,
-                    reason=f"big step for {lag_s:.1f} s of backlog; DS2 would take {ds2}",
-                    evidence=evidence,
-                ),
-                state,
-            )
+            reason = f"big step for {lag_s:.1f} s of backlog; DS2 would take {ds2}"
+            return Decision(target=target, reason=reason, evidence=evidence), state
         small = self._on_the_curve(load, state["abilities"])
         origin = (
             f"DS2's step: no measured size within {self.alpha}"
@@ -115,14 +96,8 @@ class ContTune:
             else "small step on the measured curve"
         )
         target = ds2 if small is None else small
-        return (
-            Decision(
-                target=target,
-                reason=f"{origin}: {counted(target, 'executor')} needed for {load:,.0f} rows/s",
-                evidence=evidence,
-            ),
-            state,
-        )
+        reason = f"{origin}: {counted(target, 'executor')} needed for {load:,.0f} rows/s"
+        return Decision(target=target, reason=reason, evidence=evidence), state
 
     def _on_the_curve(self, load: float, abilities: Mapping[str, Any]) -> int | None:
         """Return the smallest size on the learnt curve that carries the load, if any."""
@@ -131,21 +106,11 @@ class ContTune:
         measured = [int(size) for size in abilities]
         # No further than alpha beyond what was measured: there the curve is only its prior line.
         sizes = list(range(1, max(measured) + self.alpha + 1))
-        curve = posterior_mean(
-            measured,
-            [sum(rates) / len(rates) for rates in abilities.values()],
-            sizes,
-            self.length,
-            self.noise,
-        )
-        smallest = next(
-            (size for size, ability in zip(sizes, curve, strict=True) if ability >= load), None
-        )
-        return (
-            smallest
-            if smallest is not None and min(abs(smallest - size) for size in measured) <= self.alpha
-            else None
-        )
+        means = [sum(rates) / len(rates) for rates in abilities.values()]
+        curve = posterior_mean(measured, means, sizes, self.length, self.noise)
+        able = [size for size, ability in zip(sizes, curve, strict=True) if ability >= load]
+        is_near = able and min(abs(able[0] - size) for size in measured) <= self.alpha
+        return able[0] if is_near else None
 
     def _with_ability(self, memory: Memory, p: int | None, ability: float | None) -> dict[str, Any]:
         known = dict(memory.get("abilities", {}))

@@ -69,22 +69,15 @@ class Drs:
         operator_needs = needs(observation)
         if not operator_needs.operators:
             return hold(observation, f"size kept: {operator_needs.detail}"), memory
-        least = [
-            # One above the load: with exactly as many servers an M/M/k queue grows without end.
-            math.floor(operator.slots) + 1
-            for operator in operator_needs.operators
-            if operator.rate_per_s > 0
-        ]
+        busy = [operator for operator in operator_needs.operators if operator.rate_per_s > 0]
+        # One above the load: with exactly as many servers an M/M/k queue grows without end.
+        least = [math.floor(operator.slots) + 1 for operator in busy]
         external = observation.input_rows_per_s or sum((observation.inputs or {}).values())
         # Stability alone takes more than may be searched, or no row comes in to spend any time.
         if sum(least) >= self.max_slots or not external:
             slots, time_s = sum(least), None
         else:
-            stations = [
-                Station(operator.rate_per_s, operator.per_slot)
-                for operator in operator_needs.operators
-                if operator.rate_per_s > 0
-            ]
+            stations = [Station(operator.rate_per_s, operator.per_slot) for operator in busy]
             slots, time_s = self._slots(stations, least, external)
         evidence = {"slots": slots, "stable_from": sum(least), "sojourn_s": time_s, "slo": self.slo}
         result = "the network is stable" if time_s is None else f"a row's time is {time_s:.3g} s"
@@ -92,10 +85,8 @@ class Drs:
             f"{counted(slots, 'slot')} needed for {operator_needs.detail}: {sum(least)} are stable,"
             f" with {slots} {result}"
         )
-        return (
-            Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence),
-            memory,
-        )
+        target = executors_for(slots, observation)
+        return Decision(target=target, reason=reason, evidence=evidence), memory
 
     def _slots(
         self, stations: list[Station], least: list[int], external: float
@@ -108,16 +99,11 @@ class Drs:
             and sum(station.k for station in stations) < self.max_slots
         ):
             more = [station.with_one_more() for station in stations]
-            gain = [
-                # Weighted by the rate: the sum over operators is the mean over rows, by Little's
-                # law.
-                station.lam * (station.time_s - better.time_s)
-                for station, better in zip(stations, more, strict=True)
-            ]
+            # Weighted by the rate: by Little's law the sum over operators is the mean over rows.
+            pairs = zip(stations, more, strict=True)
+            gain = [station.lam * (station.time_s - better.time_s) for station, better in pairs]
             best = max(range(len(stations)), key=lambda n: gain[n])
-            if (
-                gain[best] <= 0
-            ):  # no server helps any more: the service alone takes longer than the objective
+            if gain[best] <= 0:  # the service alone takes longer than the objective
                 break
             stations[best] = more[best]
         return sum(station.k for station in stations), _sojourn_s(stations, external)

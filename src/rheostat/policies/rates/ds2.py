@@ -91,40 +91,21 @@ class Ds2:
         current, operator_needs = job_slots(observation), needs(observation)
         slots = self._slots(observation, operator_needs)
         if slots is None or current is None or not operator_needs.operators:
-            why = (
-                "the fixed cost of a batch fills the trigger interval"
-                if operator_needs.operators
-                else operator_needs.detail
-            )
+            full = "the fixed cost of a batch fills the trigger interval"
+            why = full if operator_needs.operators else operator_needs.detail
             return hold(observation, f"size kept: {why}"), state
         # Epochs count from the last change of size: those of the warm-up show cold executors.
         if state["epoch"] < self.warm_up + self.activation:
-            return (
-                hold(
-                    observation,
-                    f"size kept: {counted(state['epoch'], 'epoch')} since the last change of size",
-                ),
-                state,
-            )
-        evidence = {
-            "slots": slots,
-            **{f"pi {operator.name}": operator.slots for operator in operator_needs.operators},
-        }
+            why = f"{counted(state['epoch'], 'epoch')} since the last change of size"
+            return hold(observation, f"size kept: {why}"), state
+        shares = {f"pi {operator.name}": operator.slots for operator in operator_needs.operators}
+        evidence = {"slots": slots, **shares}
         if current - self.dead_band <= slots < current:
-            return (
-                hold(
-                    observation,
-                    f"size kept: {slots} of {counted(current, 'slot')} would do, within the"
-                    " dead band",
-                    evidence,
-                ),
-                state,
-            )
+            why = f"{slots} of {counted(current, 'slot')} would do, within the dead band"
+            return hold(observation, f"size kept: {why}", evidence), state
         reason = f"{counted(slots, 'slot')} needed for {operator_needs.detail} ({self.read})"
-        return (
-            Decision(target=executors_for(slots, observation), reason=reason, evidence=evidence),
-            state,
-        )
+        target = executors_for(slots, observation)
+        return Decision(target=target, reason=reason, evidence=evidence), state
 
     def _slots(self, observation: Observation, operator_needs: Needs) -> int | None:
         """Return the slots, at least 1; None where no number suffices."""
@@ -134,20 +115,14 @@ class Ds2:
             return max([1, *(rounded_up(pi) for pi in wanted)])
         # Stages take turns within a batch, so their times add up, in what the fixed cost leaves.
         free = 1 - self.fixed_share(observation)
-        return (
-            max(1, rounded_up(sum(wanted) / free))
-            if free > 0 and math.isfinite(sum(wanted) / free)
-            else None
-        )
+        slots = sum(wanted) / free if free > 0 else math.inf
+        return max(1, rounded_up(slots)) if math.isfinite(slots) else None
 
     def fixed_share(self, observation: Observation) -> float:
         """Return the share of the trigger interval without tasks; 0 for batches back to back."""
-        work_s = (observation.batch_parts_s or {}).get("addBatch")
-        fixed_s = (
-            self.fixed_s
-            if work_s is None or observation.batch_s is None
-            else max(0.0, observation.batch_s - work_s)
-        )
+        work_s, fixed_s = (observation.batch_parts_s or {}).get("addBatch"), self.fixed_s
+        if work_s is not None and observation.batch_s is not None:
+            fixed_s = max(0.0, observation.batch_s - work_s)
         return fixed_s / observation.trigger_s if observation.trigger_s else 0.0
 
     def _epoch(self, observation: Observation, memory: Memory) -> dict[str, Any] | None:
@@ -157,8 +132,5 @@ class Ds2:
             return None
         # The registered ones, not the target: what was measured was measured on these.
         same = memory.get("executors") == executors
-        return {
-            "t_s": now,
-            "executors": executors,
-            "epoch": memory.get("epoch", 0) + 1 if same else 1,
-        }
+        epoch = memory.get("epoch", 0) + 1 if same else 1
+        return {"t_s": now, "executors": executors, "epoch": epoch}

@@ -111,14 +111,9 @@ class Flink(FlinkParameters):
             return hold(observation, f"size kept: {wrong}"), memory
         # Blind after each change for the stabilization interval and a full window, as Flink is.
         if now < state.get("full_s", math.inf) or len(state["times"]) < 2:
-            return (
-                hold(
-                    observation,
-                    f"metrics window is not full: {now - state['since_s']:.0f} s since the last"
-                    " change of size",
-                ),
-                state,
-            )
+            age_s = now - state["since_s"]
+            why = f"metrics window is not full: {age_s:.0f} s since the last change of size"
+            return hold(observation, why), state
         window = Window(state["times"], state["columns"])
         wanted, backlog = window.targets(graph, self.catch_up_duration_s), self._is_backlog(window)
         demands = [
@@ -128,43 +123,37 @@ class Flink(FlinkParameters):
         largest = max(demands, key=lambda demand: demand.size)
         size, outside, why = self._patient(largest.size, self._outside(demands, p), p, now, state)
         if why or not outside:
-            return (
-                hold(observation, why or "true rate within its bounds", _evidence(largest, p)),
-                state,
-            )
+            why = why or "true rate within its bounds"
+            return hold(observation, why, _evidence(largest, p)), state
         return self._act(observation, largest, size, p, state)
 
     def _act(
         self, observation: Observation, largest: _Demand, size: int, p: int, state: dict[str, Any]
     ) -> tuple[Decision, Memory]:
-        up, evidence = state.get("up"), _evidence(largest, p)
+        up, evidence, limit = state.get("up"), _evidence(largest, p), self.effectiveness_threshold
+        # Only of the step that is in force: another size shows nothing about it.
         if (
             up
-            # Only where the step is the one that stands: another size says nothing of it.
-            and up["slots"] == p
-            and size > p
-            and is_ineffective(
-                largest.rate, up["rate"], up["expected"], self.effectiveness_threshold
-            )
+            and up["slots"] == p < size
+            and is_ineffective(largest.rate, up["rate"], up["expected"], limit)
         ):
-            # Told in any case, as Flink raises an event; it blocks only where that is switched on.
+            # Always reported, as Flink raises an event; it blocks only where that is switched on.
             evidence["ineffective"] = "the last step out did not help"
             if self.effectiveness_detection:
-                return (
-                    hold(observation, "size kept: the last step out did not help", evidence),
-                    state,
-                )
+                why = "size kept: the last step out did not help"
+                return hold(observation, why, evidence), state
         target = executors_for(size, observation)
         reason = (
             f"{largest.vertex} must process {largest.target:,.0f} rows/s and can do"
             f" {largest.rate:,.0f} with {counted(p, 'slot')}: {counted(size, 'slot')} needed"
         )
-        finite = size > p and math.isfinite(largest.rate)
-        acted = (
-            {"slots": size, "rate": largest.rate, "expected": largest.rate / p * size}
-            if finite
-            else None
-        )
+        acted: dict[str, float] | None = {
+            "slots": size,
+            "rate": largest.rate,
+            "expected": largest.rate / p * size,
+        }
+        if size <= p or not math.isfinite(largest.rate):
+            acted = None
         return Decision(target=target, reason=reason, evidence=evidence), {**state, "up": acted}
 
     def _collect(
@@ -177,25 +166,16 @@ class Flink(FlinkParameters):
         same = (
             memory.get("slots") == p and memory.get("names") == names and memory["times"][-1] <= now
         )
-        fresh: dict[str, Any] = {
-            "slots": p,
-            "names": names,
-            "since_s": now,
-            "wishes": [],
-            "up": memory.get("up"),
-        }
-        state = (
-            dict(memory)
-            if same
-            else {**fresh, "times": [], "columns": {name: [[]] * 5 for name in names}}
-        )
+        state: dict[str, Any] = dict(memory)
+        if not same:
+            state = {"slots": p, "names": names, "since_s": now, "wishes": []}
+            state |= {"up": memory.get("up"), "times": []}
+            state["columns"] = {name: [[]] * 5 for name in names}
         for name, row in values.items():
             rate = observed_rate(row, observation, self.observed_lag_threshold_s)
             earlier = state["columns"][name][OBSERVED]
-            row.append(
-                # Flink keeps the mean of earlier observations while the vertex is not catching up.
-                rate if rate is not None else average(earlier, self.observed_min_observations)
-            )
+            # Flink keeps the mean of earlier observations while the vertex is not catching up.
+            row.append(average(earlier, self.observed_min_observations) if rate is None else rate)
         state["times"], state["columns"] = extended(
             state["times"], state["columns"], now, values, self.metrics_window_s
         )
@@ -210,40 +190,32 @@ class Flink(FlinkParameters):
         """Return the demand of a vertex: its size is the target capacity over its true rate."""
         name, demand = vertex.name, Demand(*wanted, self.catch_up_duration_s, self.restart_time_s)
         by_busy = busy_rate(window.mean(name, IN) or 0.0, window.mean(name, BUSY) or 0.0)
-        rate = true_rate(
-            by_busy,
-            window.mean(name, OBSERVED, self.observed_min_observations),
-            self.observed_switch_threshold,
-        )
+        observed = window.mean(name, OBSERVED, self.observed_min_observations)
+        rate = true_rate(by_busy, observed, self.observed_switch_threshold)
         target = demand.capacity(self.utilization_target, with_restart=True)
         size = scaled(p, target, rate, self.scale_down_max_factor, self.scale_up_max_factor)
         partitions, most = self.partitions or vertex.partitions, max(p, self.vertex_max_parallelism)
         # Key groups bound a keyed vertex; a source with idle subtasks still runs.
         most = min(most, vertex.partitions) if vertex.keyed and vertex.partitions else most
         size = min(max(size, min(p, self.vertex_min_parallelism)), most)
+        # While a backlog is worked off, no utilization is too low and only a full one too high.
+        high = 1.0 if backlog else self.highest_utilization
+        low = 0.0 if backlog else self.lowest_utilization
         return _Demand(
             vertex=name,
             size=aligned(size, p, partitions, most, self.alignment) if partitions else size,
             target=target,
             rate=rate,
-            # While a backlog is worked off, no utilization is too low and only a full one too high.
-            up_below=demand.capacity(
-                1.0 if backlog else self.highest_utilization, with_restart=False
-            ),
-            down_above=demand.capacity(
-                0.0 if backlog else self.lowest_utilization, with_restart=True
-            ),
+            up_below=demand.capacity(high, with_restart=False),
+            down_above=demand.capacity(low, with_restart=True),
         )
 
     def _outside(self, demands: Sequence[_Demand], p: int) -> bool:
         """Tell whether a vertex is out of bounds; unchanged and delayed vertices do not count."""
         grows = any(demand.size > p for demand in demands)
         waits = grows and self.scale_down_interval_s > 0
-        return any(
-            demand.outside
-            for demand in demands
-            if demand.size > p or (demand.size < p and not waits)
-        )
+        counted_in = [one for one in demands if one.size > p or (one.size < p and not waits)]
+        return any(demand.outside for demand in counted_in)
 
     def _patient(
         self, size: int, outside: bool, p: int, now: float, state: dict[str, Any]
@@ -262,26 +234,17 @@ class Flink(FlinkParameters):
         state.update(wishes=recommendations, wished_s=began_s)
         # The recommendations fall, so the first is the largest of the hour.
         waited_s, (_, largest, called_for) = now - began_s, recommendations[0]
-        return (
-            largest,
-            called_for,
-            (
-                f"size kept: {counted(size, 'slot')} would do, so far for {waited_s:.0f} of"
-                f" {self.scale_down_interval_s:.0f} s"
-                if waited_s < self.scale_down_interval_s
-                else ""
-            ),
-        )
+        if waited_s >= self.scale_down_interval_s:
+            return largest, called_for, ""
+        why = f"size kept: {counted(size, 'slot')} would do, so far for {waited_s:.0f} of"
+        return largest, called_for, f"{why} {self.scale_down_interval_s:.0f} s"
 
     def _is_backlog(self, window: Window) -> bool:
         """Tell whether a source works off a backlog; it must not shrink then."""
+        threshold_s = self.backlog_processing_lag_threshold_s
         for name, columns in window.columns.items():
             lag, rate = columns[LAG][-1], window.mean(name, IN) or 0.0
-            if (
-                lag is not None
-                and rate > 0
-                and lag / rate > self.backlog_processing_lag_threshold_s
-            ):
+            if lag is not None and rate > 0 and lag / rate > threshold_s:
                 return True
         return False
 

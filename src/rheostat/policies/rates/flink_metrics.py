@@ -54,19 +54,11 @@ def sample(observation: Observation, graph: Iterable[Vertex]) -> dict[str, list[
     Raises BadInput where one is absent; Flink itself takes an absent lag for 0.
     """
     sources = [vertex.name for vertex in graph if not vertex.upstream]
-    if not observation.stages:
-        samples = {
-            "job": [
-                consumed_rows_per_s(observation),
-                None,
-                busy_share(observation),
-                queued_rows(observation),
-            ]
-        }
-    else:
-        samples = {
-            stage.name: _of_stage(stage, observation, sources) for stage in observation.stages
-        }
+    stages = observation.stages or ()
+    samples = {stage.name: _of_stage(stage, observation, sources) for stage in stages}
+    if not stages:
+        rate, busy = consumed_rows_per_s(observation), busy_share(observation)
+        samples = {"job": [rate, None, busy, queued_rows(observation)]}
     for name, (rows_in, _, busy, lag) in samples.items():
         if not is_known(rows_in) or not is_known(busy) or (name in sources and not is_known(lag)):
             raise BadInput(f"rate, busy share or lag of {name} is unknown")
@@ -115,23 +107,17 @@ class Window:
             if not vertex.upstream:
                 # What arrives is what is read and what queues besides.
                 target = max(0.0, rows_in[vertex.name] + self.lag_rate(vertex.name))
-                targets[vertex.name] = (
-                    target,
-                    (
-                        (self.columns[vertex.name][LAG][-1] or 0.0) / catch_up_s
-                        if catch_up_s
-                        else 0.0
-                    ),
-                )
+                lag = self.columns[vertex.name][LAG][-1] or 0.0
+                targets[vertex.name] = target, lag / catch_up_s if catch_up_s else 0.0
                 continue
             shares = {
                 name: self._edge_rate(name, vertex, graph) / rows_in[name] if rows_in[name] else 0.0
                 for name in vertex.upstream
             }
-            targets[vertex.name] = (
-                sum(targets[name][0] * share for name, share in shares.items()),
-                sum(targets[name][1] * share for name, share in shares.items()),
+            target, catch_up = (
+                sum(targets[name][n] * share for name, share in shares.items()) for n in (0, 1)
             )
+            targets[vertex.name] = target, catch_up
         return targets
 
     def _edge_rate(self, upstream: str, vertex: Vertex, graph: Sequence[Vertex]) -> float:
@@ -139,14 +125,9 @@ class Window:
         others = [name for name in vertex.upstream if name != upstream]
         # Rows are known per vertex, not per edge: where each other input feeds only this vertex,
         # the rest is this one's.
-        if all(
-            sum(name in other.upstream for other in graph) == 1 for name in others
-        ):  # also where it is the only input
-            return max(
-                0.0,
-                (self.mean(vertex.name, IN) or 0.0)
-                - sum(self.mean(name, OUT) or 0.0 for name in others),
-            )
+        if all(sum(name in other.upstream for other in graph) == 1 for name in others):
+            rest = sum(self.mean(name, OUT) or 0.0 for name in others)
+            return max(0.0, (self.mean(vertex.name, IN) or 0.0) - rest)
         return self.mean(upstream, OUT) or 0.0
 
 
@@ -162,19 +143,13 @@ def busy_rate(rows_in: float, busy: float) -> float:
 
 
 def _of_stage(stage: Stage, observation: Observation, sources: Sequence[str]) -> list[float | None]:
-    interval_s, slots = (
-        max(observation.batch_s or 0.0, observation.trigger_s or 0.0),
-        job_slots(observation),
-    )
+    interval_s = max(observation.batch_s or 0.0, observation.trigger_s or 0.0)
+    slots = job_slots(observation)
     if not interval_s or not slots or stage.rows_in is None or stage.busy_s is None:
         return [None, None, None, None]
-    lag = (
-        stage.pending
-        if stage.pending is not None
-        else queued_rows(observation)
-        if len(sources) == 1
-        else None
-    )
+    lag: float | None = stage.pending
+    if lag is None and len(sources) == 1:
+        lag = queued_rows(observation)
     out = stage.rows_out / interval_s if is_known(stage.rows_out) else None
     return [
         stage.rows_in / interval_s,

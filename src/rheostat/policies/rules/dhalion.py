@@ -100,38 +100,23 @@ class Dhalion:
         kept = {"blacklist": blacklist, "tried": tried}
         # One resolution at a time: with two under way nobody could tell which one helped.
         if tried is not None:
-            return (
-                hold(
-                    observation,
-                    f"waiting to see whether it helps to {tried['what']}",
-                    {"suspended": suspended},
-                ),
-                kept,
-            )
-        decision = replace(
-            self._resolve(observation, observation.executors, suspended),
-            evidence={"suspended": suspended},
-        )
+            why = f"waiting to see whether it helps to {tried['what']}"
+            return hold(observation, why, {"suspended": suspended}), kept
+        resolution = self._resolve(observation, observation.executors, suspended)
+        decision = replace(resolution, evidence={"suspended": suspended})
         what = _name(decision, observation)
         if what is None:
             return decision, kept
         # Judged by its name, not by its size: scaling out by two after one did not help is the
         # same.
         if what in blacklist:
-            return (
-                hold(
-                    observation, f"size kept: it did not help to {what}", {"suspended": suspended}
-                ),
-                kept,
-            )
-        trial = {
-            "what": what,
-            "t_s": now,
-            "suspended": suspended,
-            "from": observation.size,
-            "to": decision.target,
+            why = f"size kept: it did not help to {what}"
+            return hold(observation, why, {"suspended": suspended}), kept
+        sizes = {"from": observation.size, "to": decision.target}
+        return decision, {
+            **kept,
+            "tried": {"what": what, "t_s": now, "suspended": suspended, **sizes},
         }
-        return decision, {**kept, "tried": trial}
 
     def _resolve(self, observation: Observation, executors: int, suspended: float) -> Decision:
         if suspended >= self.backpressure_ms / 1000:
@@ -148,34 +133,22 @@ class Dhalion:
             )
             return Decision(target=max(observation.size or 1, wanted), reason=reason)
         waiting_s = littles_law_s(queued_rows(observation), observation.input_rows_per_s)
-        if waiting_s is not None and waiting_s <= max(
-            self.pending_s, 2 * (observation.trigger_s or 0.0)
-        ):
-            fewer = min(
-                observation.size or 1,
-                max(1, math.floor(round(executors * (1 - self.scale_down), 9))),
-            )
-            return Decision(
-                target=fewer,
-                reason=f"over-provisioned: no backpressure, {waiting_s:.1f} s of arrivals pending",
-            )
-        return hold(
-            observation,
-            "healthy" if waiting_s is not None else "no backpressure; pending rows are unknown",
-        )
+        if waiting_s is None:
+            return hold(observation, "no backpressure; pending rows are unknown")
+        if waiting_s > max(self.pending_s, 2 * (observation.trigger_s or 0.0)):
+            return hold(observation, "healthy")
+        fewer = max(1, math.floor(round(executors * (1 - self.scale_down), 9)))
+        reason = f"over-provisioned: no backpressure, {waiting_s:.1f} s of arrivals pending"
+        return Decision(target=min(observation.size or 1, fewer), reason=reason)
 
     def _standing_out(self, executors: Mapping[str, ExecutorSample]) -> tuple[Action, str] | None:
-        """Return the action and the diagnosis for the executor with the most pending rows, if it
-        has far more than the others.
-        """
+        """Return action and diagnosis for the executor with by far the most pending rows."""
         pending = {
-            name: sample.lag_rows
+            name: rows
             for name, sample in executors.items()
-            if sample.lag_rows is not None
+            if (rows := sample.lag_rows) is not None
         }
-        rates = [
-            sample.rows_per_s for sample in executors.values() if sample.rows_per_s is not None
-        ]
+        rates = [rate for one in executors.values() if (rate := one.rows_per_s) is not None]
         # One executor stands out from nobody.
         if len(pending) < 2:
             return None
@@ -185,10 +158,8 @@ class Dhalion:
             return None
         # More work done as well as more waiting: the data are uneven, and not the machine slow.
         if rate > 1.1 * median(rates):
-            return (
-                Recommendation(f"rebalance executor {worst}"),
-                f"executor {worst} has more data than the others (skew)",
-            )
+            why = f"executor {worst} has more data than the others (skew)"
+            return Recommendation(f"rebalance executor {worst}"), why
         return ReplaceExecutor(worst), f"executor {worst} is slow"
 
     def _judged(
@@ -196,14 +167,10 @@ class Dhalion:
     ) -> tuple[dict[str, float], dict[str, Any] | None]:
         """Return the blacklist (resolution -> until when) and the resolution still on trial."""
         now, tried = observation.t_s, memory.get("tried")
-        until = {
-            what: t
-            for what, t in memory.get("blacklist", {}).items()
-            if now < t <= now + self.blacklist_s
-        }
-        if tried is None or (
-            tried["to"] != tried["from"] == observation.size
-        ):  # a guard kept the size: nothing was tried
+        blacklist, latest_s = memory.get("blacklist", {}), now + self.blacklist_s
+        until = {what: t for what, t in blacklist.items() if now < t <= latest_s}
+        # Where a guard kept the size, nothing was tried.
+        if tried is None or tried["to"] != tried["from"] == observation.size:
             return until, None
         helped = self._helped(tried, suspended)
         # A scale-in that brought backpressure is judged at once: waiting would only make it worse.
@@ -213,15 +180,12 @@ class Dhalion:
 
     def _helped(self, tried: Mapping[str, Any], suspended: float) -> bool:
         """Tell whether backpressure fell enough; after scaling in, it must be absent."""
-        return suspended < max(
-            float(tried["suspended"]) * (1 - self.relief), self.backpressure_ms / 1000
-        )
+        relieved = float(tried["suspended"]) * (1 - self.relief)
+        return suspended < max(relieved, self.backpressure_ms / 1000)
 
 
 def _name(decision: Decision, observation: Observation) -> str | None:
     if decision.actions:
         return str(decision.actions[0])
-    size = observation.size or 0
-    return (
-        None if decision.target == size else "scale out" if decision.target > size else "scale in"
-    )
+    change = decision.target - (observation.size or 0)
+    return ("scale out" if change > 0 else "scale in") if change else None

@@ -95,12 +95,8 @@ class DhalionAdapted:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the signals that it was decided upon."""
         kept = self._remember(observation, memory)
-        now, executors, lag_s, slope = (
-            observation.t_s,
-            observation.executors,
-            observation.wait_s,
-            deriv(kept["lag"]),
-        )
+        now, executors, lag_s = observation.t_s, observation.executors, observation.wait_s
+        slope = deriv(kept["lag"])
         evidence = {"lag_s": lag_s, "lag_slope": slope, "cpu": observation.cpu}
         if not executors or lag_s is None or queued_rows(observation) is None:
             return hold(observation, "size kept: executors or lag are unknown", evidence), kept
@@ -111,33 +107,22 @@ class DhalionAdapted:
         if lag_s > self.latency_threshold_s and slope is not None and slope > 0:
             return self._up(observation, executors, evidence), kept
         if self._over_provisioned(observation, lag_s):
-            fewer = min(
-                observation.size or 1,
-                max(1, math.floor(round(executors * (1 - self.scale_down), 9))),
-            )
-            return (
-                Decision(
-                    target=fewer,
-                    reason=f"over-provisioned: {self.scale_down:.0%} fewer",
-                    evidence=evidence,
-                ),
-                kept,
-            )
+            fewer = max(1, math.floor(round(executors * (1 - self.scale_down), 9)))
+            target, why = min(observation.size or 1, fewer), f"{self.scale_down:.0%} fewer"
+            reason = f"over-provisioned: {why}"
+            return Decision(target=target, reason=reason, evidence=evidence), kept
         return hold(observation, "neither under- nor over-provisioned", evidence), kept
 
     def _up(
         self, observation: Observation, executors: int, evidence: dict[str, float | None]
     ) -> Decision:
-        rate, name = (
-            observation.input_rows_per_s,
-            ("output_rows_per_s" if self.throughput == "sink" else "processed_rows_per_s"),
-        )
+        rate = observation.input_rows_per_s
+        name = "output_rows_per_s" if self.throughput == "sink" else "processed_rows_per_s"
         throughput: float | None = getattr(observation, name)
         if rate is None or not throughput:
             absent = "input_rows_per_s" if rate is None else name
-            return hold(
-                observation, f"size kept: rows wait, but {absent} is unknown or 0", evidence
-            )
+            why = f"size kept: rows wait, but {absent} is unknown or 0"
+            return hold(observation, why, evidence)
         wanted = math.ceil(round(executors * rate / throughput * (1 + self.factor), 9))
         reason = (
             f"rows wait {observation.wait_s:.1f} s and lag grows: {rate:,.0f} rows/s arrive,"
@@ -153,18 +138,12 @@ class DhalionAdapted:
         suspended, cpu = suspended_share(observation, self.slo), observation.cpu
         if suspended is None or cpu is None:
             return False
-        return (
-            suspended * 1000 < self.backpressure_ms
-            and lag_s < self.latency_threshold_s
-            and cpu < self.cpu_threshold
-        )
+        is_calm = suspended * 1000 < self.backpressure_ms and lag_s < self.latency_threshold_s
+        return is_calm and cpu < self.cpu_threshold
 
     def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
-        now, rows, (at_s, change) = (
-            observation.t_s,
-            queued_rows(observation),
-            resized(observation, memory),
-        )
+        now, rows = observation.t_s, queued_rows(observation)
+        at_s, change = resized(observation, memory)
         # Not begun anew by a change of size: the cooldown is longer than the window.
         lag = within(memory.get("lag", ()), now, self.window_s)
         return {

@@ -124,14 +124,9 @@ class VargaV1:
 
     def _lags(self, observation: Observation, memory: Memory) -> dict[str, Any]:
         """Return the window: times and lag, consumed and arrived rows (job or executors)."""
-        past, now = memory.get("lags", {}), observation.t_s
-        times, columns = extended(
-            past.get("times", ()),
-            past.get("columns", {}),
-            now,
-            self._sources(observation),
-            self.window_s,
-        )
+        past, sources = memory.get("lags", {}), self._sources(observation)
+        times, columns = past.get("times", ()), past.get("columns", {})
+        times, columns = extended(times, columns, observation.t_s, sources, self.window_s)
         return {"times": times, "columns": columns}
 
     def _sources(self, observation: Observation) -> dict[str, tuple[float | None, ...]]:
@@ -152,13 +147,13 @@ class VargaV1:
             columns, slopes(lags["times"], [lag for lag, *_ in columns]), strict=True
         ):
             # Equation 3.
-            change = relative_lag_change(
-                slope, consumed_per_s(_mean(consumed), _mean(*arrivals), slope)
-            )
+            consumed_rate = consumed_per_s(_mean(consumed), _mean(*arrivals), slope)
+            change = relative_lag_change(slope, consumed_rate)
+            # Equation 4; executors without a slope yet are left out of the mean.
+            newest, limit = lag[-1], self.threshold_rows
             if (
-                lag[-1] is not None
-                # Equation 4; executors without a slope yet are left out of the mean.
-                and (gated := gated_lag_change(lag[-1], self.threshold_rows, change)) is not None
+                newest is not None
+                and (gated := gated_lag_change(newest, limit, change)) is not None
             ):
                 changes.append(gated)
         return sum(changes) / len(changes) if changes else None

@@ -191,12 +191,9 @@ def _closed(fitted: Fit, run: Recorded, question: Question, policy: Policy) -> R
 
 def deviation(simulated: Outcome, recorded: Outcome) -> Deviation:
     """Return how far a simulated outcome is from the recorded one."""
+    late, recorded_late = simulated.late_share, recorded.late_share
     return Deviation(
-        late_share=(
-            None
-            if simulated.late_share is None or recorded.late_share is None
-            else simulated.late_share - recorded.late_share
-        ),
+        late_share=None if late is None or recorded_late is None else late - recorded_late,
         latency_mean=_off(simulated.latency_mean_s, recorded.latency_mean_s),
         latency_p99=_off(simulated.latency_p99_s, recorded.latency_p99_s),
     )
@@ -244,39 +241,22 @@ def outcome(ledger: Ledger, run: Recorded, slo: Slo, demand: Steps | None = None
 
 def _changes(records: tuple[Record, ...]) -> tuple[Change, ...]:
     changes: list[Change] = []
-    before = next(
-        (
-            record.observation.size
-            for record in records
-            if record.observation and record.observation.size
-        ),
-        1,
-    )
+    sizes = (record.observation.size for record in records if record.observation)
+    before = next(filter(None, sizes), 1)
     for record in records:
-        if record.target is not None and record.target != before:
+        after = record.target
+        if after is not None and after != before:
             # The last guard's reason has all those before it in it.
-            reason = (
-                record.guards[-1].reason
-                if record.guards
-                else record.raw.reason
-                if record.raw
-                else ""
-            )
-            changes.append(
-                Change(t_s=record.t_s, before=before, after=record.target, reason=reason)
-            )
-            before = record.target
+            last = record.guards[-1] if record.guards else record.raw
+            reason = last.reason if last else ""
+            changes.append(Change(t_s=record.t_s, before=before, after=after, reason=reason))
+            before = after
     return tuple(changes)
 
 
 def _notes(judged: Calibration, records: tuple[Record, ...]) -> tuple[str, ...]:
-    unrecorded = sorted(
-        {record.target for record in records if record.target is not None} - set(judged.sizes)
-    )
-    far = [size for size in unrecorded if not min(judged.sizes) <= size <= max(judged.sizes)]
-    more = (
-        (f"sizes {', '.join(map(str, far))} were never recorded: what they do is extrapolated",)
-        if far
-        else ()
-    )
-    return (*judged.notes, *more)
+    targets = {record.target for record in records if record.target is not None}
+    low, high = min(judged.sizes), max(judged.sizes)
+    far = ", ".join(str(size) for size in sorted(targets) if not low <= size <= high)
+    note = f"sizes {far} were never recorded: what they do is extrapolated"
+    return (*judged.notes, note) if far else judged.notes

@@ -75,14 +75,7 @@ class Recorded:
     @property
     def slots_per_executor(self) -> int:
         """Slots of an executor, 1 where it was not recorded."""
-        return next(
-            (
-                observation.slots_per_executor
-                for observation in self.observations
-                if observation.slots_per_executor
-            ),
-            1,
-        )
+        return next(filter(None, (now.slots_per_executor for now in self.observations)), 1)
 
     @property
     def interval_s(self) -> float:
@@ -94,14 +87,7 @@ class Recorded:
     @property
     def trigger_s(self) -> float:
         """The trigger interval, 0 where it was not recorded."""
-        return next(
-            (
-                observation.trigger_s
-                for observation in self.observations
-                if observation.trigger_s is not None
-            ),
-            0.0,
-        )
+        return next(filter(None, (now.trigger_s for now in self.observations)), 0.0)
 
     @property
     def sizes(self) -> tuple[tuple[float, int], ...]:
@@ -118,21 +104,15 @@ class Recorded:
         rate = 0.0
         # From the end, because an absent rate takes that of the next observation.
         for observation in reversed(self.observations[1:]):
-            rate = (
-                observation.input_rows_per_s if observation.input_rows_per_s is not None else rate
-            )
+            known = observation.input_rows_per_s
+            rate = rate if known is None else known
             rates.append(rate)
-        return Trace(
-            tuple(observation.t_s for observation in self.observations[:-1]), tuple(reversed(rates))
-        )
+        return Trace(tuple(now.t_s for now in self.observations[:-1]), tuple(reversed(rates)))
 
     def starting_at(self, t_s: float) -> float:
         """Return the executors that were missing from the target at a time."""
-        newest = next(
-            (observation for observation in reversed(self.observations) if observation.t_s <= t_s),
-            self.observations[0],
-        )
-        return starting(newest) or 0.0
+        earlier = [observation for observation in self.observations if observation.t_s <= t_s]
+        return starting((earlier or self.observations)[-1 if earlier else 0]) or 0.0
 
     def executors_at(self, t_s: float) -> int:
         """Return the registered executors at a time."""
@@ -164,11 +144,10 @@ def recorded(recording: Recording) -> Recorded:
     for moment, (early, late) in zip(moments[1:], pairwise(observations), strict=True):
         # In a gap batches, sizes and arrivals are unknown: a fit over it would invent them.
         if late.t_s - early.t_s > max(_GAP * usual_s, 60.0):
-            gap = (
+            raise BadInput(
                 f"{moment.where}: a gap of {late.t_s - early.t_s:.0f} s among rows {usual_s:g} s"
-                " apart"
+                " apart; what happened in it cannot be fitted: cut the recording there"
             )
-            raise BadInput(f"{gap}; what happened in it cannot be fitted: cut the recording there")
     batches = _batches(observations)
     if len(batches) < _FEWEST_BATCHES:
         raise BadInput(
@@ -197,19 +176,8 @@ def _batches(observations: Sequence[Observation]) -> tuple[RecordedBatch, ...]:
             new = _new(changes, after_s, begin_s + _EARLY * late.batch_s)
             crowd = _mean(near, starting, begin_s, end_s) or 0.0
             ages_s, first = _ages_s(changes, (begin_s + end_s) / 2)
-            batches.append(
-                RecordedBatch(
-                    end_s,
-                    late.batch_s,
-                    late.batch_rows,
-                    executors,
-                    new,
-                    crowd,
-                    ages_s,
-                    first,
-                    _busy_s(late),
-                )
-            )
+            counts = (late.batch_rows, executors, new, crowd, ages_s, first)
+            batches.append(RecordedBatch(end_s, late.batch_s, *counts, _busy_s(late)))
     return tuple(batches)
 
 
@@ -229,25 +197,17 @@ def end_of_batch_s(early: Observation, late: Observation) -> float:
 
 def load_of(run: Recorded) -> Workload:
     """Return the arrivals of a run; the lag at its beginning arrives in its first second."""
-    waiting = next(
-        (
-            observation.lag_rows
-            for observation in run.observations
-            if observation.lag_rows is not None
-        ),
-        0.0,
-    )
+    lags = (observation.lag_rows for observation in run.observations)
+    waiting = next((rows for rows in lags if rows is not None), 0.0)
     # A plant begins without a backlog, so the one that was found has to arrive.
     return Sum((run.arrivals(), Steps((float(waiting), 0.0), hold_s=1.0)))
 
 
 def starting(observation: Observation) -> float | None:
     """Return the executors missing from the target; None where unknown."""
-    return (
-        None
-        if observation.target is None or not observation.executors
-        else float(max(0, observation.target - observation.executors))
-    )
+    if observation.target is None or not observation.executors:
+        return None
+    return float(max(0, observation.target - observation.executors))
 
 
 def _registered(observation: Observation) -> float | None:
