@@ -18,6 +18,7 @@ from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.model import Limits, Observation, Record, Rescaling
 from rheostat.spark.settings.scaling_settings import INSTANCES, allocation
 from rheostat_lab.recovery.killed_job import KilledJob, Load
+from rheostat_lab.services.broker import Broker
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 TOPIC, ROWS, BACKLOG = "starts", 400, 380
