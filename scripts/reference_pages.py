@@ -46,18 +46,28 @@ def pages() -> dict[str, str]:
 
 def command_line() -> str:
     """Return the page of all commands with their arguments and options."""
-    top = get_command(application())
+    top: Any = get_command(application())
+    shared = {_parameter(parameter) for parameter in top.commands["run"].params}
     head = [MADE, "# The command line\n", "`rheostat COMMAND --help` prints the same.\n"]
-    return "\n".join([*head, *_commands("rheostat", top)]) + "\n"
+    return "\n".join([*head, *_commands("rheostat", top, shared)]) + "\n"
 
 
-def _commands(path: str, command: Any) -> list[str]:
+def _commands(path: str, command: Any, shared: set[str]) -> list[str]:
+    """Return the lines of a command, or of those of a group; options of ``rheostat run`` are listed
+    there only.
+    """
     below = getattr(command, "commands", None)
     if below:
-        return [line for name in sorted(below) for line in _commands(f"{path} {name}", below[name])]
-    said = [f"## `{path}`\n", inspect.cleandoc(command.help or "") + "\n"]
+        names = [(f"{path} {name}", below[name]) for name in sorted(below)]
+        return [line for place, one in names for line in _commands(place, one, shared)]
+    lines = [f"## `{path}`\n", inspect.cleandoc(command.help or "") + "\n"]
     rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
-    return [*said, "| | default | |", "|---|---|---|", *rows, ""]
+    same = [row for row in rows if row in shared] if path != "rheostat run" else []
+    own = [row for row in rows if row not in same]
+    if same:
+        options = ", ".join(row.split("|")[1].strip() for row in same)
+        lines.append(f"As in [`rheostat run`](#rheostat-run): {options}.\n")
+    return [*lines, *(["| | default | |", "|---|---|---|", *own, ""] if own else [])]
 
 
 def _parameter(parameter: Any) -> str:
