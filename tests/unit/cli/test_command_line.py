@@ -82,8 +82,8 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
                 "lab",
             ],
         ),
-        (["cluster", "--help"], ["up", "down"]),
-        (["kafka", "--help"], ["up", "down"]),
+        (["cluster", "--help"], ["down", "up"]),
+        (["kafka", "--help"], ["down", "up"]),
     ],
 )
 def test_help_lists_the_commands(capsys, arguments, names):
