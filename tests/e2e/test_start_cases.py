@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from rheostat.kafka.broker import Broker
 
 from rheostat.journal.folder import FolderJournal, read
 from rheostat.local.standalone.standalone_cluster import Cluster

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from rheostat.workloads.counter import Numbers
 
+from rheostat_lab.loads.counter import Numbers
 from rheostat_lab.nexmark.events import KINDS, TEXT_COLUMNS, Events, event_numbers, events
 from rheostat_lab.nexmark.events import number_before as before
 from rheostat_lab.nexmark.texts import texts

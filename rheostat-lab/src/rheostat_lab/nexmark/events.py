@@ -20,9 +20,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from rheostat.workloads.counter import Numbers, below, uniform
 
 from rheostat.errors import BadInput
+from rheostat_lab.loads.counter import Numbers, below, uniform
 from rheostat_lab.nexmark.texts import CHANNELS, HOT_CHANNELS, TEXTS, texts
 
 EVENTS_PER_EPOCH = 50

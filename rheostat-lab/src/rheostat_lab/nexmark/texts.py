@@ -7,7 +7,8 @@ from itertools import product
 from typing import TypeAlias
 
 import numpy as np
-from rheostat.workloads.counter import Numbers, below, uniform
+
+from rheostat_lab.loads.counter import Numbers, below, uniform
 
 Tables: TypeAlias = dict[str, tuple[str, ...]]
 """Texts by table."""

@@ -4,13 +4,13 @@ import math
 from typing import Any
 
 import pytest
-from rheostat.workloads.cosine import Cosine
-from rheostat.workloads.day import Day
 
 from rheostat.config import GuardOptions
 from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat_lab.demo.demo_options import Demo
+from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.day import Day
 
 NUMBERS = [
     "seconds",
