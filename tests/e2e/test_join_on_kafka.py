@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from rheostat.kafka.broker import Broker
 from rheostat.kafka.jars import source_jars
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
@@ -19,6 +18,7 @@ from rheostat_lab.demo.demo_environment import as_words
 from rheostat_lab.demo.pipeline import QUERY_OPTIONS, start_query
 from rheostat_lab.demo.verdict import verify
 from rheostat_lab.nexmark.load import open_topics
+from rheostat_lab.services.broker import Broker
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 

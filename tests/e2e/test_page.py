@@ -40,7 +40,7 @@ from rheostat.policies.registry import create
 from rheostat.sim.engine import simulate
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.day import Day
+from rheostat_lab.loads.day import Day
 
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = [
