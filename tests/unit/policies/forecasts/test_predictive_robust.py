@@ -111,6 +111,7 @@ def test_without_offsets_it_follows_the_rows_and_states_that_there_are_none() ->
     run = ran(Steps(levels=(10_000.0, 30_000.0), hold_s=900.0), 60, change=blind)
     assert attained(run)
     assert any(
-        "the source reports no offsets" in (each.raw.reason if each.raw else "") for each in run.records
+        "the source reports no offsets" in (each.raw.reason if each.raw else "")
+        for each in run.records
     )
     assert len({each.target for each in run.records}) > 2
