@@ -31,9 +31,3 @@ class Forecast:
                 return t_s if below else 0.0
             below = below or rate <= limit
         return 2 * self.t_s[-1] if below else 0.0
-
-
-def last_value(rate: float) -> Forecast:
-    """Return the forecast of who expects nothing: the rate of now on every path."""
-    same = (rate,) * (len(HORIZONS_S) + 1)
-    return Forecast((0.0, *HORIZONS_S), same, same, same)

@@ -1,0 +1,219 @@
+"""What is each rule of ``predictive`` worth? Each is switched off alone.
+
+By default one simulated run per load counts the decisions that each rule changes: at every 16th
+decision the policy decides again without the rule. With ``--runs`` the rules that are named are
+switched off for whole runs, and their attainment and cost are compared with the full policy's.
+
+Run: python benchmarks/ablation.py [--seeds 801] [--starts 10 60] [--runs RULE ...] [--csv FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from rheostat.capacity import rescale_cost
+from rheostat.model import Decision
+from rheostat.policies.forecasts import predictive
+from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.foresight import learning, situation
+from rheostat.policies.foresight.courses import risk
+from rheostat.policies.foresight.situation import Situation
+from rheostat.policies.foresight.situation import situation as new_situation
+from rheostat.policies.foresight.tuning import Tuning
+from rheostat.signals.forecasts import rate_history
+from rheostat.signals.forecasts.surges import surges
+from rheostat.sim.measures import measures
+from rheostat_lab.sweep.runner import play
+from rheostat_lab.sweep.sweep_cell import Cell
+from rheostat_lab.sweep.sweep_spec import read_spec
+
+EXPERIMENT = Path(__file__).parents[1] / "experiments" / "predictive.yaml"
+EVERY = 16
+"""Decisions between two that are made again without each rule."""
+
+cost = rescale_cost.rescale_cost
+Switch = Tuning | tuple[Any, str, Any]
+
+DECISION_RULES: dict[str, Switch] = {
+    "error budget that late rows spend": (
+        situation,
+        "error_budget",
+        lambda _, tuning: (tuning.late_share, tuning.late_share_window),
+    ),
+    "budget of late rows for rescales": Tuning(late_share_rescales=math.inf),
+    "target below the SLO": Tuning(latency_target=1.0),
+    "lower target in warm-up": Tuning(warm_up_headroom=0.0),
+    "99 % path in warm-up": Tuning(warm_up_unknown=1.0),
+    "spread of start times": (
+        situation,
+        "rescale_cost",
+        lambda learned: replace(cost(learned), spread=0.0),
+    ),
+    "cold batch of new executors": (
+        situation,
+        "rescale_cost",
+        lambda learned: replace(cost(learned), cold_s=0.0),
+    ),
+    "load of starting executors": (
+        situation,
+        "rescale_cost",
+        lambda learned: replace(cost(learned), load=1.0),
+    ),
+    "overdue batches count as dearer": Tuning(outlier=math.inf),
+    "jump between two observations": (situation, "_after_jump", lambda coming, *_: coming),
+    "surges": (predictive, "risk", lambda *_, **__: (0.0, 0.0)),
+    "surges, expected loss": (predictive, "risk", lambda *a, **k: (0.0, risk(*a, **k)[1])),
+    "surges, worst five minutes": (predictive, "risk", lambda *a, **k: (risk(*a, **k)[0], 0.0)),
+    "surges of unprecedented height": (
+        situation,
+        "surges",
+        lambda *a, **k: replace(surges(*a, **k), unprecedented=surges(*a, **k).worst),
+    ),
+    "surges up to the first size": (
+        situation,
+        "surges",
+        lambda rates, within_s, *, announced, **_: surges(rates, within_s, announced=announced),
+    ),
+    "surge at two phases of a batch": Tuning(surge_phases=(0.5,)),
+    "scale-out at twice the budget": Tuning(scale_out_risk_ratio=1.0),
+    "longer batches after a scale-in": Tuning(scale_in_batch_factor=1.0),
+    "last decision in time": (predictive, "is_last_look", lambda *_: False),
+    "excess that ends before help": (predictive, "_is_over", lambda *_: False),
+    "help beside a binding constraint": (predictive, "_helps", lambda *_: False),
+    "binding constraint": (predictive, "_bound", lambda *_: None),
+    "no scale-out that avoids no loss": (predictive, "_eases", lambda *_: True),
+}
+"""Rules that one decision can be made without."""
+
+MEMORY_RULES: dict[str, Switch] = {
+    "detected period": (learning, "period_s", lambda _: None),
+    "hour, day and week": (rate_history, "SEASONS_S", ()),
+    "fitted forecast": (learning, "refit", lambda _, fits, __: fits),
+    "learnt cold batch": (learning, "with_cold_batch", lambda learned, _: learned),
+    "learnt load of starts": (learning, "with_load", lambda learned, _: learned),
+    "learnt late rows of rescales": (learning, "with_late", lambda learned, _: learned),
+}
+"""Rules that work through what is remembered: only whole runs show their worth."""
+
+
+@contextmanager
+def without(switch: Switch) -> Iterator[None]:
+    """Switch a rule off for as long as the context lasts."""
+    with ExitStack() as stack:
+        if isinstance(switch, Tuning):
+            stack.enter_context(patch.object(Predictive, "tuning", switch))
+        else:
+            stack.enter_context(patch.object(*switch))
+        yield
+
+
+class Recount:
+    """Decides as the policy does, and counts the decisions that each rule changes."""
+
+    def __init__(self) -> None:
+        self.decisions, self.sampled, self.changed = 0, 0, Counter[str]()
+        self._decided = Predictive._decided  # noqa: SLF001
+        self._situation = new_situation
+        self._last: tuple[tuple[Any, ...], Mapping[str, Any]] = ((), {})
+
+    def situation(self, *given: Any, **named: Any) -> Situation:
+        """Keep what the situation is made from."""
+        self._last = (given, named)
+        return self._situation(*given, **named)
+
+    def decided(self, policy: Predictive, at: Situation) -> Decision:
+        """Return the decision; every 16th is made again without each rule."""
+        decision = self._decided(policy, at)
+        self.decisions += 1
+        if self.decisions % EVERY == 0:
+            self.sampled += 1
+            for name, switch in DECISION_RULES.items():
+                with without(switch):
+                    given, named = self._last
+                    again = self._situation(*given, **{**named, "tuning": Predictive.tuning})
+                    self.changed[name] += self._decided(policy, again).target != decision.target
+        return decision
+
+
+def recounted(cell: Cell) -> Recount:
+    """Play a cell once and return what each rule changed."""
+    recount = Recount()
+    decided: Callable[..., Decision] = lambda policy, at: recount.decided(policy, at)  # noqa: E731
+    with (
+        patch.object(predictive, "situation", recount.situation),
+        patch.object(Predictive, "_decided", decided),
+    ):
+        play(cell)
+    return recount
+
+
+def played(cell: Cell) -> tuple[bool, float]:
+    """Return whether a cell attains its SLO, and its cost in slot-seconds."""
+    ledger, settings = play(cell).ledger, cell.settings
+    changes = ledger.targets.changes(ledger.start_s)
+    paid_s = ledger.paid.integral(ledger.start_s, ledger.end_s)
+    measured = measures(ledger, settings.slo, warm_up_s=settings.warm_up_s)
+    return measured.attained, paid_s + settings.rescale_cost * changes
+
+
+def rows(cells: list[Cell], rules: list[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield a row per cell and rule."""
+    for cell in cells:
+        place = (cell.load, cell.plant, cell.seed)
+        if not rules:
+            recount = recounted(cell)
+            for name in DECISION_RULES:
+                yield (*place, name, recount.changed[name], recount.sampled)
+            continue
+        for name in ("", *rules):
+            with without((DECISION_RULES | MEMORY_RULES)[name]) if name else ExitStack():
+                attained, cost_slot_s = played(cell)
+            yield (*place, name or "all rules", attained, round(cost_slot_s))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print a row per load and rule, and write them as CSV."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[801])
+    parser.add_argument("--starts", type=int, nargs="+", default=[10, 60], help="s")
+    parser.add_argument("--loads", nargs="+", default=[], help="default: all")
+    parser.add_argument("--minutes", type=float, default=140, help="length of a run")
+    parser.add_argument("--runs", nargs="*", help="rules that are switched off for whole runs")
+    parser.add_argument("--csv", type=Path)
+    given = parser.parse_args(arguments)
+    rules = [*(DECISION_RULES | MEMORY_RULES)] if given.runs == [] else given.runs or []
+    plants = {f"start {start_s} s" for start_s in given.starts}
+    cells = {
+        replace(cell, seed=seed, settings=replace(cell.settings, minutes=given.minutes)).text
+        for cell in read_spec(EXPERIMENT)
+        for seed in given.seeds
+        if cell.policy == "predictive" and cell.plant in plants
+        if not given.loads or cell.load in given.loads
+    }
+    head = ("load", "plant", "seed", "rule", *_head(bool(rules)))
+    lines = [head]
+    for row in rows([Cell.of(text) for text in sorted(cells)], rules):
+        lines.append(row)
+        sys.stdout.write("\t".join(str(value) for value in row) + "\n")
+        sys.stdout.flush()
+    if given.csv:
+        with given.csv.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(lines)
+
+
+def _head(runs: bool) -> tuple[str, str]:
+    return ("attained", "cost_slot_s") if runs else ("changed", "decisions")
+
+
+if __name__ == "__main__":
+    main()
