@@ -14,6 +14,7 @@ from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone.standalone_cluster import Cluster
 from rheostat.model import Limits
+from rheostat.spark.sensing.capabilities.query_shape import SHUFFLE_PARTITIONS
 from rheostat_lab.demo.demo_environment import as_words
 from rheostat_lab.demo.pipeline import QUERY_OPTIONS, start_query
 from rheostat_lab.demo.verdict import verify
@@ -29,7 +30,9 @@ ROWS = 4000
 @pytest.fixture
 def spark(cluster: Cluster, driver: dict[str, str]) -> Iterator[SparkSession]:
     options = session_options(Limits.between(2, 2), jars=source_jars().paths)
-    session = start_session(cluster.url, {**QUERY_OPTIONS, **options}, "join on Kafka")
+    session = start_session(
+        cluster.url, {**QUERY_OPTIONS, **options, SHUFFLE_PARTITIONS: "2"}, "join on Kafka"
+    )
     yield session
     session.stop()
 
@@ -38,11 +41,11 @@ def test_two_topics_are_joined_on_two_executors(
     spark: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
     for topic in TOPICS.values():
-        broker.create_topic(topic, 4)
+        broker.create_topic(topic, 2)
     sources = open_topics(broker.bootstrap, as_words(TOPICS), seed=7)
     query = start_query(spark, "q3", broker.bootstrap, TOPICS, str(tmp_path), 0.0, 1.0)
-    for first in range(0, ROWS, ROWS // 4):
-        assert sources.write(first, ROWS // 4, int(time.time() * 1000)) == ROWS // 4
+    for first in range(0, ROWS, ROWS // 2):
+        assert sources.write(first, ROWS // 2, int(time.time() * 1000)) == ROWS // 2
         assert sources.flush(30) == 0
         query.processAllAvailable()
     query.stop()
