@@ -15,7 +15,7 @@ from rheostat.policies.forecasts.predictive import Predictive
 from rheostat.sim.engine import simulate
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.ramp import Ramp
+from rheostat_lab.loads.ramp import Ramp
 from rheostat_lab.svg_picture import picture
 
 FOLDER = Path(__file__).parents[1] / "docs" / "concepts"

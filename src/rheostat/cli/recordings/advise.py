@@ -67,19 +67,9 @@ def advise(
 
     Example: rheostat advise s3a://logs/spark --slo 30 --price-per-slot-hour 0.05
     """
-    from rheostat.replay.event_logs.log_files import find_logs
     from rheostat.sim.advice.advise_job import Request
 
-    oldest_s = _since_s(since)
-    logs = [
-        log
-        for log in find_logs(place)
-        if application in log.application and log.written_s >= oldest_s
-    ]
-    if not logs:
-        raise BadInput(
-            f"no event log in {place} matches --application {application!r} --since {since!r}"
-        )
+    logs = _logs(place, application, since)
     limits = None if maximum is None else Limits.between(1, maximum)
     request = Request(
         place=place,
@@ -99,6 +89,22 @@ def advise(
     for row in rows:
         row.pop("recording", None)
     emit(answer, as_json, out, lambda: _show(answer))
+
+
+def _logs(place: str, application: str, since: str) -> list[LogFiles]:
+    from rheostat.replay.event_logs.log_files import find_logs
+
+    oldest_s = _since_s(since)
+    logs = [
+        log
+        for log in find_logs(place)
+        if application in log.application and log.written_s >= oldest_s
+    ]
+    if not logs:
+        raise BadInput(
+            f"no event log in {place} matches --application {application!r} --since {since!r}"
+        )
+    return logs
 
 
 def _rows(logs: Sequence[LogFiles], request: Request, master: str) -> list[dict[str, Any]]:
