@@ -19,18 +19,17 @@ FOLDER = "restart"
 """The folder of the control channel in a journal."""
 
 VARIABLE = "RHEOSTAT_RESTARTS"
-"""The environment variable by which a job knows that it is supervised: the folder of its control
-channel."""
+"""The environment variable that tells a job that it is supervised: its control channel's folder."""
 
 LOOP, PERSON = "loop", "person"
-"""Who may request a restart."""
+"""The two sources of a restart request."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What the process of number ``run`` is to do: run with ``executors``; ``drain``: stop its
+    """The order to the process of number ``run``: run with ``executors``; ``drain``: stop the
     queries after their batches; ``once``: run one batch of every query and end.
     """
 
@@ -42,11 +41,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What the process of number ``run`` reports, times in seconds since 1970.
+    """The report of the process of number ``run``, times in seconds since 1970.
 
-    ``works_s``: the first batch, or trigger without rows, has ended; ``drained_s``: all queries
-    have stopped. ``checkpoints`` are those of queries with state, ``sinks`` the
-    folders that some of these queries write files to.
+    ``works_s``: end of the first batch, or of a trigger without rows; ``drained_s``: all queries
+    have stopped. ``checkpoints`` are those of queries with state, ``sinks`` the folders that some
+    of these queries write files to, by checkpoint.
     """
 
     run: int
@@ -72,7 +71,7 @@ class RestartRequest:
 
 
 class ControlChannel:
-    """The files in ``folder``; a file that is missing or unreadable is None."""
+    """The files in ``folder``; a missing or unreadable file reads as None."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""What a supervisor has done so far: its memory as a value."""
+"""The state of a supervised job and its restarts, and both as text."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 DOWN = ("draining", "stopping", "stopped", "finishing", "repartitioning", "starting")
-"""Phases of a restart whose durations are reported one by one."""
+"""Phases of a restart whose durations are reported separately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartState:
-    """Where a supervised job stands.
+    """The state of a supervised job.
 
-    ``number`` is that of the newest restart, 0 before there was one since the job was begun;
-    ``restarts`` counts them all, ``run`` the processes. ``executors`` is the size that is wanted or
-    stands, ``executors_before`` the one before; ``partitions`` the state partitions that are
-    wanted, None for those that are there; ``at_least``: a checkpoint with more keeps them.
-    ``requested_s`` is when the request was made that is carried out. ``spent_s`` are the seconds
-    of each phase of this restart, ``down_s`` the time without a finished batch: from the last
-    query's end to the first batch's end. ``sinks`` are the folders that queries write files to, by
-    their checkpoints.
+    ``number`` is that of the newest restart, 0 before the first since the job was started;
+    ``restarts`` counts all, ``run`` the processes. ``executors`` is the requested size,
+    ``executors_before`` the previous one; ``partitions`` are the requested state partitions, None
+    for the existing ones; ``at_least``: a checkpoint with more keeps them. ``requested_s`` is the
+    time of the request. ``spent_s`` are the seconds of each phase of this restart, ``down_s`` the
+    time without a completed batch: from the end of the last query to the end of the first batch.
+    ``sinks`` are the folders that queries write files to, by checkpoint.
     """
 
     phase: str = "stopped"
@@ -58,7 +57,7 @@ def restart_text(state: RestartState) -> str:
 
 
 def duration(state: RestartState) -> str:
-    """Return how long a restart has taken, phase by phase; as far as it has come."""
+    """Return the duration of a restart so far, with its phases."""
     steps = ", ".join(
         f"{phase} {state.spent_s[phase]:.1f} s" for phase in DOWN if phase in state.spent_s
     )

@@ -1,4 +1,4 @@
-"""A script under a supervisor: what ``rheostat run --actuator restart`` does."""
+"""Runs a script under a supervisor, for ``rheostat run --actuator restart``."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from rheostat.restart.supervisor import Supervisor
 _log = logging.getLogger("rheostat")
 
 PHASE_TEXTS = {
-    "draining": "its queries end their batches",
-    "stopping": "its queries have been stopped",
+    "draining": "the queries complete their batches",
+    "stopping": "the queries have stopped",
     "finishing": "a planned batch is committed first",
     "repartitioning": "the state is repartitioned",
     "starting": "the script starts",
 }
-"""What is logged of each phase."""
+"""The log text of each phase."""
 
 
 def supervise(
@@ -43,12 +43,11 @@ def supervise(
     journal: Path,
     initial: int = 1,
 ) -> int:
-    """Run the job of these ``arguments`` of ``rheostat`` under a supervisor, from where an earlier
-    one has left it, and return the job's exit code. ``initial`` are the executors that are needed
-    at the start.
+    """Run ``rheostat`` with ``arguments`` under a supervisor, which continues where an earlier one
+    stopped, and return the job's exit code. ``initial`` is the number of executors at the start.
 
-    Raises BadInput where another supervisor has the same journal, and where other state partitions
-    are wanted of a PySpark that cannot repartition state.
+    Raises BadInput if another supervisor uses the same journal, and if other state partitions are
+    requested but the PySpark cannot repartition state.
     """
     config = terms_of(options)
     if options.partitions or options.allow_repartition:
@@ -81,7 +80,7 @@ def supervise(
 
 
 def terms_of(options: RestartOptions) -> RestartConfig:
-    """Return the terms; raises BadInput for a window that is none."""
+    """Return the configuration; raises BadInput for an invalid window."""
     return RestartConfig(
         pause_s=options.restart_pause_s,
         drain_limit_s=options.drain_limit_s,
@@ -93,9 +92,8 @@ def terms_of(options: RestartOptions) -> RestartConfig:
 def first_restart_state(
     last: RestartState | None, limits: Limits, partitions: int, initial: int = 1
 ) -> RestartState:
-    """Return where to begin: where an earlier supervisor was killed, at the size of a job that has
-    ended by itself, or at the floor; with at least ``initial`` executors, unless a restart was
-    under way.
+    """Return the first state: that of a killed supervisor, the size of a job that has ended by
+    itself, or the minimum; at least ``initial`` executors, unless a restart was in progress.
     """
     least = max(limits.min_executors, initial)
     if last is None:
@@ -118,14 +116,12 @@ def first_restart_state(
 
 
 def journal_of_script(script: Path) -> Path:
-    """Return where the journal of a supervised script is if none is named: in the user's state
-    folder.
-    """
+    """Return the default journal of a supervised script, in the user's state folder."""
     return state_folder() / "supervised" / script.resolve().stem
 
 
 def is_supervised(journal: Path) -> bool:
-    """Tell whether a supervisor has this journal now."""
+    """Return whether a supervisor uses this journal now."""
     try:
         with _alone(journal / FOLDER, journal):
             return False
@@ -135,12 +131,14 @@ def is_supervised(journal: Path) -> bool:
 
 @contextmanager
 def _alone(folder: Path, journal: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which goes with this process however it ends."""
+    """Hold the lock of a folder, which the system releases when this process ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "lock").open("w")
     except OSError as error:
-        raise BadInput(f"the journal folder {journal} cannot be made: {error.strerror}") from None
+        raise BadInput(
+            f"the journal folder {journal} cannot be created: {error.strerror}"
+        ) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,5 +1,5 @@
-"""Lets an unchanged script run one batch of each query and end: so a batch that was planned and not
-committed is committed before state is repartitioned.
+"""Makes an unchanged script run one batch of each query and end, which commits a planned batch
+before the state is repartitioned.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WAYS = ("start", "toTable")
 
 
 class OneBatch:
-    """Gives every query that the script starts the trigger ``once``, and counts them."""
+    """Starts every query of the script with the trigger ``once``, and counts the queries."""
 
     def __init__(self) -> None:
         self.started = 0
@@ -44,7 +44,9 @@ class OneBatch:
         @wraps(original)
         def begin(writer: Any, *positional: Any, **named: Any) -> Any:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # Spark advises against it: it means another use
+                warnings.simplefilter(
+                    "ignore"
+                )  # Spark recommends availableNow, which runs several batches
                 writer.trigger(once=True)
             query = original(writer, *positional, **named)
             self.started += 1
@@ -54,7 +56,7 @@ class OneBatch:
 
 
 def finishing(spark: Any, folder: Path, order: Order, batches: OneBatch) -> LookThread:
-    """Report when every query that the script has started has ended; to be stopped."""
+    """Return the running thread that reports when every started query has ended."""
     internals = internals_of(spark)
     watch = JobWatch(
         SessionQueries(spark, internals.queries),
