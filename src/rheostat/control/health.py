@@ -51,9 +51,10 @@ def _not_scaling(status: JobStatus) -> Health | None:
         return Health(NOT_SCALING, f"{what}: the last decision was made{age}.", action)
     if start is not None and start.mode == SHADOW:
         wanted = status.wanted if status.wanted is not None else status.target
+        advice = "nothing is changed" if wanted is None else f"{_executors(wanted)} recommended"
         return Health(
             NOT_SCALING,
-            f"Shadow mode: {_executors(wanted)} recommended, {_size(status)}.",
+            f"Shadow mode: {advice}; {_size(status)}.",
             "Use rheostat.attach in place of rheostat.shadow to apply the recommendations.",
         )
     if status.phase == "failed":
@@ -164,7 +165,8 @@ def _healthy(status: JobStatus) -> Health:
 
 
 def _size(status: JobStatus) -> str:
-    return f"it has {_executors(status.executors)}"
+    known = status.executors is not None
+    return f"it has {_executors(status.executors)}" if known else "its size is unknown"
 
 
 def _executors(count: int | None) -> str:
