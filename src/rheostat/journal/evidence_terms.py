@@ -35,6 +35,7 @@ TERMS = {
     "error_ratio": Term("forecast error relative to that of a constant forecast"),
     "fixed_s": Term("fixed time of a batch", _S),
     "forecast_max": Term("largest forecast arrival rate", _ROWS_PER_S),
+    "forecast_s": Term("how far ahead the forecast is", _S),
     "forecast_rows_per_s": Term("forecast arrival rate", _ROWS_PER_S),
     "forecast_path_p50": Term("median of the forecast, seconds from now:rows/s"),
     "forecast_path_p90": Term("90 % path of the forecast, seconds from now:rows/s"),

@@ -64,9 +64,10 @@ class OtelMetrics:
     def close(self) -> None:
         """Export what is left, where the provider is our own."""
         if self._own:
-            self._own.shutdown()
+            self._own.shutdown(timeout_millis=_END_MS)
 
 
+_END_MS = 2000.0
 _UNITS = {"_seconds": "s", "_bytes": "By", "_seconds_total": "s"}
 
 

@@ -158,6 +158,10 @@ class Controller:
             meta = body["metadata"]
             await self._cluster.write_status(meta["namespace"], meta["name"], merge_patch)
         self._written[uid] = outcome.status
+        if before.target and outcome.status.target not in (None, before.target):
+            sizes = f"{before.target} to {outcome.status.target} executors"
+            message = ": ".join(filter(None, (sizes, outcome.status.reason)))
+            await self._cluster.tell(body, "Normal", "Rescaled", message)
         ready = next(
             (condition for condition in outcome.status.conditions if condition.type == "Ready"),
             None,

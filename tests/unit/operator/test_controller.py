@@ -109,6 +109,11 @@ def test_a_size_is_told_once_and_the_status_written_once_it_stands():
     assert len([each for each in api.done if each[0] == "status"]) == 2
 
 
+def test_a_rescale_is_one_event():
+    api, _ = played(nothing, replicas=5)
+    assert api.done.count(("event", "etl", "Rescaled")) == 1
+
+
 def test_a_change_of_the_spec_is_told():
     async def scaled(keeper, api, agent):
         keeper.see(body(replicas=7))

@@ -52,6 +52,7 @@ def decision_evidence(at: Situation, late_share_ahead: float) -> dict[str, Any]:
     rates = [path[place + 1] for path in (at.coming.p50, at.coming.p90, at.coming.p99)]
     slots = closed_form(at.model.model, rates[1], at.aim_s, at.trigger_s)
     return {
+        "forecast_s": HORIZONS_S[place],
         "forecast_rows_per_s_p50": rates[0],
         "forecast_rows_per_s_p90": rates[1],
         "forecast_rows_per_s_p99": rates[2],
