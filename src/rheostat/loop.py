@@ -13,8 +13,8 @@ from datetime import datetime, timezone
 
 from rheostat.fault_log import FaultLog
 from rheostat.guards import Guard, guard
-from rheostat.model import Memory, Observation, Record, Rescaling
-from rheostat.ports import Actuator, Holdable, Journal, Policy, Sensor
+from rheostat.model import Decision, Memory, Observation, Record, Rescaling
+from rheostat.ports import Actuator, Journal, Policy, Sensor
 from rheostat.signals.application import combine
 from rheostat.state.proposed_count import Command, with_partitions
 
@@ -61,6 +61,23 @@ class Loop:
         """
         self._directed = (policy, guards)
 
+    def start(self, now: float, tick: Callable[[], None]) -> None:
+        """Let the actuator continue where the journal has left it; ``tick`` is for its thread."""
+        self._actuator.resume(self._memory.get("rescaling", {}), now)
+        self._actuator.start(tick)
+
+    def close(self) -> None:
+        """Close the sensor, and stop the actuator; the application stays as it is."""
+        try:
+            self._sensor.close()
+        finally:
+            self._actuator.close()
+
+    def request(self, decision: Decision, now: float) -> None:
+        """Request the initial size, unless halted."""
+        if not self.halted():
+            self._actuator.begin(decision, now)
+
     def begin(self, start: Guard, now: float, detail: str = "") -> None:
         """Let the guard of the application's start come first from now on, whatever policy and
         guards there will be, and record what the initial size is and why.
@@ -89,18 +106,17 @@ class Loop:
     def _halt(self, cause: str, now: float) -> Record:
         """Hold the actuator and return a record of what is observed."""
         self._memory = {"halted_s": now, **self._memory}
-        if isinstance(self._actuator, Holdable):
-            self._actuator.hold()
+        self._actuator.hold()
         queries: tuple[Observation, ...] = ()
         with suppress(Exception):  # a broken sensor must not hide that it is halted
-            queries = tuple(self._sensor.observe(now))
+            queries = self._observe(now)
         detail = f"{_since(self._memory['halted_s'])} ({cause}); the query keeps running"
         return _nothing(now, "halted", detail, combine(queries), queries)
 
     def _decide(self, now: float) -> Record:
         # Once at the start of a tick, so that a whole tick is decided by one policy.
         self._take_direction()
-        queries = tuple(self._sensor.observe(now))
+        queries = self._observe(now)
         observation = combine(queries)
         if observation is None:
             return _nothing(now, "idle", "no query is running")
@@ -129,6 +145,15 @@ class Loop:
             # The memory is journalled beside the record, once, and not inside it again.
             rescaling=replace(rescaling, memory={}),
         )
+
+    def _observe(self, now: float) -> tuple[Observation, ...]:
+        """Return what the sensor observes, with the size that the actuator counts."""
+        sizes = self._actuator.sizes(now)
+        queries = tuple(self._sensor.observe(now))
+        if sizes is None:
+            return queries
+        executors, target = sizes
+        return tuple(replace(query, executors=executors, target=target) for query in queries)
 
     def _take_direction(self) -> None:
         policy, self._guards = self._directed

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from rheostat.errors import BadInput
 
@@ -340,3 +340,16 @@ class Record:
         return f"{' -> '.join(sizes) or 'unknown number of'} executors ({self.rescaling})" + (
             f": {reason}" if reason else ""
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of ``rheostat doctor``: ``good``, an ``advice``, or why a feature stays ``idle``.
+
+    ``setting`` is the setting to make, as ``name=value``, if that is the advice.
+    """
+
+    topic: str
+    state: Literal["good", "advice", "idle"]
+    line: str
+    setting: str | None = None

@@ -1,9 +1,13 @@
-"""The ports between the loop and its environment; time is always an argument."""
+"""The ports between the loop and its environment; time is always an argument.
+
+A sensor and an actuator derive from their ports: methods with a body have nothing to do there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Memory, Observation, Record, Rescaling
 
@@ -17,14 +21,15 @@ class Sensor(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Close connections."""
+        return
+
 
 class Policy(Protocol):
     """Decides how many executors a job needs: a pure function of the observation and the memory.
 
-    It may have an attribute ``live_signals``, names of fields of ``Observation``: ``stages``,
-    ``cpu``, ``by_executor`` and (where the sink does not count) ``output_rows_per_s`` cost calls on
-    a live job and are collected only if the policy names them. Another is ``stages_every_s``:
-    how often it needs the stages, in seconds (10).
+    It may have the attributes of ``SignalNeeds``.
     """
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -32,6 +37,28 @@ class Policy(Protocol):
         never changed in place.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class SignalNeeds:
+    """The fields of ``Observation`` that cost calls on a live job and that a policy needs:
+    ``stages``, ``cpu``, ``by_executor`` and, where the sink does not count, ``output_rows_per_s``.
+
+    The stages of a batch are read every ``stages_every_s`` seconds at most: 2 ms of the driver's
+    CPU per page, four to ten pages at a time.
+    """
+
+    live_signals: frozenset[str] = frozenset()
+    stages_every_s: float = 10.0
+
+    @classmethod
+    def of(cls, policy: Policy) -> SignalNeeds:
+        """Return what a policy names in attributes of the same names."""
+        usual = cls()
+        return cls(
+            frozenset(getattr(policy, "live_signals", usual.live_signals)),
+            getattr(policy, "stages_every_s", usual.stages_every_s),
+        )
 
 
 class Actuator(Protocol):
@@ -47,14 +74,29 @@ class Actuator(Protocol):
         """
         ...
 
+    def sizes(self, now: float) -> tuple[int | None, int | None] | None:
+        """Return the executors at work and the target in force; None: the sensor observes both."""
+        return None
 
-@runtime_checkable
-class Holdable(Protocol):
-    """An actuator that also acts between the decisions."""
+    def resume(self, kept: Memory, now: float) -> None:
+        """Continue from the memory of the last ``rescale`` of an earlier process."""
+        return
+
+    def start(self, tick: Callable[[], None]) -> None:
+        """Act between the decisions from now on; ``tick`` is called in that thread regularly."""
+        return
+
+    def begin(self, decision: Decision, now: float) -> None:
+        """Request the initial size where it is larger than what was requested before."""
+        return
 
     def hold(self) -> None:
         """Leave the application as it is until the next ``rescale``; idempotent."""
-        ...
+        return
+
+    def close(self) -> None:
+        """Stop acting, and leave the application as it is."""
+        return
 
 
 class Journal(Protocol):

@@ -154,7 +154,8 @@ def settings_of(**arguments: Any) -> Settings:
 
 def _taken(group: type[_T], given: dict[str, Any]) -> _T:
     """Return a group of the arguments that are its options, which are removed from the others."""
-    return group(**{name: given.pop(name) for name in _names(group) if name in given})
+    names = {option.name for option in fields(group)} & given.keys()  # type: ignore[arg-type]
+    return group(**{name: given.pop(name) for name in names})
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -352,10 +353,6 @@ def _faults(setting: str, argument: str, value: Callable[[], Any]) -> list[str]:
     return []
 
 
-def _names(group: type[Any]) -> tuple[str, ...]:
-    return tuple(option.name for option in fields(group))
-
-
 def _limits(given: Any) -> Limits:
     if isinstance(given, Limits):
         return given
@@ -371,11 +368,6 @@ def _folder(given: Any) -> Path | str:
         return given
     if not isinstance(given, str) or not given:
         raise BadInput(f"journal= must be a folder, but it is {given!r}")
-    return local_or_far(given)
-
-
-def local_or_far(given: str) -> Path | str:
-    """Return the path of a local folder (also ``file://``), and any other name unchanged."""
     scheme = _SCHEME.match(given)
     if scheme is None:
         return Path(given)

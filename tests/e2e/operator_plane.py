@@ -27,6 +27,7 @@ from rheostat.loop import Loop
 from rheostat.machine.free_ports import free_port
 from rheostat.model import Capabilities, Decision, Limits, Observation, Rescaling
 from rheostat.policies.rules.fixed import Fixed
+from rheostat.ports import Actuator, Sensor
 from rheostat_lab.clusters.kubernetes import plane_build
 from rheostat_lab.clusters.kubernetes.control_plane import ControlPlane
 
@@ -138,7 +139,7 @@ class Operator:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class Sizes:
+class Sizes(Actuator):
     """The actuator of a driver of a test."""
 
     def __init__(self, driver: "Driver") -> None:
@@ -157,7 +158,7 @@ class Sizes:
         return Rescaling(phase="steady")
 
 
-class Driver:
+class Driver(Sensor):
     """A driver's autoscaler with its agent, on a job whose size changes at once; every size that
     was asked of it is kept. In a ``hurry`` its clock runs as many times as fast, for a test that
     writes sizes at a pace that would be a fight.

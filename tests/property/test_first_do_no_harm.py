@@ -18,11 +18,10 @@ from rheostat.guards import standard_guards
 from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Decision, Limits, Memory, Observation, hold
-from rheostat.ports import Policy
+from rheostat.ports import Policy, Sensor
 from rheostat.protocols.executors.memory import GOING
-from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.signals.rhythm import Rhythm
-from rheostat.spark.resizing.actuator import SparkActuator
+from rheostat.spark.resizing.actuator import LiveSize, SparkActuator
 from rheostat.spark.resizing.locality import LocalityWait
 from rheostat.spark.resizing.rescale_config import RescaleConfig
 from rheostat.spark.resizing.rescale_controller import RescaleController
@@ -175,12 +174,11 @@ class Unthreaded(RescaleController):
         """Start no thread."""
 
 
-class Controller:
+class Controller(Sensor):
     """An autoscaler on an application, put together as ``attach`` does it."""
 
     def __init__(self, application: Application, policy: Policy, graceful: bool) -> None:
         self.application = application
-        self.size = SizeInForce()
         self.controller = Unthreaded(
             application,
             application,
@@ -192,8 +190,8 @@ class Controller:
         actuator = SparkActuator(
             self.controller,
             Capabilities(can_scale=True),
-            self.size,
-            LocalityWait(lambda wait: True, lambda: application.stateful),
+            LiveSize(application, None),
+            LocalityWait(lambda wait: True, application),
             lambda: {"application": ID},
         )
         actuator.resume(application.journal.restore().get("rescaling", {}), application.now)
@@ -206,9 +204,7 @@ class Controller:
         )
 
     def observe(self, now: float) -> list[Observation]:
-        there = self.application
-        executors, target = self.size.see(there.registered(), there.requested(), now)
-        return [Observation(t_s=now, executors=executors, target=target)]
+        return [Observation(t_s=now)]
 
     def tick(self) -> None:
         """A second passes, with a batch in it, and a decision falls."""

@@ -55,6 +55,9 @@ class Queue:
     def rows_by(self, t_s: float) -> int:
         return bisect_right(self.arrived_s, t_s)
 
+    def close(self) -> None:
+        """Nothing is open."""
+
     def latest(self, topics: Any) -> dict[tuple[str, int], int]:
         return {("rows", 0): self.rows_by(self.now)}
 

@@ -1,6 +1,6 @@
 import logging
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -103,6 +103,9 @@ def test_a_tick_observes_decides_guards_rescales_and_records_in_this_order():
         def __call__(self, decision, observation, memory, now):
             told.append("guard")
             return decision, {}
+
+        def sizes(self, now):
+            return None
 
         def rescale(self, decision, now):
             told.append("rescale")
@@ -398,3 +401,50 @@ def test_another_policy_begins_at_the_next_tick_without_the_memory_of_the_last()
     loop.step(100)
     assert second.memories == [{}]
     assert actuator.targets == [4, 4]
+
+
+def test_the_size_that_the_actuator_counts_is_what_is_observed_and_recorded():
+    class Counting(RecordingActuator):
+        def sizes(self, now):
+            return int(now), 3
+
+    loop = Loop(
+        sensor=ScriptedSensor([Observation(t_s=1.0, executors=9), Observation(t_s=2.0)]),
+        policy=AskFor(3),
+        guards=(),
+        actuator=Counting(),
+        journal=MemoryJournal(),
+    )
+    observed = [loop.step(now).observation for now in (1.0, 2.0)]
+    assert [(size.executors, size.target) for size in observed if size] == [(1, 3), (2, 3)]
+
+
+def test_a_loop_continues_begins_and_ends_the_work_of_its_actuator():
+    class Live(RecordingActuator):
+        calls: ClassVar[list[object]] = []
+
+        def resume(self, kept, now):
+            self.calls.append(kept)
+
+        def start(self, tick):
+            self.calls.append("start")
+
+        def begin(self, decision, now):
+            self.calls.append(decision.target)
+
+        def close(self):
+            self.calls.append("close")
+
+    class Broken(ScriptedSensor):
+        def close(self):
+            raise OSError("the broker is away")
+
+    journal, actuator = MemoryJournal({"rescaling": {"lives": 1}}), Live()
+    loop = Loop(sensor=Broken([]), policy=AskFor(3), guards=(), actuator=actuator, journal=journal)
+    loop.start(1.0, lambda: None)
+    loop.request(Decision(target=6, reason="backlog"), 1.0)
+    loop.paused = "a person"
+    loop.request(Decision(target=7, reason="backlog"), 1.0)
+    with pytest.raises(OSError, match="away"):
+        loop.close()
+    assert actuator.calls == [{"lives": 1}, "start", 6, "close"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rheostat.diagnosis.journal_binding import Binding
     from rheostat.diagnosis.shape_experiment import Gain
-    from rheostat.spark.sensing.capabilities.query_shape import Finding
+    from rheostat.model import Finding
 
 
 def doctor(

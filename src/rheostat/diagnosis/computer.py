@@ -11,7 +11,7 @@ from rheostat.kafka.jars import cache_folder
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.ivy import complete_jars
 from rheostat.machine.jdk import find_jdk
-from rheostat.spark.sensing.capabilities.query_shape import Finding
+from rheostat.model import Finding
 
 _EXTRAS = {
     "confluent_kafka": (

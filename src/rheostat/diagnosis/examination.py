@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rheostat.clusters.registry import cluster_manager
 from rheostat.diagnosis.journal_binding import bindings, finding_of
-from rheostat.model import Limits, Observation
+from rheostat.model import Finding, Limits, Observation
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.queries.stream_executions import Queries
 from rheostat.spark.internals.state.coordinator import Coordinator
 from rheostat.spark.scaling_capabilities import placement_verdict
 from rheostat.spark.sensing.capabilities.capabilities import is_connect, is_local, obstacles
-from rheostat.spark.sensing.capabilities.leaving_settings import leaving
 from rheostat.spark.sensing.capabilities.query_shape import (
     CHANGELOG,
     FILES,
     PROVIDER,
     SHUFFLE_PARTITIONS,
-    Finding,
     Query,
     shape,
 )
-from rheostat.spark.sensing.kubernetes.driver_address import unreachable
 from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of
 from rheostat.spark.warming.warm_start import of_session
 
@@ -112,13 +110,15 @@ def _address(spark: Any, internals: Internals) -> list[Finding]:
     if internals.executors.registered():
         return []
     context = spark.sparkContext
-    return list(unreachable(context.master, context.getConf().get, spark.version))
+    manager = cluster_manager(context.master)
+    return list(manager.address_findings(context.getConf().get, spark.version))
 
 
 def _leaving(spark: Any) -> list[Finding]:
     """Return what this cluster manager needs so that executors leave gracefully."""
-    configuration, most = spark.sparkContext.getConf(), Limits().max_executors
-    return list(leaving(spark.sparkContext.master, configuration.get, most, spark.version))
+    context, most = spark.sparkContext, Limits().max_executors
+    manager = cluster_manager(context.master)
+    return list(manager.findings(context.getConf().get, most, spark.version))
 
 
 def _placement(spark: Any, coordinator: Coordinator) -> list[Finding]:

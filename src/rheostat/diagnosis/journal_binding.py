@@ -10,8 +10,7 @@ from typing import Literal
 from rheostat.capacity import binding as capacity
 from rheostat.capacity.identify import Identified, identified, with_batch
 from rheostat.capacity.need import worth_having
-from rheostat.model import Observation
-from rheostat.spark.sensing.capabilities.query_shape import Finding
+from rheostat.model import Finding, Observation
 from rheostat.state.proposed_count import proposed_count
 
 _WANTED = "state_partitions_wanted"

@@ -12,14 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.capacity.initial_size import initial_size
+from rheostat.clusters.registry import cluster_manager
+from rheostat.clusters.run_settings import Plan, executor_shape, own_executors, planned
+from rheostat.clusters.scaling_settings import CORES
+from rheostat.clusters.static_settings import Given, Wanted
 from rheostat.errors import BadInput
 from rheostat.journal.control_channel import Order
 from rheostat.journal.folder import STOP_FILE
 from rheostat.kafka.jars import source_jars
 from rheostat.local.executor_options import arrivals, local_settings
-from rheostat.local.master_check import check_master
 from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone.standalone_cluster import DEFAULT_MEMORY_MIB, Cluster
+from rheostat.local.user_settings import SUBMIT, with_master
 from rheostat.model import Limits
 from rheostat.policies.third_party import make_importable
 from rheostat.settings import PREFIX, Settings, merge
@@ -32,10 +36,6 @@ from rheostat.spark.journaling.journals import check_journal
 from rheostat.spark.launching.session_hook import Watching
 from rheostat.spark.restarting.one_batch import OneBatch, finishing
 from rheostat.spark.sensing.capabilities.capabilities import application_id, slots_per_executor
-from rheostat.spark.settings.run_settings import Plan, executor_shape, own_executors, planned
-from rheostat.spark.settings.scaling_settings import CORES
-from rheostat.spark.settings.static_settings import Given, Wanted
-from rheostat.spark.settings.user_settings import SUBMIT, with_master
 from rheostat.spark.starting import facts_before_session
 from rheostat.spark.warming.archive_cache import of_script
 
@@ -223,7 +223,9 @@ class AppRun:
             name: Given(value, SCRIPT) for name, value in own.items() if before.get(name) != value
         }
         local, master = None, request.master_of(scripts)
-        check_master(master, os.environ, {**request.given, **scripts})
+        if master is not None:
+            given = {**request.given, **scripts}
+            cluster_manager(master).check(master, os.environ, given)
         if master is None:
             local = self._local({**request.given, **scripts})
         elif request.master and MASTER not in scripts:

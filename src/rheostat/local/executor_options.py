@@ -6,19 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rheostat.clusters.scaling_settings import (
+    LINGER_S,
+    allocation,
+    beginning,
+    leaving,
+)
+from rheostat.clusters.standalone import Standalone
+from rheostat.clusters.static_settings import Given, Wanted
 from rheostat.errors import BadInput, RheostatError
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.model import Limits
-from rheostat.spark.settings.scaling_settings import (
-    LINGER_S,
-    allocation,
-    beginning,
-    ceiling,
-    leaving,
-    shape,
-)
-from rheostat.spark.settings.static_settings import Given, Wanted
 from rheostat.spark.warming.warm_start import WarmStart, prepare
 
 OPTIONS_FILE = "executor.args"
@@ -130,8 +129,7 @@ def scaling_options(
     if not cores.isdecimal() or int(cores) < 1:
         raise BadInput(f"spark.executor.cores must be a number from 1, but it is {cores!r}")
     wanted = {
-        **shape(int(cores)),
-        **ceiling(limits.max_executors, int(cores)),
+        **Standalone().wanted(limits.max_executors, int(cores)),
         **beginning(first),
         **leaving(linger_s),
         **allocation(limits, first),

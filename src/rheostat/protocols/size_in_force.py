@@ -1,7 +1,7 @@
-"""The size that stands: what has been decided; as long as nobody has, what is there, or what the
-cluster manager was asked for last, whichever is larger.
+"""The size in force: the last decision; before the first one, the number of executors that are
+registered or that the cluster manager was asked for last, whichever is larger.
 
-A size that nobody has decided is never asserted: no executor is asked for, and none leaves.
+Before the first decision no size is reconciled: no executor is requested, and none leaves.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ manager, within 5 to 60 s."""
 
 
 class SizeInForce:
-    """The number of executors in force; sensor and actuator share it.
+    """The number of executors in force, kept by an actuator.
 
-    Of ``standby`` executors that stand by above the target none counts as at work.
+    ``standby`` executors above the target do not count as at work.
     """
 
     def __init__(self, standby: int = 0) -> None:

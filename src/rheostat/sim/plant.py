@@ -10,24 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rheostat.model import Capabilities, Decision, Observation, Rescaling
+from rheostat.ports import Actuator, Sensor
 
 Floats: TypeAlias = NDArray[np.float64]
 
 
-class Plant(Protocol):
-    """A simulated job: the loop's view of it, and what only a simulation knows."""
-
-    def observe(self, now: float) -> Sequence[Observation]:
-        """Return one observation per query at ``now``; an absent signal is None."""
-        ...
-
-    def capabilities(self) -> Capabilities:
-        """Say what can be done here."""
-        ...
-
-    def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Move towards the target and return where that stands; idempotent, called every tick."""
-        ...
+class Plant(Sensor, Actuator, Protocol):
+    """A simulated job: what the loop observes and changes, and what only a simulation knows."""
 
     def advance(self, now: float) -> None:
         """Run all events due up to ``now``; a past time changes nothing."""
@@ -97,7 +86,7 @@ class Ledger:
     live)."""
 
 
-class PlantWrapper:
+class PlantWrapper(Plant):
     """Forwards everything to another plant; subclasses inject faults or change the pace."""
 
     def __init__(self, plant: Plant) -> None:

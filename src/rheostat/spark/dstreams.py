@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -11,7 +10,7 @@ from rheostat.capacity.receiver_cores import cores_needed, executors_holding
 from rheostat.errors import BadInput
 from rheostat.loop import Loop
 from rheostat.model import Capabilities
-from rheostat.protocols.size_in_force import SizeInForce
+from rheostat.ports import Actuator
 from rheostat.settings import Settings
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
@@ -28,7 +27,7 @@ from rheostat.spark.receivers.receiver_obstacles import (
     unreplayable,
 )
 from rheostat.spark.receivers.stream_batches import read_interval
-from rheostat.spark.resizing.actuator import NoopActuator
+from rheostat.spark.resizing.actuator import LiveSize, NoopActuator
 from rheostat.spark.sensing.capabilities.capabilities import (
     application_id,
     initial_executors,
@@ -38,6 +37,7 @@ from rheostat.spark.sensing.capabilities.capabilities import (
 )
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest.rest_pages import Rest
+from rheostat.spark.starting import LoopService
 
 __all__ = ["DEFAULT_POLICY", "check", "is_streaming_context", "sizer", "watcher"]
 DEFAULT_POLICY = "spark-batch-ratio"
@@ -55,15 +55,10 @@ def check(streaming: Any) -> None:
 
 
 def watcher(streaming: Any, settings: Settings) -> Handle:
-    """Return what watches a StreamingContext by public interfaces, and advises."""
+    """Return what observes a StreamingContext by public interfaces, and advises."""
     rest = _rest(streaming)
-    endpoint = ExecutorsEndpoint(rest)
-
-    def sizes(_: float) -> tuple[int | None, int | None]:
-        registered = endpoint.registered()
-        return (len(registered) if registered else None), None
-
-    sensor = _sensor(streaming, rest, lambda: read_interval(rest), sizes, lambda: True)
+    batch_s, count = partial(read_interval, rest), ExecutorsEndpoint(rest).count
+    sensor = DStreamsSensor(*_application(streaming, rest), batch_s, lambda: True, count)
     watched = ("shadow mode: nothing is changed", *unseen(streaming), _DEPRECATED)
     adviser = NoopActuator(Capabilities(can_scale=False, cannot=watched))
     ended = partial(has_ended, streaming)
@@ -77,13 +72,13 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
     streams, cores = dstreams.receiver_streams(), slots_per_executor(streaming)
     refuse_too_few_cores(len(streams), settings.limits, cores)
     limitations = obstacles(streaming)
+    size = LiveSize(internals.executors, initial_executors(streaming))
     if limitations.blocking or not internals.executors.can_request:
         missing = limitations.blocking or ("this Spark has no calls to change the executors",)
-        adviser = NoopActuator(Capabilities(can_scale=False, cannot=(*missing, _DEPRECATED)))
-        return _batches_within(streaming, settings, internals, dstreams, adviser, SizeInForce())
+        adviser = NoopActuator(Capabilities(can_scale=False, cannot=(*missing, _DEPRECATED)), size)
+        return _batches_within(streaming, settings, internals, dstreams, adviser)
     moves = settings.state.placement != "off" and dstreams.can_move()
     cannot = [*limitations.degrading, *_announcement(streaming, settings, streams, cores, moves)]
-    size = SizeInForce()
     actuator = DStreamsActuator(
         internals.executors,
         dstreams,
@@ -94,7 +89,7 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
         moves,
         internals.executors.can_decommission and limitations.can_decommission,
     )
-    return _batches_within(streaming, settings, internals, dstreams, actuator, size)
+    return _batches_within(streaming, settings, internals, dstreams, actuator)
 
 
 def _announcement(
@@ -124,15 +119,9 @@ def _batches_within(
     settings: Settings,
     internals: Internals,
     dstreams: DStreams,
-    actuator: NoopActuator | DStreamsActuator,
-    size: SizeInForce,
+    actuator: Actuator,
 ) -> Handle:
     """Return the handle of what also asks Spark's inner parts."""
-    at_first, executors = initial_executors(streaming), internals.executors
-
-    def sizes(now: float) -> tuple[int | None, int | None]:
-        requested = (executors.requested() or at_first) if size.decided is None else None
-        return size.see(executors.registered(), requested, now)
 
     def active() -> bool:
         return dstreams.state() == "ACTIVE"
@@ -140,20 +129,14 @@ def _batches_within(
     def ended() -> bool:
         return internals.gateway.stopped() or dstreams.state() == "STOPPED"
 
-    sensor = _sensor(streaming, _rest(streaming), dstreams.batch_s, sizes, active)
+    application = _application(streaming, _rest(streaming))
+    sensor = DStreamsSensor(*application, dstreams.batch_s, active)
     overhead = Overhead(internals.process.thread_cpu_s, internals.process.process_id())
     return _handle(streaming, settings, sensor, actuator, overhead, ended)
 
 
-def _sensor(
-    streaming: Any,
-    rest: Rest,
-    batch_s: Callable[[], float | None],
-    sizes: Callable[[float], tuple[int | None, int | None]],
-    active: Callable[[], bool],
-) -> DStreamsSensor:
-    slots = slots_per_executor(streaming)
-    return DStreamsSensor(rest, application_id(streaming), slots, batch_s, sizes, active)
+def _application(streaming: Any, rest: Rest) -> tuple[Rest, str, int]:
+    return rest, application_id(streaming), slots_per_executor(streaming)
 
 
 def _rest(streaming: Any) -> Rest:
@@ -169,7 +152,7 @@ def _handle(
     streaming: Any,
     settings: Settings,
     sensor: DStreamsSensor,
-    actuator: NoopActuator | DStreamsActuator,
+    actuator: Actuator,
     overhead: Overhead,
     ended: Callable[[], bool],
 ) -> Handle:
@@ -183,21 +166,12 @@ def _handle(
         journal=journal,
     )
 
-    def opening() -> None:
-        own.tasks.start()
-        actuator.resume(journal.restore().get("rescaling", {}), time.time())
-
-    def closing() -> None:
-        actuator.close()
-        own.close()
-
     return Handle(
         loop,
         journal,
         capabilities=actuator.capabilities(),
         overhead=overhead,
         ended=ended,
-        opening=opening,
-        closing=closing,
+        services=(own, LoopService(loop, overhead)),
         summary=settings.summary,
     )

@@ -6,11 +6,11 @@ import atexit
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rheostat.errors import BadInput
 from rheostat.guards import Guard
@@ -61,13 +61,24 @@ class _End(threading.Event):
         return self.is_set()
 
 
+class Service(Protocol):
+    """Runs as long as an autoscaler."""
+
+    def start(self) -> None:
+        """Start, before the first tick."""
+        ...
+
+    def close(self) -> None:
+        """End, after the last tick."""
+        ...
+
+
 class Handle:
     """A running autoscaler: ends with the application or by ``stop()``. ``halt()``, or a file
     ``STOP`` beside the journal, halts it until ``resume()``, or until the file is removed.
 
-    ``last`` is the newest record. ``ended`` returns whether the application is over; ``opening`` is
-    called before the loop's thread starts, ``closing`` after its last tick; ``summary`` describes
-    the settings.
+    ``last`` is the newest record. ``ended`` returns whether the application is over; ``services``
+    run as long as the loop; ``summary`` describes the settings.
     """
 
     def __init__(
@@ -78,8 +89,7 @@ class Handle:
         capabilities: Capabilities,
         overhead: Overhead,
         ended: Callable[[], bool],
-        closing: Callable[[], None] = lambda: None,
-        opening: Callable[[], None] = lambda: None,
+        services: Sequence[Service] = (),
         summary: str = "",
     ) -> None:
         self.capabilities = capabilities
@@ -89,8 +99,7 @@ class Handle:
         self._loop = loop
         self._journal = journal
         self._ended = ended
-        self._closing = closing
-        self._opening = opening
+        self._services = services
         self._summary = summary
         self._stop = _End(ended)
         self._watchers: list[Callable[[Record], None]] = []
@@ -211,7 +220,8 @@ class Handle:
 
     def start(self, interval_s: float) -> None:
         """Start the loop's thread; it never keeps the application from ending."""
-        self._opening()
+        for service in self._services:
+            service.start()
         self._thread = threading.Thread(
             target=self._run, args=(interval_s,), name="rheostat", daemon=True
         )
@@ -229,7 +239,8 @@ class Handle:
         self._close_all()
 
     def _close_all(self) -> None:
-        for close in (self._closing, *self._at_end):
+        services = [service.close for service in reversed(self._services)]
+        for close in (*services, *self._at_end):
             try:
                 close()
             except Exception as fault:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,12 @@ from rheostat.journal.last_run import journal_of_command, last_run, memory_of, t
 from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.kafka.checkpoint_offsets import committed_offsets
 from rheostat.loop import Loop
-from rheostat.model import Limits, Memory
+from rheostat.model import Decision, Limits, Memory
 from rheostat.settings import Settings
 from rheostat.signals.lag import Offsets, lag_rows
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.journals import default_place
+from rheostat.spark.overhead import Overhead
 from rheostat.spark.sensing.capabilities.capabilities import application_id
 from rheostat.storage.file_system import FileSystem
 from rheostat.storage.local_files import LocalFileSystem
@@ -143,10 +145,30 @@ def session_start(
     return start_of(facts, settings, now)
 
 
-def begin(start: Start, loop: Loop, request: Callable[[float], None], now: float) -> None:
+@dataclass(frozen=True, slots=True)
+class LoopService:
+    """Starts the actuator of a loop with the initial size, and closes sensor and actuator."""
+
+    loop: Loop
+    overhead: Overhead
+    initial: Start | None = None
+
+    def start(self) -> None:
+        """Let the actuator continue, and request the initial size."""
+        now = time.time()
+        self.loop.start(now, partial(self.overhead.tick, "rescale controller"))
+        if self.initial:
+            begin(self.initial, self.loop, now)
+
+    def close(self) -> None:
+        """Close sensor and actuator."""
+        self.loop.close()
+
+
+def begin(start: Start, loop: Loop, now: float) -> None:
     """Request the initial size, and record it where more is known than what is configured."""
     try:
-        request(now)
+        loop.request(Decision(target=start.size.executors, reason=start.size.reason), now)
     except Exception as fault:
         # The first decision requests it again.
         _log.warning("rheostat: %s were not requested yet: %s", _executors(start), fault)
@@ -157,14 +179,10 @@ def begin(start: Start, loop: Loop, request: Callable[[float], None], now: float
     loop.begin(start.guard, now, detail)
 
 
-def committed_by(internals: Internals | None) -> Callable[[Any], Offsets | None]:
-    """Return what reads the offsets that a running query has committed."""
-
-    def committed(query: Any) -> Offsets | None:
-        checkpoint = internals.queries.checkpoint(query) if internals else None
-        return committed_offsets(internals.files, checkpoint) if internals and checkpoint else None
-
-    return committed
+def committed_by(internals: Internals, query: Any) -> Offsets | None:
+    """Return the offsets that a running query has committed."""
+    checkpoint = internals.queries.checkpoint(query)
+    return committed_offsets(internals.files, checkpoint) if checkpoint else None
 
 
 def start_at(executors: int, settings: Settings, now: float) -> Start:

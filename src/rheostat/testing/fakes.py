@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from rheostat.errors import BadInput
 from rheostat.model import Capabilities, Decision, InFlight, Observation, Rescaling
+from rheostat.ports import Actuator, Sensor
 from rheostat.signals.arrival_points import Points, with_point
 from rheostat.signals.latency import ArrivalCurve
 
 _STEP_S = 1.0
 
 
-class ScriptedSensor:
+class ScriptedSensor(Sensor):
     """Gives one prepared entry a tick: observations, none, or an exception to raise."""
 
     def __init__(
@@ -32,7 +33,7 @@ class ScriptedSensor:
         return (entry,) if isinstance(entry, Observation) else tuple(entry)
 
 
-class RecordingActuator:
+class RecordingActuator(Actuator):
     """Remembers every decision it was given, as ``(now, decision)``, and does nothing else."""
 
     def __init__(self) -> None:
@@ -62,7 +63,7 @@ class FakeBatch:
     rows: float
 
 
-class FluidJob:
+class FluidJob(Sensor, Actuator):
     """A small deterministic micro-batch job, Sensor and Actuator in one; ``observe(now)`` moves its
     clock.
 

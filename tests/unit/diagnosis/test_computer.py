@@ -13,7 +13,7 @@ from rheostat.errors import BadInput
 from rheostat.local.spark_home import SparkHome
 from rheostat.machine.ivy import MARKER
 from rheostat.machine.jdk import Jdk
-from rheostat.spark.sensing.capabilities.query_shape import Finding
+from rheostat.model import Finding
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from rheostat.clusters.static_settings import Given
 from rheostat.errors import BadInput
 from rheostat.journal.control_channel import Order
 from rheostat.journal.folder import FolderJournal
@@ -21,7 +22,6 @@ from rheostat.local.app_run import AppRun, Request, plan
 from rheostat.model import Capabilities, Limits, Record, Rescaling
 from rheostat.settings import Settings, merge, settings_of
 from rheostat.spark import session
-from rheostat.spark.settings.static_settings import Given
 
 URL = "spark://user:7077"
 CORES, CORES_MAX, MASTER = "spark.executor.cores", "spark.cores.max", "spark.master"

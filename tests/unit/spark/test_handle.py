@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from rheostat.guards import standard_guards
 from rheostat.journal.folder import FolderJournal, read
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Decision, Limits, Observation, Record
+from rheostat.ports import Sensor
 from rheostat.spark.handle import Handle
 from rheostat.spark.overhead import Overhead
 from rheostat.testing.fakes import RecordingActuator
@@ -18,7 +21,7 @@ from rheostat.testing.fakes import RecordingActuator
 TICK_S = 0.002
 
 
-class Job:
+class Job(Sensor):
     """Shows one executor at every look, or fails to show anything."""
 
     def __init__(self, fails: bool = False) -> None:
@@ -45,7 +48,7 @@ def handle_of(
     folder: Path,
     job: Job,
     ended: Callable[[], bool] = lambda: False,
-    closing: Callable[[], None] = nothing,
+    services: Sequence[Any] = (),
 ) -> tuple[Handle, RecordingActuator]:
     actuator, journal = RecordingActuator(), FolderJournal(folder)
     loop = Loop(
@@ -62,7 +65,7 @@ def handle_of(
             capabilities=Capabilities(can_scale=True),
             overhead=Overhead(None, None),
             ended=ended,
-            closing=closing,
+            services=services,
             summary="policy two, 1 to 8 executors, objective 10 s",
         ),
         actuator,
@@ -153,7 +156,8 @@ def test_what_was_held_open_is_closed_when_the_loop_ends(tmp_path, fault):
         if fault:
             raise OSError("the session has gone")
 
-    handle, _ = handle_of(tmp_path, Job(), closing=close)
+    service = SimpleNamespace(start=nothing, close=close)
+    handle, _ = handle_of(tmp_path, Job(), services=[service])
     handle.start(TICK_S)
     assert not closed.is_set()
     handle.stop()

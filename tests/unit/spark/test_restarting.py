@@ -157,7 +157,9 @@ def test_a_query_that_does_not_drain_is_stopped_after_the_limit() -> None:
 
 
 def actuator(mail: ControlChannel) -> RestartActuator:
-    return RestartActuator(mail, 2, 1, JobWatch(Queries(), mail, 2), lambda: False)
+    return RestartActuator(
+        mail, Order(run=2, executors=1), JobWatch(Queries(), mail, 2), lambda: False
+    )
 
 
 def test_held_it_withdraws_the_restart_that_it_wanted(mail: ControlChannel) -> None:

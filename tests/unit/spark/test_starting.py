@@ -14,7 +14,7 @@ from tests.unit.storage.memory_files import MemoryFileSystem
 from rheostat.journal.folder import FolderJournal, MemoryJournal
 from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.loop import Loop
-from rheostat.model import Observation, Record, Rescaling
+from rheostat.model import Decision, Observation, Record, Rescaling
 from rheostat.settings import Settings, settings_of
 from rheostat.spark.starting import (
     JobNotes,
@@ -136,6 +136,13 @@ def test_the_checkpoints_of_the_queries_that_ran_last_are_remembered() -> None:
     assert notes()["checkpoints"] == ["/a"]
 
 
+class Unreachable(RecordingActuator):
+    """An actuator whose application cannot be reached."""
+
+    def begin(self, decision: Decision, now: float) -> None:
+        raise RuntimeError("no gateway")
+
+
 def test_what_is_known_of_the_previous_run_is_recorded_at_the_start_even_if_nothing_was_requested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -147,14 +154,10 @@ def test_what_is_known_of_the_previous_run_is_recorded_at_the_start_even_if_noth
         sensor=ScriptedSensor([]),
         policy=settings_of().built_policy,
         guards=(),
-        actuator=RecordingActuator(),
+        actuator=Unreachable(),
         journal=kept,
     )
-
-    def request(now: float) -> None:
-        raise RuntimeError("no gateway")
-
-    begin(start(settings_of(journal=tmp_path), journal), loop, request, 1.0)
+    begin(start(settings_of(journal=tmp_path), journal), loop, 1.0)
     (only,) = kept.records
     assert only.target is None
     assert only.rescaling.phase == "starting"

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from importlib.metadata import version
 
+from rheostat.clusters.scaling_settings import ALLOCATION
 from rheostat.kafka.jars import SourceJars, broker_jars, source_jars
 from rheostat.local.executor_options import arrivals, session_options
 from rheostat.local.local_files import class_path, local_files
@@ -17,7 +18,6 @@ from rheostat.machine.jdk import find_jdk
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.model import Limits
-from rheostat.spark.settings.scaling_settings import ALLOCATION
 from rheostat.spark.warming.warm_start import WarmStart
 from rheostat_lab.clusters.cluster_kinds import LocalCluster, local_cluster
 from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION, Demo

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rheostat.model import Capabilities, Decision, Observation, Rescaling
-from rheostat.sim.plant import Ledger, Steps
+from rheostat.sim.plant import Ledger, Plant, Steps
 from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.flink.flink_job_metrics import Metrics
 from rheostat_lab.flink.flink_tasks import Tasks
@@ -35,7 +35,7 @@ class Sample:
     observation: Observation
 
 
-class FlinkPlant:
+class FlinkPlant(Plant):
     """Implements ``Plant``: rows arrive as given, a change of target starts or stops TaskManagers,
     each change restarts the job.
 

@@ -23,8 +23,8 @@ from rheostat.errors import BadInput
 from rheostat.machine.orderly_end import orderly_end
 
 if TYPE_CHECKING:
+    from rheostat.clusters.run_settings import Plan
     from rheostat.local.app_run import Request
-    from rheostat.spark.settings.run_settings import Plan
 
 
 BUILDER = (
@@ -125,10 +125,10 @@ def request_of(script: Path, options: RunOptions, cli: Mapping[str, Any]) -> Req
     """Return the request of a command line; raises BadInput for unusable values."""
     import os
 
+    from rheostat.clusters.static_settings import Given
     from rheostat.local.app_run import Request, settings_for
+    from rheostat.local.user_settings import settings_of_user
     from rheostat.spark.internals.gateway import submitted
-    from rheostat.spark.settings.static_settings import Given
-    from rheostat.spark.settings.user_settings import settings_of_user
 
     if not script.is_file():
         raise BadInput(f"there is no script {script}")

@@ -11,7 +11,7 @@ from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
 from rheostat.sim.events import Events
 from rheostat.sim.noise import Noise, streams
-from rheostat.sim.plant import Ledger
+from rheostat.sim.plant import Ledger, Plant
 from rheostat.sim.spark.simulated_batch import SimulatedBatch
 from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
@@ -23,7 +23,7 @@ from rheostat.workloads.workload import Workload
 _IDLE_POLL_S = 60.0
 
 
-class SparkPlant:
+class SparkPlant(Plant):
     """A simulated job, deterministic by seed; arrivals are independent of the policy.
 
     ``workload`` gives rows/s from ``start_s``; with ``poisson`` they are the mean of random counts.

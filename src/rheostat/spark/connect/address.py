@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from rheostat.clusters.static_settings import Wanted
 from rheostat.errors import BadInput
-from rheostat.spark.settings.static_settings import Wanted
 
 SCRIPT = Path(__file__).with_name("connect_server.py")
 PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"

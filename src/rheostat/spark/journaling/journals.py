@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from rheostat.clusters.registry import cluster_manager
 from rheostat.errors import BadInput
 from rheostat.journal.claim import Claim
 from rheostat.journal.folder import (
@@ -47,6 +48,10 @@ class Kept:
 
     journal: FolderJournal
     tasks: BackgroundTasks
+
+    def start(self) -> None:
+        """Start the tasks."""
+        self.tasks.start()
 
     def close(self) -> None:
         """End the tasks; what is left of the journal is brought away."""
@@ -185,14 +190,10 @@ def after_death_text(spark: Any, settings: Settings, folder: Path) -> str:
 
 
 def _dies_with_driver(spark: Any, folder: Path) -> bool:
-    """Tell whether a folder goes with the driver's container: on YARN each does, in a pod one that
-    is on no volume.
-    """
+    """Return whether a folder goes with the driver's container."""
     if is_connect(spark) or not is_in_cluster(spark):
         return False
-    if str(spark.sparkContext.master).startswith("k8s"):
-        return folder.stat().st_dev == Path("/").stat().st_dev
-    return str(spark.sparkContext.master) == "yarn"
+    return cluster_manager(str(spark.sparkContext.master)).deletes(folder)
 
 
 _LAST_S = 10.0

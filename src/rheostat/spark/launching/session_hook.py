@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Protocol
 
+from rheostat.clusters.registry import why_refused
 from rheostat.errors import RheostatError
-from rheostat.spark.launching.start_refusals import why_refused
 from rheostat.spark.sensing.capabilities.capabilities import application_id
 
 _log = logging.getLogger("rheostat")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
+from rheostat.ports import Actuator
 from rheostat.protocols.orders import Decommission, Kill, Request
 from rheostat.protocols.receivers.receiver_moves import ReceiverFacts, ReceiverOrder, step
-from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.internals.receiver_tracker import Receiver
+from rheostat.spark.resizing.actuator import LiveSize
 
 _log = logging.getLogger("rheostat")
 
@@ -48,7 +49,7 @@ class Receivers(Protocol):
         ...
 
 
-class DStreamsActuator:
+class DStreamsActuator(Actuator):
     """Brings a StreamingContext to its size, a step per tick.
 
     ``moves``: receivers leave departing executors and are rebalanced every minute (version 2).
@@ -59,7 +60,7 @@ class DStreamsActuator:
         executors: Executors,
         receivers: Receivers,
         capabilities: Capabilities,
-        size: SizeInForce,
+        size: LiveSize,
         application: str,
         cores: int,
         moves: bool,
@@ -73,8 +74,12 @@ class DStreamsActuator:
         self._memory: Memory = {}
 
     def capabilities(self) -> Capabilities:
-        """Say what can be done to this application."""
+        """Return what can be done to this application."""
         return self._capabilities
+
+    def sizes(self, now: float) -> tuple[int | None, int | None]:
+        """Return the executors at work and the target in force."""
+        return self._size.now(now)
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Pass the decision to executors and receivers, and return their progress."""
@@ -102,19 +107,13 @@ class DStreamsActuator:
         return replace(rescaling, memory=kept)
 
     def resume(self, kept: Memory, now: float) -> None:
-        """Know who was leaving under an earlier controller of this application."""
+        """Continue with the executors that were leaving under an earlier controller."""
         if kept.get("application") == self._application:
             self._memory = kept.get("receivers", {})
-
-    def start(self, tick: Callable[[], None] = lambda: None) -> None:
-        """Do nothing between the decisions: each tick is a step."""
 
     def hold(self) -> None:
         """Forget what was decided: others may change the size until the next ``rescale``."""
         self._size.forget()
-
-    def close(self) -> None:
-        """Leave the application as it is."""
 
     def _carry_out(self, order: ReceiverOrder, hosts: Mapping[str, str]) -> None:
         if isinstance(order, Request):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rheostat.model import Observation
+from rheostat.ports import Sensor
 from rheostat.spark.receivers.stream_batches import read_batches, signals
 from rheostat.spark.sensing.rest.rest_pages import Rest
 
@@ -12,13 +13,13 @@ ANSWER_S = 15.0
 """A young driver on a busy computer took 5 s for its first page."""
 
 
-class DStreamsSensor:
-    """Sees the batches of a StreamingContext by the driver's REST interface, which Spark's own
-    streaming listener feeds; running ones are included.
+class DStreamsSensor(Sensor):
+    """Reads the batches of a StreamingContext, also running ones, from the driver's REST interface,
+    which Spark's own streaming listener feeds.
 
-    ``sizes`` tells the executors at work and the size in force; ``batch_s`` the batch interval, and
-    ``active`` whether the context runs. Without the UI no batch is seen, and a policy that needs
-    one keeps the size.
+    ``batch_s`` returns the batch interval, ``active`` whether the context runs, and ``executors``
+    how many are registered, if the actuator does not count them. Without the UI no batch is
+    observable, and a policy that needs one keeps the size.
     """
 
     def __init__(
@@ -27,21 +28,20 @@ class DStreamsSensor:
         application: str,
         slots_per_executor: int,
         batch_s: Callable[[], float | None],
-        sizes: Callable[[float], tuple[int | None, int | None]],
         active: Callable[[], bool],
+        executors: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._rest = rest
         self._application = application
         self._slots = slots_per_executor
         self._batch_s = batch_s
-        self._sizes = sizes
         self._active = active
+        self._executors = executors
 
     def observe(self, now: float) -> Sequence[Observation]:
         """Return one observation, none while the context does not run."""
         if not self._active():
             return ()
-        executors, target = self._sizes(now)
         batch_s = self._batch_s()
         batches = read_batches(self._rest.get("streaming/batches"))
         measured = signals(batches, batch_s, now) if batches is not None and batch_s else {}
@@ -50,9 +50,8 @@ class DStreamsSensor:
                 t_s=now,
                 application=self._application,
                 query="dstreams",
-                executors=executors,
+                executors=self._executors(),
                 slots_per_executor=self._slots,
-                target=target,
                 **measured,
             ),
         )

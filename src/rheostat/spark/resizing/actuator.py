@@ -1,5 +1,5 @@
-"""The actuator of a live Spark application: passes the size in force and the executors to replace
-to the rescale controller at every tick.
+"""Rescales a live Spark application: passes the size in force and the executors to be replaced to
+the rescale controller at every tick.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Memory, ReplaceExecutor, Rescaling
+from rheostat.ports import Actuator
 from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.resizing.locality import LocalityWait
 
@@ -43,25 +44,65 @@ class Protocols(Protocol):
         ...
 
 
-class SparkActuator:
-    """Brings an application to its size and replaces executors.
+class Counted(Protocol):
+    """The executors of an application, as far as they are counted."""
 
-    ``size`` is the size in force, which the sensor shows. ``notes`` are remembered, the id of the
-    application among them: what is remembered of another one is not resumed. ``happens`` is told
-    the target and the time at every tick and returns, in words, what the cluster manager does
-    beside.
+    def registered(self) -> int:
+        """Return how many are registered."""
+        ...
+
+    def requested(self) -> int | None:
+        """Return how many the cluster manager was asked for last; None: unknown."""
+        ...
+
+
+class LiveSize(SizeInForce):
+    """The size in force of a live application; ``configured`` is how many executors its settings
+    request at the start, None: all that the cluster has.
+    """
+
+    def __init__(self, executors: Counted, configured: int | None, standby: int = 0) -> None:
+        super().__init__(standby)
+        self._executors = executors
+        self._configured = configured
+
+    def requested(self) -> int | None:
+        """Return how many executors the cluster manager was asked for last; None: unknown."""
+        return self._executors.requested() or self._configured
+
+    def now(self, now: float) -> tuple[int | None, int | None]:
+        """Return the executors at work and the size in force."""
+        # The request may change until something is decided, and matters only until then.
+        requested = self.requested() if self.decided is None else None
+        return self.see(self._executors.registered(), requested, now)
+
+
+class Environment(Protocol):
+    """What happens to the executors besides Rheostat's own requests."""
+
+    def look(self, target: int, now: float) -> str:
+        """Return it in words, empty if all is well; called at every tick."""
+        ...
+
+
+class SparkActuator(Actuator):
+    """Brings an application to its size; an executor that ``replace executor N`` names is replaced
+    by a new one.
+
+    ``notes`` are remembered, among them the id of the application: the memory of another one is not
+    resumed.
     """
 
     def __init__(
         self,
         protocols: Protocols,
         capabilities: Capabilities,
-        size: SizeInForce,
+        size: LiveSize,
         locality_wait: LocalityWait,
         notes: Callable[[], Memory],
-        happens: Callable[[int, float], str] = lambda _, __: "",
+        environment: Environment | None = None,
     ) -> None:
-        self._happens = happens
+        self._environment = environment
         self._protocols = protocols
         self._capabilities = capabilities
         self._size = size
@@ -72,11 +113,20 @@ class SparkActuator:
         self._is_held = False
 
     def capabilities(self) -> Capabilities:
-        """Say what can be done to this application."""
+        """Return what can be done to this application."""
         return self._capabilities
 
+    def sizes(self, now: float) -> tuple[int | None, int | None]:
+        """Return the executors at work and the target in force."""
+        return self._size.now(now)
+
+    def begin(self, decision: Decision, now: float) -> None:
+        """Request the initial size where it is larger than what was requested before."""
+        if self._size.begin(decision.target, self._size.requested()):
+            self.rescale(decision, now)
+
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Assert what is decided, and the replacements, and tell where they stand."""
+        """Reconcile the size with the decision, replace executors, and return the progress."""
         if self._is_held:
             self._is_held = False
             self._protocols.resume(self._kept, now)
@@ -87,9 +137,8 @@ class SparkActuator:
         self._size.decide(decision.target, bool(replaced))
         decided = self._size.decided
         target = decision.target if decided is None else decided
-        # Before the protocol is asked: what the cluster manager refuses limits the total that it
-        # requests.
-        happens = self._happens(target, now)
+        # Before the protocol: what the cluster manager refuses limits the total that it requests.
+        happens = self._environment.look(target, now) if self._environment else ""
         rescaling = self._protocols.ask(target, replaced, now, decided is not None)
         self._kept = rescaling.memory
         self._locality_wait.tick(rescaling.phase != "steady", now)
@@ -131,26 +180,22 @@ class SparkActuator:
         self._locality_wait.restore()
 
 
-class NoopActuator:
-    """Touches nothing: the actuator of shadow mode, and of jobs that cannot be scaled from here."""
+class NoopActuator(Actuator):
+    """Changes nothing: the actuator of shadow mode, and of jobs that cannot be scaled from here."""
 
-    def __init__(self, capabilities: Capabilities) -> None:
+    def __init__(self, capabilities: Capabilities, size: LiveSize | None = None) -> None:
         self._capabilities = capabilities
+        self._size = size
 
     def capabilities(self) -> Capabilities:
-        """Say why nothing is changed."""
+        """Return why nothing is changed."""
         return self._capabilities
+
+    def sizes(self, now: float) -> tuple[int | None, int | None] | None:
+        """Return the executors at work and the size in force, if they are counted here."""
+        return self._size.now(now) if self._size else None
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Change nothing; the decision is an advice."""
         # Always the same phase: nothing is under way, so nothing can be waited for or be late.
         return Rescaling(phase="advised", detail=f"{decision.target} executors would do")
-
-    def resume(self, kept: Memory, now: float) -> None:
-        """Resume nothing."""
-
-    def start(self, tick: Callable[[], None] = lambda: None) -> None:
-        """Do nothing between the decisions."""
-
-    def close(self) -> None:
-        """Leave everything as it is."""

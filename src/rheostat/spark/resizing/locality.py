@@ -12,6 +12,7 @@ just come and is idle.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from typing import Protocol
 
 from rheostat.spark.resizing.rescale_ports import BlockManagers
 
@@ -20,16 +21,23 @@ COLD_S = 20.0
 """New executors are cold for about this long."""
 
 
+class Queries(Protocol):
+    """The running queries."""
+
+    @property
+    def stateful(self) -> bool:
+        """Whether one of them has state."""
+        ...
+
+
 class LocalityWait:
     """Shortens the wait from a change of size until ``COLD_S`` after it, for applications without
     state, and restores it.
     """
 
-    def __init__(
-        self, set_wait: Callable[[str | None], bool], stateful: Callable[[], bool]
-    ) -> None:
+    def __init__(self, set_wait: Callable[[str | None], bool], queries: Queries) -> None:
         self._set_wait = set_wait
-        self._stateful = stateful
+        self._queries = queries
         self._until_s = float("-inf")
         self._is_short = False
 
@@ -37,7 +45,7 @@ class LocalityWait:
         """Follow whether the size is changing."""
         if changing:
             self._until_s = now + COLD_S
-        short = now < self._until_s and not self._stateful()
+        short = now < self._until_s and not self._queries.stateful
         # Spark reads the wait for each new set of tasks, so a change counts from the next stage on.
         if short != self._is_short:
             self._set_wait(SHORT if short else None)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
+
+
+class Requests(Protocol):
+    """Passes requests for executors to the cluster manager."""
+
+    def request_total(self, executors: int) -> bool:
+        """Request a total."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescaleConfig:
-    """What the session allows, the latency objective in seconds, and how many executors stand by.
+    """What the session allows, the objective in seconds, and the number of standby executors.
 
+    Totals of executors are requested through ``requests``, directly where it is None.
     ``graceful`` is false where executors cannot be decommissioned: then idle ones are ended.
     ``nodes`` returns the node of each executor from the hosts of all; with ``frees_nodes``, of
     executors with as much state, one on the emptiest node leaves.
@@ -21,6 +31,7 @@ class RescaleConfig:
     """
 
     slo_s: float = 10.0
+    requests: Requests | None = None
     graceful: bool = True
     hides: bool = True
     slots_per_executor: int = 1

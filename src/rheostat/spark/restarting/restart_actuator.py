@@ -7,35 +7,40 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from rheostat.journal.control_channel import LOOP, ControlChannel, RestartRequest
+from rheostat.journal.control_channel import LOOP, ControlChannel, Order, RestartRequest
 from rheostat.model import Capabilities, Decision, Memory, RepartitionState, Rescaling
+from rheostat.ports import Actuator
 from rheostat.spark.resizing.look_thread import LookThread
 from rheostat.spark.restarting.job_watch import JobWatch
 
 
-class RestartActuator:
-    """Requests restarts over the ``channel``; the process of number ``run`` was started with
-    ``executors``. ``notes`` are kept for the next start.
+class RestartActuator(Actuator):
+    """Requests restarts through the ``channel``; ``order`` is what the process was started with.
+    ``notes`` are remembered for the next start.
     """
 
     def __init__(
         self,
         channel: ControlChannel,
-        run: int,
-        executors: int,
+        order: Order,
         watch: JobWatch,
         ended: Callable[[], bool],
         notes: Callable[[], Memory] = dict,
+        registered: Callable[[], int] | None = None,
     ) -> None:
+        self._registered = registered
         self._notes = notes
         self._channel = channel
-        self._run = run
-        self._executors = executors
+        self._run, self._executors = order.run, order.executors
         self._thread = LookThread(watch.look, watch.pause_s, ended)
 
     def capabilities(self) -> Capabilities:
         """Return that every change of size is a restart."""
         return Capabilities(can_scale=True, cannot=("the size is changed by restarts of the job",))
+
+    def sizes(self, now: float) -> tuple[int | None, int | None] | None:
+        """Return the executors at work and the size of the last start."""
+        return (self._registered(), self._executors) if self._registered else None
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Request a restart at the target, or withdraw the request if the target is in force."""
@@ -57,9 +62,6 @@ class RestartActuator:
             return Rescaling(phase="steady", detail=f"{partitions} state partitions are requested")
         phase = "growing" if target > self._executors else "shrinking"
         return Rescaling(phase=phase, detail=f"a restart with {target} executors is requested")
-
-    def resume(self, kept: Memory, now: float) -> None:
-        """Do nothing: the supervisor keeps the state."""
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Observe the job between the decisions, in a thread."""

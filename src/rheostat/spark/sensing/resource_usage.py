@@ -15,10 +15,6 @@ from rheostat.spark.sensing.queries.progress import ReportedBatch
 from rheostat.spark.sensing.rest.rest_executors import Executor
 from rheostat.spark.sensing.rest.stages import BatchStages
 
-STAGES_S = 10.0
-"""The stages of a batch are asked for this often, if the policy does not say how often: 2 ms of the
-driver's CPU a page, four to ten pages a time."""
-
 # A page that fails once says nothing of the job; what it said a minute ago is no longer so.
 _KEPT_S = 60.0
 _LARGER = 1.5
@@ -121,7 +117,7 @@ class StageUsage:
     And at once when a batch is larger by half than any before: what a row costs there is not known.
     """
 
-    def __init__(self, finder: Finder, needed: Collection[str], every_s: float = STAGES_S) -> None:
+    def __init__(self, finder: Finder, needed: Collection[str], every_s: float = 10.0) -> None:
         self._finder = finder
         self._needed = frozenset(needed)
         self._every_s = every_s

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rheostat.spark.settings.user_settings import settings_of_user
+from rheostat.local.user_settings import settings_of_user
 from rheostat_lab.clusters.spark_defaults import write_defaults
 
 

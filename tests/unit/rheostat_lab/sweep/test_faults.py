@@ -7,11 +7,11 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.model import Capabilities, Decision, Observation, Rescaling
-from rheostat.sim.plant import Ledger
+from rheostat.sim.plant import Ledger, Plant
 from rheostat_lab.sweep.faults import ExecutorLoss, LateMetrics, MissingMetrics, Stragglers
 
 
-class Patient:
+class Patient(Plant):
     """A plant whose lag is the time."""
 
     def __init__(self) -> None:

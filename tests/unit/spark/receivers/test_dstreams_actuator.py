@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 
 from rheostat.model import Capabilities, Decision
-from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.internals.receiver_tracker import Receiver
 from rheostat.spark.receivers.dstreams_actuator import DStreamsActuator
+from rheostat.spark.resizing.actuator import LiveSize
 
 
 class Cluster:
@@ -41,8 +42,10 @@ class Cluster:
 
 
 def actuator(cluster: Cluster, moves: bool = True) -> DStreamsActuator:
-    size = SizeInForce()
-    size.see(len(cluster.executors), len(cluster.executors), 0.0)
+    registered = len(cluster.executors)
+    counted = SimpleNamespace(registered=lambda: registered, requested=lambda: registered)
+    size = LiveSize(counted, None)
+    size.now(0.0)
     can = Capabilities(can_scale=True)
     return DStreamsActuator(cluster, cluster, can, size, "app-1", 4, moves, graceful=True)
 

@@ -27,12 +27,12 @@ class Pages:
 
 def sensor(page: Any, batch_s: float | None = 2.0, active: bool = True) -> DStreamsSensor:
     pages: Any = Pages(page)
-    return DStreamsSensor(pages, "app-1", 4, lambda: batch_s, lambda _: (3, 2), lambda: active)
+    return DStreamsSensor(pages, "app-1", 4, lambda: batch_s, lambda: active, lambda: 3)
 
 
 def test_a_context_is_one_observation():
     (seen,) = sensor(PAGE).observe(NOW_S)
-    assert (seen.executors, seen.target, seen.slots_per_executor) == (3, 2, 4)
+    assert (seen.executors, seen.target, seen.slots_per_executor) == (3, None, 4)
     assert (seen.batch_s, seen.trigger_s, seen.input_rows_per_s) == (1.5, 2.0, 15.0)
 
 

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from rheostat.model import Capabilities, Decision, Recommendation, ReplaceExecutor, Rescaling
-from rheostat.protocols.size_in_force import SizeInForce
-from rheostat.spark.resizing.actuator import NoopActuator, SparkActuator
+from rheostat.spark.resizing.actuator import LiveSize, NoopActuator, SparkActuator
 from rheostat.spark.resizing.locality import SHORT, LocalityWait
 
 ABLE = Capabilities(can_scale=True)
+STATELESS = SimpleNamespace(stateful=False)
 
 
 class Protocols:
@@ -49,9 +50,10 @@ def actuator_of(
     locality_wait: LocalityWait | None = None,
 ) -> SparkActuator:
     """An actuator of an application of so many executors, which the sensor has shown."""
-    size = SizeInForce()
-    size.see(executors, executors, 0.0)
-    own = locality_wait or LocalityWait(nothing, stateful=lambda: False)
+    counted = SimpleNamespace(registered=lambda: executors, requested=lambda: executors)
+    size = LiveSize(counted, None)
+    size.now(0.0)
+    own = locality_wait or LocalityWait(nothing, STATELESS)
     return SparkActuator(protocols, ABLE, size, own, lambda: {"application": application})
 
 
@@ -88,7 +90,7 @@ def test_what_is_to_be_replaced_is_read_from_the_actions(actions, replace):
 def test_it_works_between_the_ticks_until_it_is_closed():
     protocols = Protocols()
     actuator = actuator_of(protocols)
-    actuator.start()
+    actuator.start(lambda: None)
     assert protocols.runs
     actuator.close()
     assert not protocols.runs
@@ -97,7 +99,7 @@ def test_it_works_between_the_ticks_until_it_is_closed():
 def test_held_it_does_nothing_until_it_is_asked_again_and_resumes_what_it_knew():
     protocols = Protocols()
     actuator = actuator_of(protocols, executors=3)
-    actuator.start()
+    actuator.start(lambda: None)
     actuator.rescale(Decision(target=2, reason="test"), 1.0)
     for _ in range(2):
         actuator.hold()
@@ -116,7 +118,7 @@ def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_
         waits.append(wait)
         return True
 
-    actuator = actuator_of(protocols, locality_wait=LocalityWait(set_wait, stateful=lambda: False))
+    actuator = actuator_of(protocols, locality_wait=LocalityWait(set_wait, STATELESS))
     for phase in ("steady", "growing"):
         protocols.phase = phase
         actuator.rescale(Decision(target=2, reason="test"), 5.0)
@@ -128,7 +130,7 @@ def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_
 def test_an_adviser_changes_nothing_and_says_what_it_would():
     adviser = NoopActuator(Capabilities(can_scale=False, cannot=("shadow mode",)))
     adviser.resume({}, 0.0)
-    adviser.start()
+    adviser.start(lambda: None)
     assert adviser.rescale(Decision(target=4, reason="test"), 0.0) == Rescaling(
         phase="advised", detail="4 executors would do"
     )

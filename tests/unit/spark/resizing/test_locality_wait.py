@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import pytest
 
 from rheostat.spark.resizing.locality import COLD_S, SHORT, LocalityWait
@@ -17,9 +19,16 @@ class Waits:
         return True
 
 
+@dataclass
+class Stateful:
+    """Queries with or without state."""
+
+    stateful: bool
+
+
 def test_the_wait_is_short_from_a_change_until_the_new_executors_are_warm():
     waits = Waits()
-    locality_wait = LocalityWait(waits.set, stateful=lambda: False)
+    locality_wait = LocalityWait(waits.set, Stateful(False))
     for now, changing in (
         (0.0, False),
         (5.0, True),
@@ -35,15 +44,15 @@ def test_the_wait_is_short_from_a_change_until_the_new_executors_are_warm():
 
 def test_with_state_tasks_wait_as_long_as_the_application_wants():
     waits = Waits()
-    LocalityWait(waits.set, stateful=lambda: True).tick(True, 5.0)
+    LocalityWait(waits.set, Stateful(True)).tick(True, 5.0)
     assert waits.said == []
 
 
 def test_state_that_appears_ends_the_short_wait():
-    waits, stateful = Waits(), [False]
-    locality_wait = LocalityWait(waits.set, stateful=lambda: stateful[0])
+    waits, queries = Waits(), Stateful(False)
+    locality_wait = LocalityWait(waits.set, queries)
     locality_wait.tick(True, 5.0)
-    stateful[0] = True
+    queries.stateful = True
     locality_wait.tick(True, 6.0)
     assert waits.said == [SHORT, None]
 
@@ -51,7 +60,7 @@ def test_state_that_appears_ends_the_short_wait():
 @pytest.mark.parametrize(("changing", "said"), [(True, [SHORT, None]), (False, [])])
 def test_at_the_end_the_application_has_its_own_wait_back(changing, said):
     waits = Waits()
-    locality_wait = LocalityWait(waits.set, stateful=lambda: False)
+    locality_wait = LocalityWait(waits.set, Stateful(False))
     locality_wait.tick(changing, 5.0)
     locality_wait.restore()
     locality_wait.restore()

@@ -10,8 +10,8 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
+from rheostat.clusters.pods import Refused
 from rheostat.spark.internals.gateway import ABSENT, Gateway
-from rheostat.spark.sensing.kubernetes.pods import Refused
 
 _RENEWED = "spark.kubernetes.authenticate.oauthTokenFile"
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"

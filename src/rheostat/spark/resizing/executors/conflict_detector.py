@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection
+from typing import Protocol
 
 from rheostat.protocols.conflict_history import MOST, OTHER, WITHIN_S, ConflictHistory
-from rheostat.spark.resizing.rescale_ports import Executors
 
 _log = logging.getLogger("rheostat")
+
+
+class Cluster(Protocol):
+    """The cluster manager."""
+
+    def look(self, registered: Collection[str], wanted: int, now: float) -> str:
+        """Return what it does to the executors, in words."""
+        ...
+
+    def total(self, wanted: int) -> int:
+        """Return how many executors to request where so many are wanted."""
+        ...
 
 
 class ConflictDetector:
@@ -61,44 +73,36 @@ class ConflictDetector:
         return warning
 
 
-class ThrottledExecutors:
-    """Executors whose total passes through ``total`` and is noted by ``other``; the rest is
-    delegated.
-    """
+class Executors(Protocol):
+    """The executors of the application."""
 
-    def __init__(
-        self, executors: Executors, total: Callable[[int], int], other: ConflictDetector
-    ) -> None:
-        self._executors = executors
-        self._total = total
-        self._other = other
-
-    def hosts(self) -> Mapping[str, str]:
-        """Return the host of each executor that can be reached."""
-        return self._executors.hosts()
-
-    def registered(self) -> int:
-        """Return how many are registered."""
-        return self._executors.registered()
+    def ids(self) -> Collection[str]:
+        """Return the registered ones."""
+        ...
 
     def request_total(self, executors: int) -> bool:
-        """Request a total, or what is there while a refusal lasts."""
-        # Limited here and not in the protocol: its target stays, so it goes on as soon as there is
-        # room.
-        total = self._total(executors)
-        self._other.look()
+        """Request a total."""
+        ...
+
+
+class SharedCluster:
+    """The cluster, which the cluster manager and other programs change besides Rheostat."""
+
+    def __init__(self, executors: Executors, cluster: Cluster, conflicts: ConflictDetector) -> None:
+        self._executors = executors
+        self._cluster = cluster
+        self._conflicts = conflicts
+
+    def look(self, target: int, now: float) -> str:
+        """Return in words what others do to the executors, empty if all is well."""
+        cluster = self._cluster.look(self._executors.ids(), target, now)
+        return "; ".join(filter(None, (cluster, self._conflicts.words(now))))
+
+    def request_total(self, executors: int) -> bool:
+        """Request a total, or while a refusal lasts the number of executors there are."""
+        # Limited here and not in the protocol, whose target stays: it continues once there is room.
+        total = self._cluster.total(executors)
+        self._conflicts.look()
         accepted = self._executors.request_total(total)
-        self._other.note_request(total)
+        self._conflicts.note_request(total)
         return accepted
-
-    def decommission(self, executors: list[str]) -> None:
-        """Let executors end their tasks and leave."""
-        self._executors.decommission(executors)
-
-    def kill_idle(self, executors: list[str]) -> None:
-        """End executors that run no task."""
-        self._executors.kill_idle(executors)
-
-    def kill(self, executors: list[str]) -> None:
-        """End executors, their tasks too."""
-        self._executors.kill(executors)

@@ -9,10 +9,8 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
-from rheostat.protocols.request_limits import BEARS, total_to_request
-from rheostat.spark.sensing import executor_ends
-from rheostat.spark.sensing.kubernetes import pod_rights
-from rheostat.spark.sensing.kubernetes.pods import (
+from rheostat.clusters import pod_rights
+from rheostat.clusters.pods import (
     Pod,
     Refused,
     Unregistered,
@@ -25,6 +23,8 @@ from rheostat.spark.sensing.kubernetes.pods import (
     unreachable,
     waiting_words,
 )
+from rheostat.protocols.request_limits import BEARS, total_to_request
+from rheostat.spark.sensing import executor_ends
 
 _log = logging.getLogger("rheostat")
 FRESH_S = 1.0

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-# Users switch a limit off by a large number: what does not act within a day is off.
-_FOREVER_S = 86_400.0
+from rheostat.clusters.registry import cluster_manager
+from rheostat.clusters.scaling_settings import FOREVER_S, duration_s
+
 _ELSEWHERE_AT_FIRST = 2
-_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +100,11 @@ def allocates_dynamically(spark: Any) -> bool:
     if not is_on(spark, "spark.dynamicAllocation.enabled"):
         return False
     limits = (
-        _seconds(_setting(spark, f"spark.dynamicAllocation.{name}", default))
+        duration_s(_setting(spark, f"spark.dynamicAllocation.{name}", default))
         for name, default in (("schedulerBacklogTimeout", "1s"), ("executorIdleTimeout", "60s"))
     )
     # Either limit alone would change the size: the one adds, the other ends.
-    return any(limit < _FOREVER_S for limit in limits)
+    return any(limit < FOREVER_S for limit in limits)
 
 
 def initial_executors(spark: Any) -> int | None:
@@ -121,7 +121,7 @@ def initial_executors(spark: Any) -> int | None:
         counts = [_count(spark, f"spark.dynamicAllocation.{name}") or 0 for name in starts]
         # Spark takes the largest of the three (Utils.getDynamicAllocationInitialExecutors).
         return max(*counts, instances or 0) or None
-    if spark.sparkContext.master.startswith(("spark://", "local-cluster[")):
+    if cluster_manager(spark.sparkContext.master).starts_with_all:
         return None
     return instances or _ELSEWHERE_AT_FIRST
 
@@ -181,7 +181,7 @@ def _setting(spark: Any, name: str, default: str) -> str:
 
 def locality_wait_s(spark: Any) -> float:
     """Return how long a task waits for the executor that it prefers."""
-    return _seconds(
+    return duration_s(
         _setting(spark, "spark.locality.wait.process", _setting(spark, "spark.locality.wait", "3s"))
     )
 
@@ -189,15 +189,3 @@ def locality_wait_s(spark: Any) -> float:
 def is_on(spark: Any, name: str) -> bool:
     """Tell whether a switch that is off by default is on; Spark reads TRUE as true."""
     return _setting(spark, name, "false").strip().lower() == "true"
-
-
-def _seconds(text: str) -> float:
-    """Return a Spark duration in seconds; infinite for what cannot be read, which no default is."""
-    match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
-    # Without a unit the settings that are read here are in seconds.
-    return float(match[1]) * _UNITS_S.get(match[2], 1.0) if match else float("inf")
-
-
-def never_ends(duration: str) -> bool:
-    """Tell whether a duration of Spark is so long that nothing happens by it in a day."""
-    return _seconds(duration) >= _FOREVER_S

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from rheostat.errors import BadInput
+from rheostat.model import Finding
 from rheostat.spark.sensing.capabilities.rescaling_spark import (
     Means,
     rescale_command,
     rescaling_means,
 )
 from rheostat.state.proposed_count import proposed_count
-
-State = Literal["good", "advice", "idle"]
 
 FEWEST, MOST = 24, 60
 """State partitions at the first start: fewer bound the slots, more cost time in every batch."""
@@ -33,20 +31,6 @@ SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 FILES = "spark.sql.streaming.checkpointFileManagerClass"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """One line of ``rheostat doctor``: ``good``, an ``advice``, or something of Rheostat's that
-    stays ``idle`` here and why.
-
-    ``setting`` is what to set, as ``name=value``, where that is the advice.
-    """
-
-    topic: str
-    state: State
-    line: str
-    setting: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,6 +59,14 @@ class ExecutorsEndpoint:
         """
         return self._ask("jobs", lambda jobs: sum(int(job["numFailedTasks"]) for job in jobs))
 
+    def count(self) -> int | None:
+        """Return how many executors are registered; None where that is unknown."""
+        return len(self.registered() or ()) or None
+
+    def remove_reasons(self) -> Mapping[str, str | None]:
+        """Return why each executor has gone, in Spark's words."""
+        return {executor.id: executor.remove_reason for executor in self.all() or []}
+
     def _executors(self, which: str) -> list[Executor] | None:
         return self._ask(
             # Spark lists the driver among the executors.

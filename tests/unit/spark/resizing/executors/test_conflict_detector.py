@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
 
 import pytest
 
-from rheostat.spark.resizing.executors.conflict_detector import ConflictDetector, ThrottledExecutors
+from rheostat.spark.resizing.executors.conflict_detector import ConflictDetector, SharedCluster
 
 
 class Manager:
@@ -14,14 +15,18 @@ class Manager:
         self.total: int | None = None
         self.asked = 0
 
+    def ids(self) -> list[str]:
+        return []
+
     def request_total(self, executors: int) -> bool:
         self.total, self.asked = executors, self.asked + 1
         return True
 
 
-def at_work(manager: Manager) -> tuple[ThrottledExecutors, ConflictDetector]:
+def at_work(manager: Manager, most: int = 100) -> tuple[SharedCluster, ConflictDetector]:
     other = ConflictDetector(lambda: manager.total)
-    return ThrottledExecutors(manager, lambda wanted: wanted, other), other  # type: ignore[arg-type]
+    cluster = SimpleNamespace(total=lambda wanted: min(wanted, most), look=lambda *_: "")
+    return SharedCluster(manager, cluster, other), other
 
 
 def test_who_overwrites_the_total_again_and_again_is_told_once_and_rheostat_asks_on(
@@ -60,8 +65,7 @@ def test_our_own_changes_and_a_total_that_nobody_knows_are_no_other_hand() -> No
 
 def test_a_total_that_is_limited_by_a_refusal_is_our_own() -> None:
     manager = Manager()
-    other = ConflictDetector(lambda: manager.total)
-    executors = ThrottledExecutors(manager, lambda wanted: min(wanted, 3), other)  # type: ignore[arg-type]
+    executors, other = at_work(manager, most=3)
     for _ in range(5):
         executors.request_total(8)
     assert other.words(1.0) == ""

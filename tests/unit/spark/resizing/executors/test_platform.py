@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from rheostat.clusters.pods import Refused
 from rheostat.spark.resizing.executors.platform import LOOK_S, MOST_S, Platform
-from rheostat.spark.sensing.kubernetes.pods import Refused
 
 DELETED = "The executor with id 2 was deleted by a user or the framework."
 NO_ROOM = "0/2 nodes are available: 2 Insufficient cpu."

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from rheostat.model import Finding
 from rheostat.spark.sensing.capabilities.query_shape import (
     ROCKSDB,
-    Finding,
     Query,
     checkpoint_files_class,
     shape,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rheostat.spark.sensing.kubernetes.pod_rights import lacking
+from rheostat.clusters.pod_rights import lacking
 from rheostat_lab.clusters.kubernetes.control_plane import RULES
 
 

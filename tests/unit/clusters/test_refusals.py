@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.spark.launching.start_refusals import why_refused
+from rheostat.clusters.registry import why_refused
 
 NAMESPACE = (
     "io.fabric8.kubernetes.client.KubernetesClientException: Failure executing: POST at:"

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from rheostat.clusters import scaling_settings as scaling
+from rheostat.clusters.registry import cluster_manager
+from rheostat.clusters.static_settings import Given, Merged, Wanted, merged
 from rheostat.model import Limits
-from rheostat.spark.sensing.capabilities.capabilities import never_ends
-from rheostat.spark.settings import scaling_settings as scaling
-from rheostat.spark.settings.static_settings import Given, Merged, Wanted, merged
 
 _SERVICE = "spark.shuffle.service.enabled"
 _SPARK_INSTANCES = 2
@@ -23,11 +23,10 @@ _MIB = {"k": 1 / 1024, "": 1, "m": 1, "g": 1024, "t": 1024**2}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is set, within which limits the application is sized, and what the user is told.
+    """The settings, the limits within the user's settings, and what these change.
 
-    ``said`` is a line each for what the user's settings change in what was asked of Rheostat;
-    ``forbidden`` for what they do not allow it, which a session that runs tells by itself.
-    ``initial`` are the executors to start with.
+    ``lines`` report, one each, what the user's settings change; ``forbidden`` what they do not
+    allow, which a running session reports by itself. ``initial`` are the executors to start with.
     """
 
     rows: tuple[Merged, ...]
@@ -60,15 +59,14 @@ def planned(
     beside = beside or {}
     if master.startswith("local") and not master.startswith("local-cluster"):
         return Plan(merged(beside, given), limits)
-    standalone = master.startswith(("spark://", "local-cluster"))
+    manager = cluster_manager(master)
     cores = _count(given, scaling.CORES) or 1
-    fitting, clamped = _fitting(limits, given, cores if standalone else None)
+    fitting, clamped = _fitting(limits, given, cores if manager.starts_with_all else None)
     initial = _initial(fitting, given, initial)
-    moves, override = _allocation(fitting, initial, given, standalone)
+    moves, override = _allocation(fitting, initial, given, manager.starts_with_all)
     wanted = {
         **beside,
-        **(scaling.shape(cores) if standalone else {}),
-        **(scaling.ceiling(fitting.max_executors, cores) if standalone else scaling.failures()),
+        **manager.wanted(fitting.max_executors, cores),
         **scaling.beginning(initial),
         **scaling.leaving(linger_s),
         **moves,
@@ -91,7 +89,7 @@ def own_executors(limits: Limits, given: Mapping[str, Given], master: str) -> in
     configured = max(_count(given, name) or 0 for name in names)
     if _is_yes(given, scaling.ENABLED):
         return max(_count(given, scaling.MOST) or limits.max_executors, configured)
-    if master.startswith(("spark://", "local-cluster")):
+    if cluster_manager(master).starts_with_all:
         total = _count(given, scaling.CORES_MAX)
         cores = _count(given, scaling.CORES) or 1
         return max(1, total // cores) if total else limits.max_executors
@@ -151,19 +149,25 @@ def _initial(limits: Limits, given: Mapping[str, Given], least: int) -> int:
 
 
 def _allocation(
-    limits: Limits, initial: int, given: Mapping[str, Given], standalone: bool
+    limits: Limits, initial: int, given: Mapping[str, Given], starts_with_all: bool
 ) -> tuple[dict[str, Wanted], tuple[str, ...]]:
     """Return dynamic allocation, and what is said about it; nothing is wanted of it where the user
     has made it move by itself, or has it off.
     """
     moving = [
-        name for name in scaling.MOVING if name in given and not never_ends(given[name].value)
+        name
+        for name in scaling.MOVING
+        if name in given and not scaling.never_ends(given[name].value)
     ]
-    starts = "; the application starts with all executors that it may have" if standalone else ""
-    if not standalone and scaling.ENABLED not in given:
+    starts = (
+        "; the application starts with all executors that it may have" if starts_with_all else ""
+    )
+    if not starts_with_all and scaling.ENABLED not in given:
         return {}, ()  # YARN and Kubernetes know the number to start with
     if _is_off(given):
-        return {}, ((f"{_override_text(scaling.ENABLED, given)}{starts}",) if standalone else ())
+        return {}, (
+            (f"{_override_text(scaling.ENABLED, given)}{starts}",) if starts_with_all else ()
+        )
     if moving and scaling.ENABLED in given:
         return {}, (
             f"{_override_text(moving[0], given)}: Spark itself changes the size, Rheostat does not",

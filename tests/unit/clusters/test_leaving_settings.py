@@ -4,14 +4,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from rheostat.spark.sensing.capabilities.leaving_settings import leaving
-from rheostat.spark.sensing.capabilities.query_shape import Finding
+from rheostat.clusters.registry import cluster_manager
+from rheostat.model import Finding
 
 ON = {"spark.decommission.enabled": "TRUE", "spark.executor.maxNumFailures": "100"}
 
 
 def found(master: str, given: Mapping[str, str], most: int = 8) -> list[Finding]:
-    return list(leaving(master, lambda name, default: given.get(name, default), most, "4.3.0"))
+    manager = cluster_manager(master)
+    return list(manager.findings(lambda name, default: given.get(name, default), most, "4.3.0"))
 
 
 @pytest.mark.parametrize("master", ["spark://h:7077", "yarn", "k8s://https://h:6443"])

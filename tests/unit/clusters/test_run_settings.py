@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rheostat.clusters import scaling_settings as scaling
+from rheostat.clusters.run_settings import Plan, executor_shape, own_executors, planned
+from rheostat.clusters.static_settings import Given, Wanted
 from rheostat.model import Limits
-from rheostat.spark.settings import scaling_settings as scaling
-from rheostat.spark.settings.run_settings import Plan, executor_shape, own_executors, planned
-from rheostat.spark.settings.static_settings import Given, Wanted
 
 STANDALONE = "spark://a:1"
 PATH = "spark.executor.extraClassPath"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.spark.settings.user_settings import defaults_file, settings_of_user, with_master
+from rheostat.local.user_settings import defaults_file, settings_of_user, with_master
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rheostat.spark.sensing.kubernetes.pods import Pod, Unregistered
+from rheostat.clusters.pods import Pod, Unregistered
 
 
 def pod(executor: int, phase: str = "Running") -> Pod:

@@ -4,8 +4,10 @@ later.
 
 from __future__ import annotations
 
+import re
+
+from rheostat.clusters.static_settings import Wanted
 from rheostat.model import Limits
-from rheostat.spark.settings.static_settings import Wanted
 
 CORES, CORES_MAX = "spark.executor.cores", "spark.cores.max"
 INSTANCES = "spark.executor.instances"
@@ -28,6 +30,10 @@ _IDLE = tuple(
 LINGER = "spark.test.executor.decommission.initial.sleep.millis"
 FAILURES = "spark.executor.maxNumFailures"
 NEVER = "1000000s"
+FOREVER_S = 86_400.0
+"""Users switch a limit off by a large number: what does not act within a day is off."""
+
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "": 1.0}
 LINGER_S = 5.0
 """Longer than most batches.
 
@@ -53,20 +59,6 @@ def leaving(linger_s: float = LINGER_S) -> dict[str, Wanted]:
             "ms that it stays: the running batch reads what it wrote",
         ),
     }
-
-
-def shape(cores: int) -> dict[str, Wanted]:
-    """Return the size of an executor on a Standalone cluster."""
-    why = "else an executor takes a whole worker of a Standalone cluster"
-    return {CORES: Wanted(str(cores), why)}
-
-
-def ceiling(executors: int, cores: int) -> dict[str, Wanted]:
-    """Return the ceiling as a Standalone cluster knows it: whatever goes wrong, the application
-    gets no more.
-    """
-    why = f"the ceiling: room for {executors} executors"
-    return {CORES_MAX: Wanted(str(executors * cores), why)}
 
 
 def beginning(initial: int) -> dict[str, Wanted]:
@@ -102,3 +94,15 @@ def allocation(limits: Limits, initial: int) -> dict[str, Wanted]:
         TRACKING: Wanted("true", "dynamic allocation without a shuffle service"),
         **dict.fromkeys((*MOVING, *_IDLE), Wanted(NEVER, _STILL)),
     }
+
+
+def duration_s(text: str) -> float:
+    """Return a duration of Spark in seconds; infinite for a text that is none, as no default is."""
+    match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
+    # Without a unit the settings that are read here are in seconds.
+    return float(match[1]) * _UNITS_S.get(match[2], 1.0) if match else float("inf")
+
+
+def never_ends(duration: str) -> bool:
+    """Return whether a duration of Spark is so long that nothing happens by it in a day."""
+    return duration_s(duration) >= FOREVER_S

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from rheostat.spark.sensing.kubernetes.driver_address import unreachable
+from rheostat.clusters.registry import cluster_manager
 
 MASTER = "k8s://https://h:6443"
 HOST, BOUND = "spark.driver.host", "spark.driver.bindAddress"
@@ -12,8 +12,9 @@ POD_IP = "spark.kubernetes.executor.useDriverPodIP"
 
 
 def lines(given: Mapping[str, str], version: str = "4.3.0", master: str = MASTER) -> list[str]:
-    found = unreachable(master, lambda name, default: given.get(name, default), version)
-    return [each.line for each in found]
+    manager = cluster_manager(master)
+    findings = manager.address_findings(lambda name, default: given.get(name, default), version)
+    return [finding.line for finding in findings]
 
 
 @pytest.mark.parametrize("anywhere", ["0.0.0.0", "::", "[::]", "0:0:0:0:0:0:0:0"])

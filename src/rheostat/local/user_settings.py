@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from rheostat.clusters.static_settings import Given
 from rheostat.errors import BadInput
 from rheostat.machine.properties_file import properties
-from rheostat.spark.settings.static_settings import Given
 
 SUBMIT = "PYSPARK_SUBMIT_ARGS"
 """What PySpark hands to ``spark-submit`` when it starts its JVM."""

@@ -1,0 +1,1 @@
+"""Cluster managers: one file each behind the port ``ClusterManager``."""

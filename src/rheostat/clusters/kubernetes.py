@@ -1,0 +1,138 @@
+"""Kubernetes; ``pods.py`` and ``pod_rights.py`` read what its API server reports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from ipaddress import ip_address
+from pathlib import Path
+
+from rheostat.clusters.cluster_manager import ClusterManager, Get, good, idle
+from rheostat.errors import BadInput
+from rheostat.model import Finding
+
+IMAGES = ("spark.kubernetes.container.image", "spark.kubernetes.executor.container.image")
+HOST, BOUND = "spark.driver.host", "spark.driver.bindAddress"
+POD_IP, _ON_SINCE = "spark.kubernetes.executor.useDriverPodIP", (4, 3)
+_BATCH, _DELAY = "spark.kubernetes.allocation.batch.size", "spark.kubernetes.allocation.batch.delay"
+_TEMPLATE = "spark.kubernetes.executor.podTemplateFile"
+_USUAL_BATCH = {"3": 5, "4": 10}
+"""Pods that Spark requests at a time, by its major version."""
+
+_NAMESPACE = re.compile(r'namespaces \\?"([^"\\]+)\\?" not found')
+_FORBIDDEN = re.compile(
+    r'cannot (\w+) resource \\?"([^"\\]+)\\?" in API group \\?"([^"\\]*)\\?"'
+    r'(?: in the namespace \\?"([^"\\]+))?'
+)
+_TOKEN = re.compile(r"\b401\b.{0,40}Unauthorized|Unauthorized.{0,40}\b401\b|code=401", re.DOTALL)
+
+
+class Kubernetes(ClusterManager):
+    """An API server of Kubernetes."""
+
+    def accepts(self, master: str) -> bool:
+        """Return whether ``master`` names Kubernetes."""
+        return master.startswith("k8s://")
+
+    def check(self, master: str, environment: Mapping[str, str], given: Collection[str]) -> None:
+        """Raise BadInput where no image for executors is set."""
+        if not set(IMAGES) & set(given):
+            raise BadInput(
+                f"{IMAGES[0]} is not set, so {master} cannot make executors; set it to an image"
+                " with your Spark and Python (a Kubernetes on this computer: rheostat cluster up"
+                " --kind kubernetes)"
+            )
+
+    def findings(self, get: Get, executors: int, spark_version: str) -> Iterator[Finding]:
+        """Yield what keeps executors from leaving in order, and from coming at once."""
+        yield from super().findings(get, executors, spark_version)
+        graceful = get("spark.decommission.enabled", "false").strip().lower() == "true"
+        if graceful and not get(_TEMPLATE, ""):
+            yield good(
+                "a pod that a person or a drained node deletes has Kubernetes' 30 s for its tasks;"
+                " for longer batches raise terminationGracePeriodSeconds in a template, and add"
+                f" {_TEMPLATE}=FILE"
+            )
+        usual = str(_USUAL_BATCH.get(spark_version.partition(".")[0], 10))
+        batch = get(_BATCH, usual)
+        # At least one executor is registered already, so a jump concerns only the others.
+        if batch.isdecimal() and 0 < int(batch) < executors - 1:
+            yield idle(
+                f"pods are asked for {batch} at a time, one batch every {get(_DELAY, '1s')} once"
+                f" the last one has been seen; for a jump to {executors} executors add"
+                f" {_BATCH}={executors}"
+            )
+
+    def address_findings(self, get: Get, spark_version: str) -> Iterator[Finding]:
+        """Yield what is wrong with the address at which pods call the driver.
+
+        ``spark.kubernetes.executor.useDriverPodIP`` (Spark 4.1, on by default from 4.3 on) makes
+        executors call ``spark.driver.bindAddress``, which ``SparkContext`` then takes as
+        ``spark.driver.host``, too. A driver outside of the cluster, or a server of Spark Connect,
+        is usually bound to 0.0.0.0 (SPARK-58748).
+        """
+        host = get(HOST, "")
+        bound = get(BOUND, host)
+        called, setting = (bound, BOUND) if _calls_bound(get, spark_version) else (host, HOST)
+        if _is_any(called):
+            also = "" if setting == HOST else f"{POD_IP}=false and "
+            yield _address(
+                f"executors call the driver at {called} ({setting}), which is no address to call;"
+                f" add {also}{HOST}=an address that pods reach"
+            )
+        elif _is_loopback(called):
+            yield _address(
+                f"executors call the driver at {called} ({setting}), which in a pod is the pod"
+                f" itself; add {setting}=an address that pods reach"
+            )
+
+    def refusal(self, message: str) -> str | None:
+        """Return why Kubernetes refused an application: its namespace, rights or token."""
+        namespace = _NAMESPACE.search(message)
+        if namespace:
+            return (
+                f"Kubernetes has no namespace {namespace[1]}; set spark.kubernetes.namespace to one"
+                f" that is there, or make it: kubectl create namespace {namespace[1]}"
+            )
+        forbidden = _FORBIDDEN.search(message)
+        if forbidden:
+            verb, resource, group, place = forbidden.groups()
+            return (
+                f"the driver may not {verb} {resource} in namespace {place or 'default'}; add to"
+                f' its role: apiGroups: ["{group}"], resources: ["{resource}"], verbs: ["{verb}"]'
+            )
+        if _TOKEN.search(message):
+            return (
+                "the API server does not take the driver's token (401); give a new one in"
+                " spark.kubernetes.authenticate.oauthTokenFile"
+            )
+        return None
+
+    def deletes(self, folder: Path) -> bool:
+        """Return whether a folder of a driver's pod is on no volume."""
+        return folder.stat().st_dev == Path("/").stat().st_dev
+
+
+def _calls_bound(get: Get, spark_version: str) -> bool:
+    major, minor = (int(part) for part in spark_version.split(".")[:2])
+    usual = "true" if (major, minor) >= _ON_SINCE else "false"
+    # Before 4.1 Spark does not read this setting.
+    return (major, minor) >= (4, 1) and get(POD_IP, usual).strip().lower() == "true"
+
+
+def _is_any(address: str) -> bool:
+    try:
+        return ip_address(address.strip("[]")).is_unspecified
+    except ValueError:
+        return False
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+def _address(line: str) -> Finding:
+    return Finding(topic="the driver's address", state="idle", line=line)

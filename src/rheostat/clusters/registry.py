@@ -1,0 +1,22 @@
+"""The cluster managers, and which of them a master names."""
+
+from __future__ import annotations
+
+from rheostat.clusters.cluster_manager import ClusterManager
+from rheostat.clusters.kubernetes import Kubernetes
+from rheostat.clusters.standalone import Standalone
+from rheostat.clusters.yarn import Yarn
+
+MANAGERS: tuple[ClusterManager, ...] = (Standalone(), Yarn(), Kubernetes())
+
+
+def cluster_manager(master: str) -> ClusterManager:
+    """Return the cluster manager of a master; for an unknown one, answers that fit most."""
+    return next((manager for manager in MANAGERS if manager.accepts(master)), ClusterManager())
+
+
+def why_refused(message: str) -> str | None:
+    """Return why a cluster manager refused an application, from Spark's message; None for an
+    unknown cause.
+    """
+    return next((why for manager in MANAGERS if (why := manager.refusal(message))), None)

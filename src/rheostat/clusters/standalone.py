@@ -1,0 +1,37 @@
+"""Spark Standalone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rheostat.clusters import scaling_settings as scaling
+from rheostat.clusters.cluster_manager import ClusterManager, Get, decommissioning
+from rheostat.clusters.static_settings import Wanted
+from rheostat.model import Finding
+
+
+class Standalone(ClusterManager):
+    """A master of Spark's own, also ``local-cluster``."""
+
+    starts_with_all = True
+
+    def accepts(self, master: str) -> bool:
+        """Return whether ``master`` names a Standalone cluster."""
+        return master.startswith(("spark://", "local-cluster"))
+
+    def wanted(self, executors: int, cores: int) -> dict[str, Wanted]:
+        """Return the size of an executor, and the ceiling in cores: the master enforces it whatever
+        goes wrong.
+        """
+        return {
+            scaling.CORES: Wanted(
+                str(cores), "else an executor takes a whole worker of a Standalone cluster"
+            ),
+            scaling.CORES_MAX: Wanted(
+                str(executors * cores), f"the ceiling: room for {executors} executors"
+            ),
+        }
+
+    def findings(self, get: Get, executors: int, spark_version: str) -> Iterator[Finding]:
+        """Yield whether executors leave in order; Standalone tolerates any number of failures."""
+        yield decommissioning(get)

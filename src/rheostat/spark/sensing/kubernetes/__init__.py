@@ -1,1 +1,0 @@
-"""What Kubernetes says of an application's pods, and what its driver may do with them."""

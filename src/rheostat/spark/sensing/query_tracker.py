@@ -1,0 +1,252 @@
+"""One running query as observations: what its progress, the broker and its checkpoint report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from rheostat.model import Observation
+from rheostat.signals.arrival_points import Points, with_point
+from rheostat.signals.lag import Offsets, lag_rows, littles_law_s
+from rheostat.signals.latency import ArrivalCurve, Wait, mean_s
+from rheostat.signals.statistics.windows import growth_per_s
+from rheostat.spark.sensing.queries.in_flight import in_flight
+from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of, reported_trigger_s
+from rheostat.spark.sensing.resource_usage import LastStages, StageUsage
+
+# Without data Spark reports a batch every 10 s (noDataProgressEventInterval).
+_IDLE_S = 10.0
+
+
+class LatestOffsets(Protocol):
+    """Asks the broker for the next offset of each partition of topics."""
+
+    @property
+    def up(self) -> bool | None:
+        """Whether the broker answered the last request; None before the first."""
+        ...
+
+    def latest(self, topics: Sequence[str]) -> Offsets | None:
+        """Return the offsets; None where one is unknown. Without topics only ``up`` is updated."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+class QueryTracker:
+    """Observes one run of a query from tick to tick; a run that starts again gets a new tracker.
+
+    ``trigger_s`` and ``committed`` are answered by Spark's internals: the trigger interval of a
+    query, and the offsets in its checkpoint before its first batch has finished.
+    """
+
+    def __init__(
+        self,
+        query: Any,
+        offsets: LatestOffsets | None,
+        trigger_s: Callable[[Any], float | None],
+        committed: Callable[[Any], Offsets | None],
+        stages: StageUsage | None,
+    ) -> None:
+        self._query = query
+        self._offsets = offsets
+        self._read_trigger_s = trigger_s
+        self._read_committed = committed
+        self._stages = stages
+        self._last_stages = LastStages()
+        self._batch: ReportedBatch | None = None
+        self._trigger_s: float | None = None
+        self._trigger_is_derived = True
+        """Whether the trigger interval follows from the batches: Spark does not report it."""
+        self._quiet_s = 0.0
+        """When no batch ran."""
+        self._arrivals: Points = ()
+        """The arrival curve: sums of the latest offsets."""
+        self.topics: tuple[str, ...] = ()
+        """The topics for which the broker is asked."""
+        self._polled: Points = ()
+        """The broker's sums at the last tick and at this one, as far as it answered."""
+        self._committed: Offsets | None = None
+        """What the checkpoint had committed before the first batch finished."""
+
+    def observe(self, shared: Observation, tasks: Any, now: float) -> Observation:
+        """Return the observation of the query; ``shared`` is what all queries share, and ``tasks``
+        Spark's status tracker, None where tasks cannot be attributed to a query.
+        """
+        progress = self._query.lastProgress
+        if progress is None:
+            return self._before_first_batch(shared, now)
+        batch = batch_of(progress)
+        self._learn_trigger(batch)
+        latest = self._latest(batch, now)
+        status = self._query.status
+        running = in_flight(status, batch, self._trigger_s, now, tasks, self._quiet_s)
+        self._quiet_s = now if running is None else self._quiet_s
+        awaits_data = running is None and not status.get("isDataAvailable")
+        at_rest = awaits_data and _is_old(batch, self._trigger_s, now)
+        # While the broker is away nobody knows whether rows arrive: a query at rest is not idle.
+        cut_off = bool(self.topics) and not (self._offsets and self._offsets.up)
+        idle = at_rest and not cut_off
+        rate = self._rate(batch, idle)
+        rows = self._lag_rows(batch, latest, rate, now)
+        wait = self._wait(batch, rows, rate, now)
+        first_row, end_row = (
+            # Sums of offsets number the rows as the arrival curve does, whatever their partitions.
+            sum(batch.committed.values()) - batch.rows,
+            sum(batch.committed.values()),
+        )
+        observed = replace(
+            shared,
+            query=batch.query,
+            input_rows_per_s=rate,
+            inputs=_by_source(batch, rate),
+            processed_rows_per_s=None if at_rest or cut_off else _per_s(batch.rows, batch),
+            output_rows_per_s=None if at_rest or cut_off else _per_s(batch.output_rows, batch),
+            lag_rows=rows,
+            lag_rows_upper=rows,  # a task of the Kafka source reads one partition: the bound is the sum  # noqa: E501
+            lag_s=wait.oldest_s if wait else None,
+            lag_mean_s=wait.mean_s if wait else None,
+            lag_littles_law_s=None if wait else littles_law_s(rows, rate),
+            latency_s=mean_s(
+                ArrivalCurve(self._arrivals).latencies(first_row, end_row, batch.commit_s)
+            ),
+            # 0 and not absent: that there is nothing to do is known, and lets a policy scale in.
+            batch_s=batch.parts_s.get("triggerExecution") if not at_rest else 0.0 if idle else None,
+            batch_parts_s=batch.parts_s,
+            batch_rows=batch.rows if not at_rest else 0 if idle else None,
+            trigger_s=self._trigger_s,
+            in_flight=running,
+            state_rows=batch.state_rows,
+            state_bytes=batch.state_bytes,
+            state_partitions=batch.state_partitions,
+        )
+        return (
+            observed
+            if self._stages is None or cut_off
+            else self._stages.fill(observed, batch, self._last_stages, idle)
+        )
+
+    def _before_first_batch(self, shared: Observation, now: float) -> Observation:
+        """Return what broker and checkpoint report: the arrival rate and the backlog."""
+        query = self._query
+        named = replace(shared, query=query.name or str(query.id))
+        if self._offsets is None:
+            return named
+        # Read until it is there: the first batch of all writes where it starts when it is planned.
+        self._committed = self._committed or self._read_committed(query)
+        if not self._committed:
+            return named
+        latest = self._ask_broker(self._committed, now)
+        return replace(
+            named,
+            input_rows_per_s=growth_per_s(self._polled),
+            lag_rows=lag_rows(latest, self._committed) if latest else None,
+            trigger_s=self._read_trigger_s(query),
+        )
+
+    def _learn_trigger(self, batch: ReportedBatch) -> None:
+        """Read the trigger interval at the first batch; where Spark does not report it, derive it
+        from the batches.
+
+        Batches are multiples of the interval apart (more than one where no data came), so a much
+        shorter distance is the better one.
+        """
+        if self._batch is None:
+            self._trigger_s = self._read_trigger_s(self._query)
+            self._trigger_is_derived = self._trigger_s is None
+        reported_s = reported_trigger_s(self._batch, batch) if self._trigger_is_derived else None
+        # Not any shorter one: batch starts jitter, and the interval would shrink with every tick.
+        if reported_s is not None and (
+            self._trigger_s is None or reported_s < 0.6 * self._trigger_s
+        ):
+            self._trigger_s = reported_s
+        self._batch = batch
+
+    def _latest(self, batch: ReportedBatch, now: float) -> Offsets | None:
+        """Ask the broker, and add to the arrival curve what it answers and what the last batch was
+        planned with; without a broker only the latter.
+        """
+        if not batch.committed:
+            return None
+        # A part of the partitions would be a lower point than the curve's others.
+        if batch.latest.keys() >= batch.committed.keys():
+            self._arrivals = with_point(self._arrivals, batch.planned_s, _sum(batch.latest))
+        if self._offsets is None:
+            return batch.latest or None
+        return self._ask_broker(batch.committed, now)
+
+    def _ask_broker(self, committed: Offsets, now: float) -> Offsets | None:
+        """Ask for the latest offsets of the committed topics, and add them to the arrival curve."""
+        self.topics = tuple(sorted({topic for topic, _ in committed}))
+        latest = self._offsets.latest(self.topics) if self._offsets else None
+        self._polled = (*self._polled[-1:], (now, _sum(latest))) if latest else ()
+        if latest:
+            self._arrivals = with_point(self._arrivals, now, _sum(latest))
+        return latest
+
+    def _rate(self, batch: ReportedBatch, idle: bool) -> float | None:
+        """Return the rows per second that arrived since the last tick; without a broker those
+        between the last two batches.
+        """
+        if not batch.committed:
+            return 0.0 if idle else sum(batch.inputs.values()) if batch.inputs else None
+        # Two points only: who needs a mean takes it, and a rate that lags misleads the others.
+        if self._offsets:
+            return growth_per_s(self._polled)
+        # Nothing was measured since the last batch, and it had found no more rows.
+        return 0.0 if idle else growth_per_s(self._arrivals[-2:])
+
+    def _wait(
+        self,
+        batch: ReportedBatch,
+        rows: float | None,
+        rate: float | None,
+        now: float,
+    ) -> Wait | None:
+        """Return how long the rows have waited that are not committed, by the arrival curve."""
+        points = self._arrivals
+        if rows is None or not points:
+            return None
+        if self._offsets is None and rate is not None:
+            # The curve ends where the last batch was planned.
+            points = (*points, (now, points[-1][1] + rate * (now - batch.start_s)))
+        return ArrivalCurve(points).waits(rows, now)
+
+    def _lag_rows(
+        self, batch: ReportedBatch, latest: Offsets | None, rate: float | None, now: float
+    ) -> float | None:
+        """Return the lag now: the broker's, or what was left at the planning of the last batch plus
+        what must have arrived since.
+        """
+        left = lag_rows(latest, batch.committed) if latest else None
+        if left is None or self._offsets is not None:
+            return left
+        return left + rate * (now - batch.start_s) if rate is not None else None
+
+
+def _is_old(batch: ReportedBatch, trigger_s: float | None, now: float) -> bool:
+    """Tell whether a batch says nothing of now: Spark repeats the last progress while no data
+    come.
+    """
+    return now - batch.commit_s > max(_IDLE_S, 3 * (trigger_s or 0.0))
+
+
+def _sum(offsets: Offsets) -> float:
+    return float(sum(offsets.values()))
+
+
+def _by_source(batch: ReportedBatch, rate: float | None) -> Mapping[str, float] | None:
+    """Return the arrival rate by source, in proportion to what Spark read of each; None where
+    either is unknown.
+    """
+    shares = batch.inputs or dict(batch.rows_by_source)
+    total = sum(shares.values())
+    if rate is None or (not total and rate and len(shares) > 1):
+        return None
+    return {name: rate * share / total if total else rate for name, share in shares.items()}
+
+
+def _per_s(rows: int | None, batch: ReportedBatch) -> float | None:
+    return None if rows is None or batch.duration_s <= 0 else rows / batch.duration_s

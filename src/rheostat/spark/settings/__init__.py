@@ -1,1 +1,0 @@
-"""Settings of Spark and of Rheostat: whose they are, what they make of an application, and why."""
