@@ -80,6 +80,7 @@ def test_every_command_has_help_with_an_example(capsys, command, option):
                 "kafka",
                 "simulate",
                 "lab",
+                "nexmark",
             ],
         ),
         (["cluster", "--help"], ["down", "up"]),
@@ -169,7 +170,7 @@ def test_run_refuses_a_script_that_is_not_there(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["--query", "q7"], "there is no query 'q7'; there are q1, q11"),
+        (["--query", "q7"], "there is no query 'q7'; there are q1, q2, q3, q5, q8, q11"),
         (["--policy", "no-such"], "unknown policy 'no-such'; there are "),
         (["--seconds", "1"], "a day of 1 seconds is too short to see anything; take 30 or more"),
         (["--min", "4", "--max", "2"], "min executors (4) is above max executors (2)"),
