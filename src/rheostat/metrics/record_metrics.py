@@ -23,6 +23,9 @@ from rheostat.model import Memory, Record
 from rheostat.signals.batch_ratio import batch_ratio
 
 _MOST_FORECASTS = 1_000
+_LEAST_RATE = 1e-3
+"""Rows per second; a share of less is no measure of a forecast."""
+
 OUTCOMES = ("completed", "superseded", "blocked")
 
 
@@ -144,7 +147,7 @@ class RecordMetrics:
         while self._forecasts and self._forecasts[0][0] <= record.t_s:
             due = self._forecasts.popleft()[1]
         rate = record.observation.input_rows_per_s if record.observation else None
-        if due is not None and rate:
+        if due is not None and rate and rate >= _LEAST_RATE:
             yield Sample("forecast_error_ratio", abs(due - rate) / rate)
         evidence = record.raw.evidence if record.raw else {}
         ahead_s, forecast = evidence.get("forecast_s"), evidence.get("forecast_rows_per_s_p50")
