@@ -148,7 +148,7 @@ def test_sigterm_ends_the_load_with_its_summary_and_all_bids_sent(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--topic", "nowhere"), "there is no topic 'nowhere' at 127.0.0.1:"),
+        ((), "there is no topic 'any' at 127.0.0.1:"),
         (("--workload", "noon"), "unknown workload 'noon'; there are bursts, constant"),
         (("--start-at", "10"), "--start-at is a Unix time within a day of now"),
     ],
