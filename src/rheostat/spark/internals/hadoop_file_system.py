@@ -243,8 +243,12 @@ class HadoopFileSystem:
 
 def session_files(gateway: Gateway) -> HadoopFileSystem:
     """Return the files as a session sees them, with its own settings."""
-    session = gateway.spark._jsparkSession
-    return HadoopFileSystem(gateway.jvm, lambda: session.sessionState().newHadoopConf())
+
+    def configuration() -> Any:
+        # Only when a file is used: a StreamingContext has no session, and needs none.
+        return gateway.spark._jsparkSession.sessionState().newHadoopConf()
+
+    return HadoopFileSystem(gateway.jvm, configuration)
 
 
 def application_files(spark: Any) -> HadoopFileSystem:
