@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("rheostat")
 _decisions = logging.getLogger("rheostat.decisions")
+# For a handler of the user's: the same decisions are announced in words by the logger above it.
+_decisions.propagate = False
+_decisions.addHandler(logging.NullHandler())
 WEBHOOK_VARIABLE = "RHEOSTAT_WEBHOOK"
 Add = Callable[[Record], None]
 Registry = Callable[[], "MetricsRegistry"]
