@@ -32,7 +32,7 @@ demo-days: .venv/.ready ## two days one after the other, sized by predictive; re
 demo-kubernetes: .venv/.ready ## on Kubernetes: its own HPA sizes the job, then a policy of ours; 10 minutes, 8 more the first time; report in out/demo-kubernetes
 	@.venv/bin/rheostat demo --operator --end-with-parent --out out/demo-kubernetes $(if $(QUERY),--query $(QUERY)) $(ARGS)
 
-test: .venv/.ready ## what every change is tested by, real Spark and Kafka included; about 15 minutes on two cores
+test: .venv/.ready ## what every change is tested by, real Spark and Kafka included; about half an hour on two cores
 	@$(PYTEST) $(BESIDE) -m "not thorough" $(TESTS) $(ARGS)
 
 thorough: .venv/.ready ## the tests that take longer
