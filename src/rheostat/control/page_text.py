@@ -20,7 +20,7 @@ def page_html(frozen: Mapping[str, Any] | None = None) -> str:
     # Escaped, so that no text of a job can end the script that holds it.
     data = json.dumps(frozen, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return _PARTS.sub(
-        lambda part: data if part[1] == "frozen" else _file(part[1]), _file("page.html")
+        lambda part: data if part[1] == "frozen" else page_file(part[1]), page_file("page.html")
     )
 
 
@@ -39,5 +39,6 @@ def live_page() -> tuple[str, str]:
     )
 
 
-def _file(name: str) -> str:
+def page_file(name: str) -> str:
+    """Return a file of the page, such as its style sheet."""
     return (files("rheostat.control") / "page" / name).read_text(encoding="utf-8")

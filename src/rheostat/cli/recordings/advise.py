@@ -69,6 +69,8 @@ def advise(
     """
     from rheostat.sim.advice.advise_job import Request
 
+    # Before the analysis, which may take an hour: a wrong file is reported at once.
+    before = None if earlier is None else _read_earlier(earlier)
     logs = _logs(place, application, since)
     limits = None if maximum is None else Limits.between(1, maximum)
     request = Request(
@@ -82,7 +84,7 @@ def advise(
     rows.sort(key=_saved_hours, reverse=True)
     if parquet:
         _write_parquet(rows, parquet)
-    changes = [] if earlier is None else _compare(_read_earlier(earlier), rows)
+    changes = [] if before is None else _compare(before, rows)
     answer = {"slo_s": slo, "price": price, **_sum(rows), "queries": rows, "changes": changes}
     if pages:
         _write_pages(answer, pages)
@@ -227,7 +229,7 @@ def _write_pages(answer: Mapping[str, Any], folder: Path) -> None:
     pages = [
         {
             "label": _label(row),
-            "cells": _cells(row["advice"]) if row["advice"] else ["", *[""] * 6],
+            "cells": _cells(row["advice"]) if row["advice"] else [""] * (len(COLUMNS) - 1),
             "lines": _advice_lines(row)
             if row["advice"]
             else [f"cannot be judged: {row['cannot']}"],

@@ -7,12 +7,12 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from rheostat.control.frozen_page import frozen_html
 from rheostat.control.journal_job import JournalJob
+from rheostat.control.page_text import page_file
 from rheostat.journal.starts import SHADOW, Start, append_event
 
 INDEX, SEGMENT = "index.html", "segment-00000.jsonl"
@@ -44,7 +44,7 @@ def write_pages(
             label = f'<a href="{name}">{label}</a>'
         cells = "".join(f'<td class="n">{escape(cell)}</td>' for cell in row["cells"])
         body.append(f'<tr><th scope="row">{label}</th>{cells}</tr>')
-    style = (files("rheostat.control") / "page" / "page.css").read_text(encoding="utf-8")
+    style = page_file("page.css")
     columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     text = _SHELL.format(style=style, title=escape(title), head=columns, body="".join(body))
     (folder / INDEX).write_text(text, encoding="utf-8")

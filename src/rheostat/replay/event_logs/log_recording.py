@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -34,8 +34,9 @@ class Sizes:
         """Return the sizes of an application; in local mode the driver is its one executor."""
         cores: dict[str, int] = {}
         times_s, counts, sizes = [], [], []
+        is_local = {executor for _, executor, _ in log.executors} == {"driver"}
         for at_s, executor, count in log.executors:
-            if executor == "driver" and len({name for _, name, _ in log.executors}) > 1:
+            if executor == "driver" and not is_local:
                 continue
             if count:
                 cores[executor] = count
@@ -50,9 +51,10 @@ class Sizes:
 
     def changes(self, after_s: float, before_s: float) -> Iterator[float]:
         """Yield the times of changes between two times that leave an executor."""
-        for at_s, count in zip(self.times_s, self.counts, strict=True):
-            if after_s < at_s < before_s and count:
-                yield at_s
+        first, end = bisect_right(self.times_s, after_s), bisect_left(self.times_s, before_s)
+        for index in range(first, end):
+            if self.counts[index]:
+                yield self.times_s[index]
 
     def at(self, t_s: float) -> int | None:
         """Return the executors at a time, None before the first registered."""
