@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from rheostat.config import ExportOptions, GuardOptions, JournalOptions, LoopOptions
 from rheostat.errors import BadInput, RheostatError
-from rheostat.journal.frames import read_journal
 from rheostat.model import Decision, Limits, Observation, Slo
 from rheostat.ports import Policy
 
 if TYPE_CHECKING:
     from rheostat.api import Handle, attach, doctor, read_once, receive, shadow
+    from rheostat.journal.frames import read_journal
 
 __all__ = [
     "BadInput",
@@ -45,9 +45,13 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name that needs PySpark on first use; raises BadInput if PySpark is missing."""
+    """Import a name on first use; raises BadInput if it needs PySpark, which is missing."""
     if name in _NEED_PYSPARK:
         return _with_pyspark(name)
+    if name == "read_journal":
+        from rheostat.journal.frames import read_journal
+
+        return read_journal
     if name == "__version__":
         from importlib.metadata import version
 

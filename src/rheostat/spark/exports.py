@@ -84,7 +84,8 @@ def _log_decisions(events: EventStream) -> Add:
     def add(record: Record) -> None:
         if event := events.next(record):
             level = logging.INFO if event["event"] in LOUD else logging.DEBUG
-            _decisions.log(level, "%s", json.dumps(event))
+            if _decisions.isEnabledFor(level):
+                _decisions.log(level, "%s", json.dumps(event))
 
     return add
 
