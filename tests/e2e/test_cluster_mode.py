@@ -36,8 +36,9 @@ rows = spark.readStream.format("rate").option("rowsPerSecond", 20).load()
 counts = rows.groupBy((sf.col("value") % 7).alias("key")).count().writeStream
 counts = counts.outputMode("update").format("noop").option("checkpointLocation", sys.argv[1])
 query = counts.trigger(processingTime="1 second").start()
-while handle.running:
+while not handle.halted:
     query.awaitTermination(0.5)
+query.awaitTermination(5)  # ticks that record the halt
 query.stop()
 spark.stop()
 """
