@@ -19,5 +19,5 @@ compile requirements/lock.txt --all-extras
 for version in "$@"; do
     # Everything but PySpark as in lock.txt, so that the matrix differs in nothing else.
     { grep -Ev '^(pyspark|py4j)==' requirements/lock.txt; echo "pyspark==$version"; } |
-        compile "requirements/lock-$version.txt" --constraint - --extra spark --extra kafka --extra cli --extra sim requirements/test.in
+        compile "requirements/lock-$version.txt" --constraint - --extra spark --extra kafka --extra delta --extra cli --extra sim requirements/test.in
 done

@@ -100,7 +100,14 @@ class Observation:
     configured."""
 
     lag_rows: float | None = None
-    """Sum over partitions of (latest offset - committed offset)."""
+    """Sum over partitions of (latest offset - committed offset); of other sources the rows that no
+    batch has read, converted from ``lag_counted`` where the source does not count rows."""
+
+    lag_counted: float | None = None
+    """The backlog as its source counts it, in ``lag_unit``; absent with Kafka."""
+
+    lag_unit: str | None = None
+    """``rows``, ``bytes``, ``files`` or ``offsets``."""
 
     lag_rows_upper: float | None = None
     """The upper bound of Varga et al. (eq. 2): over tasks, the largest lag x its partitions."""

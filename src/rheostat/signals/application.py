@@ -37,6 +37,9 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         processed_rows_per_s=_sum(q.processed_rows_per_s for q in queries),
         output_rows_per_s=_sum(q.output_rows_per_s for q in queries),
         lag_rows=_sum(q.lag_rows for q in queries),
+        # Bytes of one query and files of another have no sum.
+        lag_counted=None,
+        lag_unit=None,
         lag_s=lag_s,
         lag_mean_s=_most(q.lag_mean_s for q in queries),
         # An estimate as soon as the wait in one of the queries is one.
@@ -100,20 +103,21 @@ def _load(query: Observation) -> float:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    return _fold(values, sum)
+    return fold(values, sum)
 
 
 def _most(values: Iterable[float | None]) -> float | None:
-    return _fold(values, max)
+    return fold(values, max)
 
 
 def _total(values: Iterable[int | None]) -> int | None:
-    total = _fold(values, sum)
+    total = fold(values, sum)
     return None if total is None else int(total)
 
 
-def _fold(values: Iterable[float | None], fold: Callable[[list[float]], float]) -> float | None:
+def fold(values: Iterable[float | None], into: Callable[[list[float]], float]) -> float | None:
+    """Return the sum or extreme of values; None without values, and where one is absent."""
     known = list(values)
     present = [value for value in known if value is not None]
     # One absent value makes the whole absent, and no values at all are no sum of 0 either.
-    return fold(present) if present and len(present) == len(known) else None
+    return into(present) if present and len(present) == len(known) else None

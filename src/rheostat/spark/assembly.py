@@ -16,6 +16,8 @@ from rheostat.model import Capabilities, Memory
 from rheostat.ports import Actuator, SignalNeeds
 from rheostat.protocols.request_limits import tolerated_failures
 from rheostat.settings import Settings
+from rheostat.sources.backlog_reader import BacklogReader
+from rheostat.sources.readers import reader_of
 from rheostat.spark.announcement import BrokerLog
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
@@ -211,6 +213,7 @@ def _sensor(
         if internals
         else {}
     )
+    private["readers"] = partial(_reader, internals)
     if is_connect(spark) or is_local(spark):
         return SparkSensor(spark, None, offsets, broker_changed=changed, **private)
     # The control API may select any policy and reports any metric.
@@ -229,6 +232,16 @@ def _sensor(
         broker_changed=changed,
         **private,
     )
+
+
+def _reader(
+    internals: Internals | None, query: Any, number: int, description: str
+) -> BacklogReader | None:
+    """Return the backlog reader of a source; in shadow mode neither its checkpoint nor remote files
+    are known.
+    """
+    checkpoint = internals.queries.checkpoint(query) if internals else None
+    return reader_of(description, number, checkpoint, internals.files if internals else None)
 
 
 def rescale_controller(

@@ -14,6 +14,12 @@ from rheostat.signals.statistics.windows import growth_per_s
 from rheostat.spark.sensing.queries.in_flight import in_flight
 from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of, reported_trigger_s
 from rheostat.spark.sensing.resource_usage import LastStages, StageUsage
+from rheostat.spark.sensing.source_tracker import (
+    Readers,
+    SourceTrackers,
+    SourceView,
+    SourceViews,
+)
 
 # Without data Spark reports a batch every 10 s (noDataProgressEventInterval).
 _IDLE_S = 10.0
@@ -49,8 +55,10 @@ class QueryTracker:
         trigger_s: Callable[[Any], float | None],
         committed: Callable[[Any], Offsets | None],
         stages: StageUsage | None,
+        readers: Readers,
     ) -> None:
         self._query = query
+        self._sources = SourceTrackers(query, readers)
         self._offsets = offsets
         self._read_trigger_s = trigger_s
         self._read_committed = committed
@@ -88,15 +96,14 @@ class QueryTracker:
         at_rest = awaits_data and _is_old(batch, self._trigger_s, now)
         # While the broker is away nobody knows whether rows arrive: a query at rest is not idle.
         cut_off = bool(self.topics) and not (self._offsets and self._offsets.up)
-        idle = at_rest and not cut_off
+        others = self._sources.observe(progress, batch, now)
+        # A source with a backlog is not at rest, whatever its last event reports.
+        idle = at_rest and not cut_off and not any(view.waits for view in others)
         rate = self._rate(batch, idle)
-        rows = self._lag_rows(batch, latest, rate, now)
-        wait = self._wait(batch, rows, rate, now)
-        first_row, end_row = (
-            # Sums of offsets number the rows as the arrival curve does, whatever their partitions.
-            sum(batch.committed.values()) - batch.rows,
-            sum(batch.committed.values()),
-        )
+        kafka = self._kafka_view(batch, self._lag_rows(batch, latest, rate, now), rate, now)
+        sources = SourceViews.of(kafka if batch.committed else None, others)
+        rate = rate if sources.rate is None else sources.rate
+        rows, wait, backlog = sources.lag_rows, sources.wait, sources.backlog
         observed = replace(
             shared,
             query=batch.query,
@@ -109,9 +116,9 @@ class QueryTracker:
             lag_s=wait.oldest_s if wait else None,
             lag_mean_s=wait.mean_s if wait else None,
             lag_littles_law_s=None if wait else littles_law_s(rows, rate),
-            latency_s=mean_s(
-                ArrivalCurve(self._arrivals).latencies(first_row, end_row, batch.commit_s)
-            ),
+            lag_counted=backlog.value if backlog else None,
+            lag_unit=backlog.unit if backlog else None,
+            latency_s=sources.latency_s,
             # 0 and not absent: that there is nothing to do is known, and lets a policy scale in.
             batch_s=batch.parts_s.get("triggerExecution") if not at_rest else 0.0 if idle else None,
             batch_parts_s=batch.parts_s,
@@ -213,6 +220,21 @@ class QueryTracker:
             # The curve ends where the last batch was planned.
             points = (*points, (now, points[-1][1] + rate * (now - batch.start_s)))
         return ArrivalCurve(points).waits(rows, now)
+
+    def _kafka_view(
+        self, batch: ReportedBatch, rows: float | None, rate: float | None, now: float
+    ) -> SourceView:
+        """Return what all Kafka sources of the query report together."""
+        # Sums of offsets number the rows as the arrival curve does, whatever their partitions.
+        end_row = sum(batch.committed.values())
+        first_row = end_row - batch.kafka_rows
+        spreads = ArrivalCurve(self._arrivals).latencies(first_row, end_row, batch.commit_s)
+        return SourceView(
+            rate=rate,
+            lag_rows=rows,
+            wait=self._wait(batch, rows, rate, now),
+            latency_s=mean_s(spreads),
+        )
 
     def _lag_rows(
         self, batch: ReportedBatch, latest: Offsets | None, rate: float | None, now: float

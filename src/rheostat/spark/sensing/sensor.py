@@ -12,6 +12,7 @@ from rheostat.signals.lag import Offsets
 from rheostat.spark.sensing.query_tracker import LatestOffsets, QueryTracker
 from rheostat.spark.sensing.resource_usage import LocalUsage, StageUsage
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, busy_share
+from rheostat.spark.sensing.source_tracker import Readers
 
 _POLL_S = 15.0
 """The executors' endpoint is asked this often: 20 to 60 ms of the driver's CPU a call while its JVM
@@ -28,7 +29,8 @@ class SparkSensor(Sensor):
     ``trigger_s`` and ``committed`` (see ``QueryTracker``) need private calls; in shadow mode they
     return None. ``local`` reports what executors on this computer use, ``stages`` what only stages
     report, ``receivers`` how many receivers the fleets of the application need. ``broker_changed``
-    is called when the broker stops or starts answering, and at the first tick.
+    is called when the broker stops or starts answering, and at the first tick. ``readers`` returns
+    the backlog reader of a source other than Kafka.
     """
 
     def __init__(
@@ -42,7 +44,9 @@ class SparkSensor(Sensor):
         receivers: Callable[[], int | None] = lambda: None,
         broker_changed: Callable[[bool, float], None] = lambda *_: None,
         committed: Callable[[Any], Offsets | None] = lambda _: None,
+        readers: Readers = lambda *_: None,
     ) -> None:
+        self._readers = readers
         self._committed = committed
         self._spark = spark
         self._endpoint = endpoint
@@ -88,7 +92,9 @@ class SparkSensor(Sensor):
             self._offsets.close()
 
     def _track(self, query: Any) -> QueryTracker:
-        return QueryTracker(query, self._offsets, self._trigger_s, self._committed, self._stages)
+        return QueryTracker(
+            query, self._offsets, self._trigger_s, self._committed, self._stages, self._readers
+        )
 
     def _check_broker(self, requested: bool, now: float) -> bool | None:
         """Return whether the broker answered at this tick; it is asked for nothing but an answer

@@ -43,6 +43,8 @@ class ReportedBatch:
     state_partitions: int | None
     rows_by_source: tuple[tuple[str, float], ...] = ()
     """The sources, and the rows that were read of each, as Spark counts them."""
+    kafka_rows: int = 0
+    """Those of the rows that came from Kafka."""
 
     @property
     def planned_s(self) -> float:
@@ -64,6 +66,7 @@ def batch_of(progress: Any) -> ReportedBatch:
     parts_s = {name: ms / 1000 for name, ms in read["durationMs"].items()}
     sources, operators = read["sources"], read["stateOperators"]
     output_rows = read["sink"].get("numOutputRows")
+    kafka_rows = _kafka_rows(sources)
     return ReportedBatch(
         query=read["name"] or str(read["id"]),
         run_id=str(read["runId"]),
@@ -71,7 +74,8 @@ def batch_of(progress: Any) -> ReportedBatch:
         start_s=datetime.fromisoformat(read["timestamp"].replace("Z", "+00:00")).timestamp(),
         duration_s=parts_s.get("triggerExecution", 0.0),
         parts_s=parts_s,
-        rows=_rows(read),
+        rows=_rows(read, kafka_rows),
+        kafka_rows=int(read["numInputRows"]) if kafka_rows is None else kafka_rows,
         # Sinks that do not count their rows report -1.
         output_rows=output_rows if output_rows is not None and output_rows >= 0 else None,
         inputs=_inputs(sources),
@@ -94,12 +98,19 @@ def batch_of(progress: Any) -> ReportedBatch:
     )
 
 
-def _rows(read: Mapping[str, Any]) -> int:
+def _kafka_rows(sources: Any) -> int | None:
     """Count the rows by offsets where there are some: numInputRows counts a retried stage twice."""
-    start, end = _offsets(read["sources"], "startOffset"), _offsets(read["sources"], "endOffset")
-    if end and start:
-        return sum(max(0, offset - start.get(partition, 0)) for partition, offset in end.items())
-    return int(read["numInputRows"])
+    start, end = _offsets(sources, "startOffset"), _offsets(sources, "endOffset")
+    if not end or not start:
+        return None
+    return sum(max(0, offset - start.get(partition, 0)) for partition, offset in end.items())
+
+
+def _rows(read: Mapping[str, Any], kafka_rows: int | None) -> int:
+    if kafka_rows is None:
+        return int(read["numInputRows"])
+    others = (s for s in read["sources"] if not str(s["description"]).startswith("Kafka"))
+    return kafka_rows + sum(int(source.get("numInputRows") or 0) for source in others)
 
 
 def _inputs(sources: Any) -> dict[str, float] | None:
@@ -122,9 +133,7 @@ def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
         # Another source's offsets may look the same and count files or bytes.
         if not str(source["description"]).startswith("Kafka"):
             continue
-        offsets = source.get(which)
-        if isinstance(offsets, str):
-            offsets = _read(offsets)
+        offsets = parsed_offset(source.get(which))
         if not isinstance(offsets, Mapping):
             continue
         for topic, partitions in offsets.items():
@@ -134,16 +143,20 @@ def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
     return merged
 
 
-def _read(offsets: str) -> Any:
-    """Read offsets that PySpark's objects hold as text; in the JSON of an event they are parsed
-    already.
+def parsed_offset(offset: Any) -> Any:
+    """Return an offset as JSON values: PySpark's objects hold it as text, in the JSON of an event
+    it is parsed already. None for an absent offset and for one that is neither.
     """
-    if not offsets.startswith("{"):
-        return None
+    if not isinstance(offset, str):
+        return offset
     try:
-        return json.loads(offsets)
+        return json.loads(offset)
     except ValueError:  # PySpark 4.1 writes them as Python does, with single quotes
-        return ast.literal_eval(offsets)
+        pass
+    try:
+        return ast.literal_eval(offset)
+    except (ValueError, SyntaxError):
+        return None
 
 
 def _sum(operators: Any, field: str) -> int | None:

@@ -1,0 +1,1 @@
+"""Backlog of sources other than Kafka: one port and a reader per kind of source."""

@@ -1,0 +1,184 @@
+"""The sources of a query other than Kafka: backlog, arrival rate and wait of each, in rows."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rheostat.signals.application import fold
+from rheostat.signals.arrival_points import Points, with_point
+from rheostat.signals.arrivals_of_source import RowsPerUnit, arrival_rate, with_arrival
+from rheostat.signals.latency import ArrivalCurve, Wait, mean_s
+from rheostat.sources.backlog_reader import Amount, Backlog, BacklogReader, Source
+from rheostat.spark.sensing.queries.progress import ReportedBatch, parsed_offset
+
+_log = logging.getLogger("rheostat")
+_OFFSETS = ("startOffset", "endOffset", "latestOffset")
+
+Readers = Callable[[Any, int, str], BacklogReader | None]
+"""Returns the reader of a source: of a query, by its number and its description."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceView:
+    """One source at one tick; rates in rows per second."""
+
+    rate: float | None = None
+    lag_rows: float | None = None
+    backlog: Amount | None = None
+    wait: Wait | None = None
+    latency_s: float | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether rows wait, as far as is known."""
+        return bool(self.backlog and self.backlog.value)
+
+
+class SourceTracker:
+    """Observes one source from tick to tick.
+
+    Its arrival curve is in units of the source, so that learning the rows per unit does not bend
+    it: what the batches have read, plus the backlog.
+    """
+
+    def __init__(self, reader: BacklogReader) -> None:
+        self._reader = reader
+        self._end: Any = None
+        self._read = self._read_before = 0.0
+        """Units read by the batches since the first one that was observed, and before the last."""
+        self._unit: str | None = None
+        self._ratio = RowsPerUnit()
+        self._points: Points = ()
+        self._arrivals: Points = ()
+        self._failed = False
+
+    def observe(self, source: Source, batch: ReportedBatch, now: float) -> SourceView:
+        """Return the view of the source; its signals are absent where the reader fails."""
+        offsets = {name: parsed_offset(source.get(name)) for name in _OFFSETS}
+        entry = {**source, **offsets, "planned_s": batch.planned_s}
+        try:
+            backlog = self._reader.backlog(entry, now)
+            if entry["endOffset"] != self._end:
+                self._count(entry)
+        except (OSError, ValueError, LookupError, TypeError) as fault:
+            if not self._failed:
+                text = f"the backlog of {source.get('description')} is unknown: {fault}"
+                _log.warning("rheostat: %s", " ".join(text.split()))
+            self._failed = True
+            return SourceView()
+        self._failed = False
+        return self._view(backlog, batch, now) if backlog else SourceView()
+
+    def _count(self, source: Source) -> None:
+        """Count what the batch read, and the batches that no tick has observed."""
+        # By offsets, not by batch numbers: an event without data has the number of the next batch.
+        start, end = source.get("startOffset"), source.get("endOffset")
+        read = self._reader.between(start, end)
+        before = self._reader.between(self._end, start) if self._end not in (None, start) else None
+        self._read_before = self._read + (before.value if before else 0.0)
+        self._read = self._read_before + (read.value if read else 0.0)
+        if read:
+            self._ratio = self._ratio.after_batch(
+                float(source.get("numInputRows") or 0), read.value
+            )
+        self._end = end
+
+    def _view(self, backlog: Backlog, batch: ReportedBatch, now: float) -> SourceView:
+        amount, wait_s = backlog.amount, backlog.wait_s
+        reported = Wait(wait_s, wait_s / 2) if wait_s is not None else None
+        if amount is None:
+            return SourceView(wait=reported)
+        if amount.unit != self._unit:
+            self._unit, self._points, self._arrivals = amount.unit, (), ()
+        total = self._read + amount.value
+        self._points = with_point(self._points, backlog.t_s, total)
+        self._arrivals = with_arrival(self._arrivals, backlog.t_s, total)
+        rate = arrival_rate(self._arrivals, backlog.t_s)
+        since = (rate or 0.0) * (now - backlog.t_s)
+        points = (*self._points, (now, total + since)) if since else self._points
+        ratio = 1.0 if amount.unit == "rows" else self._ratio.ratio
+        left, curve = amount.value + since, ArrivalCurve(points)
+        spreads = curve.latencies(self._read_before, self._read, batch.commit_s)
+        return SourceView(
+            rate=None if ratio is None or rate is None else rate * ratio,
+            lag_rows=None if ratio is None and left else left * (ratio or 0.0),
+            backlog=Amount(left, amount.unit),
+            wait=reported or curve.waits(left, now),
+            latency_s=mean_s(spreads),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceViews:
+    """The sources of a query at one tick; a sum is absent where one summand is."""
+
+    views: tuple[SourceView, ...]
+
+    @classmethod
+    def of(cls, kafka: SourceView | None, others: tuple[SourceView, ...]) -> SourceViews:
+        """Return the views of a query; beside Kafka, sources that report nothing are left out."""
+        if kafka is None:
+            return cls(others)
+        return cls((kafka, *(view for view in others if view.backlog or view.wait)))
+
+    @property
+    def rate(self) -> float | None:
+        """Rows that arrive per second, over all sources."""
+        return fold((view.rate for view in self.views), sum)
+
+    @property
+    def lag_rows(self) -> float | None:
+        """The backlog of all sources."""
+        return fold((view.lag_rows for view in self.views), sum)
+
+    @property
+    def backlog(self) -> Amount | None:
+        """The backlog in the unit in which the sources count, if it is the same for all."""
+        amounts = [view.backlog for view in self.views if view.backlog]
+        if len(amounts) < len(self.views) or len({amount.unit for amount in amounts}) != 1:
+            return None
+        return Amount(sum(amount.value for amount in amounts), amounts[0].unit)
+
+    @property
+    def wait(self) -> Wait | None:
+        """The longest wait."""
+        waits = [view.wait for view in self.views if view.wait]
+        return max(waits, key=lambda wait: wait.oldest_s) if len(waits) == len(self.views) else None
+
+    @property
+    def latency_s(self) -> float | None:
+        """The latency of the slowest source."""
+        return fold((view.latency_s for view in self.views), max)
+
+
+class SourceTrackers:
+    """The sources of one query other than Kafka."""
+
+    def __init__(self, query: Any, readers: Readers) -> None:
+        self._query = query
+        self._readers = readers
+        self._trackers: dict[int, SourceTracker | None] = {}
+
+    def observe(self, progress: Any, batch: ReportedBatch, now: float) -> tuple[SourceView, ...]:
+        """Return a view of each source but Kafka's, in the order of the progress event."""
+        read: Mapping[str, Any] = progress
+        views = []
+        for number, source in enumerate(read["sources"]):
+            description = str(source["description"])
+            if description.startswith("Kafka"):
+                continue
+            if number not in self._trackers:
+                reader = self._readers(self._query, number, description)
+                self._trackers[number] = SourceTracker(reader) if reader else None
+            tracker = self._trackers[number]
+            views.append(tracker.observe(_fields(source), batch, now) if tracker else SourceView())
+        return tuple(views)
+
+
+def _fields(source: Any) -> Source:
+    """Return the fields of a source's entry that readers may need."""
+    names = ("description", *_OFFSETS, "numInputRows", "metrics")
+    return {name: source.get(name) for name in names}

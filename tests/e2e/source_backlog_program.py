@@ -1,0 +1,128 @@
+"""A stream that falls behind its source, observed as the autoscaler does: prints a JSON line for
+each observation during which nothing changed, with the true backlog. Usage: SOURCE FOLDER SECONDS,
+where it ends after so many seconds at the latest.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from rheostat.errors import BadInput
+from rheostat.sources.backlog_reader import BacklogReader
+from rheostat.sources.readers import reader_of
+from rheostat.spark.internals.internals import internals_of
+from rheostat.spark.sensing.sensor import SparkSensor
+
+SAMPLES = 30
+
+
+class Writer:
+    """Appends one file or one version at a time; ``rows`` are those that are visible while nobody
+    holds the ``lock``.
+    """
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        self.kind, self.folder, self.rows, self.number = kind, folder, 0, 0
+        self.chance = random.Random(5)
+        self.lock = threading.Lock()
+        (folder / "in").mkdir()
+
+    def append(self) -> None:
+        count = self.chance.randint(200, 400)
+        if self.kind == "files":
+            texts = ["x" * self.chance.randint(20, 60) for _ in range(count)]
+            hidden = self.folder / "in" / f"_{self.number}"
+            hidden.write_text("\n".join(texts) + "\n")
+            hidden.rename(self.folder / "in" / f"part {self.number}.txt")
+        else:
+            import pyarrow as pa
+            from deltalake import write_deltalake
+
+            table = pa.table({"value": [f"{row}" for row in range(count)]})
+            write_deltalake(str(self.folder / "in"), table, mode="append")
+        self.number += 1
+        self.rows += count
+
+
+def main(kind: str, folder: Path, seconds: float) -> None:
+    """Write, stream and observe for so many seconds."""
+    writer = Writer(kind, folder)
+    for _ in range(4):
+        writer.append()
+    options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
+    if kind == "delta":
+        extension, catalog = "DeltaSparkSessionExtension", "catalog.DeltaCatalog"
+        options["spark.sql.extensions"] = f"io.delta.sql.{extension}"
+        options["spark.sql.catalog.spark_catalog"] = f"org.apache.spark.sql.delta.{catalog}"
+    spark = SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    reader = spark.readStream.option("maxFilesPerTrigger", 2)
+    place = str(folder / "in")
+    stream = reader.format("delta").load(place) if kind == "delta" else reader.text(place)
+
+    def slow_count(batch: Any, _: int) -> None:
+        batch.count()
+        time.sleep(0.3)
+
+    query = (
+        stream.writeStream.foreachBatch(slow_count)
+        .option("checkpointLocation", str(folder / "checkpoint"))
+        .trigger(processingTime="1 second")
+        .start()
+    )
+    internals = internals_of(spark)
+
+    def backlog_reader(query: Any, number: int, description: str) -> BacklogReader | None:
+        return reader_of(description, number, internals.queries.checkpoint(query), internals.files)
+
+    sensor = SparkSensor(spark, None, None, readers=backlog_reader)
+    ended = threading.Event()
+
+    def write() -> None:
+        while not ended.wait(0.4):
+            with writer.lock:
+                writer.append()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    until = time.monotonic() + seconds
+    compared = 0
+    while time.monotonic() < until and compared < SAMPLES and query.isActive:
+        time.sleep(0.2)
+        with writer.lock:
+            rows, finished = writer.rows, _finished(query)
+            (view,) = sensor.observe(time.time())
+        if finished is not None and finished == _finished(query):
+            truth = rows - finished
+            lag = [
+                view.lag_rows,
+                view.lag_counted,
+                view.lag_unit,
+                view.input_rows_per_s,
+                view.lag_s,
+            ]
+            sys.stdout.write(json.dumps([truth, *lag]) + "\n")
+            compared += bool(truth and view.lag_rows is not None and view.input_rows_per_s)
+    ended.set()
+    thread.join()
+    if query.exception():
+        raise BadInput(str(query.exception()))
+    query.stop()
+    spark.stop()
+
+
+def _finished(query: Any) -> int | None:
+    batches = {batch["batchId"]: batch["numInputRows"] for batch in query.recentProgress}
+    return sum(batches.values()) if batches else None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), float(sys.argv[3]))

@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.unit.spark.sensing.test_sensor import Query, Session, sensor_of
+
+from rheostat.sources.backlog_reader import Amount, Backlog
+from rheostat.sources.readers import reader_of
+from rheostat.sources.reported_backlog import ReportedBacklog
+
+
+class Bytes:
+    """A source in which a row has 10 bytes; offsets are bytes, ``newest`` where it ends."""
+
+    def __init__(self) -> None:
+        self.newest: float = 0
+        self.fault: Exception | None = None
+
+    def backlog(self, source: Any, now: float) -> Backlog | None:
+        if self.fault:
+            raise self.fault
+        return Backlog(now, Amount(self.newest - source["endOffset"], "bytes"))
+
+    def between(self, start: Any, end: Any) -> Amount | None:
+        return Amount(end - (start or 0), "bytes")
+
+    def close(self) -> None:
+        self.newest = 0
+
+
+def entry(start: Any, end: Any, rows: int, **more: Any) -> dict[str, Any]:
+    offsets = {"startOffset": str(start), "endOffset": str(end), "latestOffset": None}
+    return {
+        "description": "X[a]",
+        "numInputRows": rows,
+        "inputRowsPerSecond": 1.0,
+        **offsets,
+        **more,
+    }
+
+
+@pytest.fixture
+def observed(event):
+    """Observes a query of one source with a reader."""
+
+    def make(reader: Any) -> SimpleNamespace:
+        query = Query()
+        sensor = sensor_of(Session(query), readers=lambda *_: reader)
+
+        def batch(number: int, start_s: float, *sources: Any) -> None:
+            rows = sum(source["numInputRows"] for source in sources)
+            query.lastProgress = event(number, start_s, 1.0, list(sources), numInputRows=rows)
+
+        return SimpleNamespace(batch=batch, at=lambda now: sensor.observe(now)[0], query=query)
+
+    return make
+
+
+def test_bytes_become_rows_by_what_the_batches_have_read(observed):
+    reader = Bytes()
+    job = observed(reader)
+    job.batch(0, 1000.0, entry(0, 500, 50))
+    reader.newest = 500
+    first = job.at(1001.0)
+    assert (first.lag_rows, first.lag_counted, first.lag_unit) == (0, 0, "bytes")
+    for second in range(1, 8):
+        reader.newest += 100
+        view = job.at(1001.0 + second)
+    assert view.lag_rows == 70
+    assert view.input_rows_per_s == pytest.approx(10.0)
+    assert view.lag_s == pytest.approx(7.0)
+
+
+def test_batches_that_no_tick_has_observed_count_as_arrivals(observed):
+    reader = Bytes()
+    job = observed(reader)
+    for second, end in enumerate((100, 500, 900), 1):
+        reader.newest = end
+        job.batch(2 * second, 1000.0 + second, entry(end - 100, end, 10))
+        view = job.at(1001.0 + second)
+    assert (view.lag_rows, view.input_rows_per_s) == (0, pytest.approx(40.0))
+
+
+def test_without_a_batch_with_rows_the_backlog_is_stated_in_bytes_only(observed):
+    reader = Bytes()
+    reader.newest = 100
+    job = observed(reader)
+    job.batch(0, 1000.0, entry(0, 0, 0))
+    view = job.at(1001.0)
+    assert (view.lag_rows, view.lag_counted, view.lag_unit) == (None, 100, "bytes")
+
+
+def test_a_reader_that_fails_is_one_line_and_an_absent_backlog(observed, caplog):
+    reader = Bytes()
+    job = observed(reader)
+    job.batch(0, 1000.0, entry(0, 500, 50))
+    reader.fault = OSError("no\ncredentials")
+    with caplog.at_level(logging.WARNING):
+        views = [job.at(1001.0 + second) for second in range(3)]
+    assert [view.lag_rows for view in views] == [None] * 3
+    assert views[0].input_rows_per_s == 1.0
+    assert [record.getMessage() for record in caplog.records] == [
+        "rheostat: the backlog of X[a] is unknown: no credentials"
+    ]
+
+
+def test_a_source_without_backlog_beside_kafka_leaves_the_lag_of_kafka(observed, kafka):
+    job = observed(ReportedBacklog())
+    offsets = [{"bids": {"0": end}} for end in (0, 10, 15)]
+    job.batch(1, 1000.0, kafka(*offsets), entry("opaque", "opaque", 7))
+    assert job.at(1001.0).lag_rows is None  # no rate yet: it is extrapolated from two batches
+    offsets = [{"bids": {"0": end}} for end in (10, 20, 30)]
+    job.batch(2, 1002.0, kafka(*offsets), entry("opaque", "opaque", 7))
+    assert job.at(1002.0).lag_rows == 10
+
+
+RECORDED: dict[str, tuple[dict[str, str], dict[str, Any], tuple[Any, ...]]] = {
+    "Auto Loader": (
+        {"numFilesOutstanding": "12", "numBytesOutstanding": "1200"},
+        {"start": {"seqNum": 10, "sourceVersion": 1}, "end": {"seqNum": 14, "sourceVersion": 1}},
+        (12 * 25.0, 12.0, "files", None),
+    ),
+    "Kafka-like": (
+        {"avgOffsetsBehindLatest": "5.5", "maxOffsetsBehindLatest": "8"},
+        {"start": {"t": {"0": 0, "1": 0}}, "end": {"t": {"0": 40, "1": 60}}},
+        (11.0, 11.0, "rows", None),
+    ),
+    "Kinesis": (
+        {"avgMsBehindLatest": "2500", "maxMsBehindLatest": "4000", "minMsBehindLatest": "0"},
+        {"start": '[{"shard":"a"}]', "end": '[{"shard":"a"}]'},
+        (None, None, None, 4.0),
+    ),
+    "Event Hubs": (
+        {},
+        {
+            "start": {"hub": {"0": 100, "1": 0}},
+            "end": {"hub": {"0": 150, "1": 50}},
+            "latest": {"hub": {"0": 170, "1": 50}},
+        },
+        (20.0, 20.0, "offsets", None),
+    ),
+    "nothing": ({}, {"start": "x", "end": "y"}, (None, None, None, None)),
+    "unknown numbers": (
+        {"numFilesOutstanding": "NaN", "numBytesOutstanding": "-1"},
+        {"start": "x", "end": "y"},
+        (None, None, None, None),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_reported_metrics_and_offsets_are_a_backlog_with_its_unit(observed, name):
+    metrics, offsets, expected = RECORDED[name]
+    job = observed(ReportedBacklog())
+    source = entry(offsets["start"], offsets["end"], 100, metrics=metrics)
+    job.batch(3, 1000.0, {**source, "latestOffset": offsets.get("latest")})
+    view = job.at(1000.0)
+    assert (view.lag_rows, view.lag_counted, view.lag_unit, view.lag_s) == expected
+
+
+def test_the_reader_follows_from_the_description(tmp_path):
+    def kind(description: str, checkpoint: str | None = f"{tmp_path}", remote: Any = None) -> str:
+        return type(reader_of(description, 0, checkpoint, remote)).__name__
+
+    assert kind("KafkaV2[Subscribe[bids]]") == "NoneType"
+    assert kind("FileStreamSource[file:/in]") == "FileBacklog"
+    assert kind("FileStreamSource[file:/in]", None) == "NoneType"
+    assert kind("FileStreamSource[file:/in/*.json]") == "NoneType"
+    assert kind("DeltaSource[file:/table]", None) == "DeltaBacklog"
+    assert kind("DeltaSource[s3a://b/table]") == "NoneType"
+    assert kind("KinesisV2[stream]") == "ReportedBacklog"
