@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,12 +54,14 @@ def doctor(
     Example: rheostat doctor --journal out/demo/journal
     """
     from rheostat.diagnosis.computer import machine_findings
+    from rheostat.diagnosis.hosting import platform_findings
     from rheostat.diagnosis.journal_binding import finding_of
 
     given = pairs(settings or (), "setting", "spark.executor.cores=4")
     bound = _bindings(journal) if journal else ()
     findings = [
         *machine_findings(),
+        *platform_findings(given, os.environ),
         *_shape(checkpoint, given, slots),
         *(finding_of(binding, str(checkpoint or "CHECKPOINT")) for binding in bound),
     ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
 from rheostat.clusters.registry import cluster_manager
+from rheostat.diagnosis.hosting import platform_findings
 from rheostat.diagnosis.journal_binding import bindings, finding_of
 from rheostat.model import Finding, Limits, Observation
 from rheostat.spark.internals.internals import Internals, internals_of
@@ -69,11 +71,17 @@ def examine(spark: Any) -> Findings:
     return Findings(
         (
             *_scaling(spark),
+            *platform_findings(_settings(spark), os.environ),
             *fleet,
             *dict.fromkeys(advice),
             *(finding_of(binding) for binding in bound),
         )
     )
+
+
+def _settings(spark: Any) -> dict[str, str]:
+    """Return the settings with which an application was started; none in a Connect session."""
+    return {} if is_connect(spark) else dict(spark.sparkContext.getConf().getAll())
 
 
 def _progress(spark: Any) -> Iterator[Observation]:
