@@ -153,6 +153,13 @@ class Observation:
     trigger_s: float | None = None
     """Trigger interval; 0 where batches run back to back."""
 
+    real_time_s: float | None = None
+    """Duration of a batch in real-time mode; absent with other triggers. The times of its batches
+    and ``in_flight`` are then absent: a batch that lasts is not late."""
+
+    real_time_slots: int | None = None
+    """Slots that the running real-time batch holds: the tasks of all its stages at once."""
+
     in_flight: InFlight | None = None
     state_rows: int | None = None
     state_bytes: int | None = None

@@ -23,6 +23,7 @@ from rheostat.spark.sensing.capabilities.query_shape import (
     Query,
     shape,
 )
+from rheostat.spark.sensing.queries.in_flight import stage_tasks
 from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of
 from rheostat.spark.warming.warm_start import of_session
 
@@ -72,11 +73,27 @@ def examine(spark: Any) -> Findings:
         (
             *_scaling(spark),
             *platform_findings(_settings(spark), os.environ),
+            *(_real_time(spark, internals.queries) if internals else ()),
             *fleet,
             *dict.fromkeys(advice),
             *(finding_of(binding) for binding in bound),
         )
     )
+
+
+def _real_time(spark: Any, queries: Queries) -> Iterator[Finding]:
+    """Yield the slots that queries in real-time mode hold, with the slots of the session."""
+    for query in spark.streams.active:
+        batch_s = queries.real_time_s(query)
+        if batch_s is None:
+            continue
+        done, left = stage_tasks(spark.sparkContext.statusTracker())
+        held = f"{(done or 0) + (left or 0)} slots" if left else "its slots"
+        line = (
+            f"batches of {batch_s:g} s hold {held} at once (source partitions plus shuffle"
+            f" partitions) of {spark.sparkContext.defaultParallelism}; executors are not removed"
+        )
+        yield Finding(topic=f"real-time mode of {query.name or query.id}", state="good", line=line)
 
 
 def _settings(spark: Any) -> dict[str, str]:

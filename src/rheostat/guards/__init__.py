@@ -11,6 +11,7 @@ from rheostat.guards.bounds import Bounds
 from rheostat.guards.budget import Budget
 from rheostat.guards.cooldown import Cooldown
 from rheostat.guards.over_provisioning import OverProvisioning
+from rheostat.guards.real_time import RealTime
 from rheostat.guards.receiver_room import ReceiverRoom
 from rheostat.guards.reversal import Reversal
 from rheostat.guards.schedule import ExcludedPeriods, Schedule
@@ -28,6 +29,7 @@ __all__ = [
     "Guard",
     "Guarded",
     "OverProvisioning",
+    "RealTime",
     "ReceiverRoom",
     "Reversal",
     "Schedule",
@@ -90,6 +92,7 @@ def standard_guards(
         reversal,
         cooldown or Cooldown(),
         ReceiverRoom(),
+        RealTime(),
         schedule,
         # Last: what a guard before it raises, such as the receivers' room, never crosses the
         # ceiling.

@@ -10,6 +10,7 @@ GUARDS = {
     "cooldown": "cooldown",
     "excluded_periods": "excluded period",
     "over_provisioning": "over-provisioning",
+    "real_time": "slots of a real-time batch",
     "receiver_room": "room for receivers",
     "reversal": "a scale-in that was taken back",
     "schedule": "schedule",

@@ -48,6 +48,7 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         state_rows=_total(q.state_rows for q in queries),
         state_bytes=_total(q.state_bytes for q in queries),
         batch_rows=_rows(queries, shares),
+        real_time_s=max((q.real_time_s for q in queries if q.real_time_s), default=None),
         stages=_stages(queries, shares),
         in_flight=max(
             (q.in_flight for q in queries if q.in_flight),

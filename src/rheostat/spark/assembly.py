@@ -209,7 +209,11 @@ def _sensor(
 ) -> SparkSensor:
     changed = BrokerLog((settings.kafka or {}).get("bootstrap.servers", "")).changed
     private: dict[str, Any] = (
-        {"trigger_s": internals.queries.trigger_s, "committed": partial(committed_by, internals)}
+        {
+            "trigger_s": internals.queries.trigger_s,
+            "committed": partial(committed_by, internals),
+            "real_time_s": internals.queries.real_time_s,
+        }
         if internals
         else {}
     )

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from rheostat.diagnosis.examination import _progress, _query, _reads_all, _slots, examine
+from rheostat.diagnosis.examination import (
+    _progress,
+    _query,
+    _reads_all,
+    _real_time,
+    _slots,
+    examine,
+)
 from rheostat.diagnosis.journal_binding import bindings
 from rheostat.spark.sensing.queries.progress import batch_of
 
@@ -41,6 +48,20 @@ def test_a_live_session_whose_batches_are_planned_for_seconds_is_bound_by_its_dr
     (found,) = bindings(_progress(spark))
     assert (found.query, found.kind) == ("orders", "driver")
     assert "queryPlanning 3.00 s" in found.line
+
+
+def test_a_query_in_real_time_mode_shows_the_slots_that_it_holds():
+    stages = [SimpleNamespace(numTasks=8, numCompletedTasks=0)] * 2
+    tracker = SimpleNamespace(getActiveStageIds=lambda: [0, 1], getStageInfo=stages.__getitem__)
+    spark = SimpleNamespace(
+        sparkContext=SimpleNamespace(defaultParallelism=20, statusTracker=lambda: tracker),
+        streams=SimpleNamespace(active=[SimpleNamespace(name="orders"), SimpleNamespace(name="b")]),
+    )
+    read = {"orders": 300.0, "b": None}
+    queries: Any = SimpleNamespace(real_time_s=lambda query: read[query.name])
+    (finding,) = _real_time(spark, queries)
+    assert finding.topic == "real-time mode of orders"
+    assert finding.line.startswith("batches of 300 s hold 16 slots at once")
 
 
 def kafka(batch: int, taken: int, there: int) -> dict[str, Any]:

@@ -31,13 +31,14 @@ def test_without_options_those_that_are_always_on_are_on():
         "reversal",
         "cooldown",
         "receiver_room",
+        "real_time",
         "bounds",
     ]
     assert "reversal" not in names(LoopOptions(reversal_hold_s=0.0))
 
 
 def test_a_recording_has_no_cooldown():
-    assert names() == ["stale_data", "receiver_room", "bounds"]
+    assert names() == ["stale_data", "receiver_room", "real_time", "bounds"]
 
 
 def test_the_loops_options_are_those_of_cooldown_and_stale_data():

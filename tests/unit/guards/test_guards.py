@@ -128,6 +128,7 @@ def test_new_guards_are_off_unless_given_and_stand_in_one_order():
         "stale_data",
         "cooldown",
         "receiver_room",
+        "real_time",
         "bounds",
     ]
     every = standard_guards(
@@ -144,7 +145,7 @@ def test_new_guards_are_off_unless_given_and_stand_in_one_order():
     )
     order = (
         "over_provisioning stabilization undo stale_data step_limits budget"
-        " excluded_periods cooldown receiver_room schedule bounds"
+        " excluded_periods cooldown receiver_room real_time schedule bounds"
     )
     assert [rule.name for rule in every] == order.split()
 
@@ -167,6 +168,7 @@ def test_each_guard_has_a_memory_of_its_own():
         "stale_data": {},
         "cooldown": {"changed_s": None, "seen": (100.0, 3)},
         "receiver_room": {},
+        "real_time": {},
         "bounds": {},
     }
 

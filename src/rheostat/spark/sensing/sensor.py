@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 from rheostat.model import Observation
 from rheostat.ports import Sensor
 from rheostat.signals.lag import Offsets
+from rheostat.spark.sensing.queries.in_flight import stage_tasks
 from rheostat.spark.sensing.query_tracker import LatestOffsets, QueryTracker
 from rheostat.spark.sensing.resource_usage import LocalUsage, StageUsage
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, busy_share
 from rheostat.spark.sensing.source_tracker import Readers
 
+_log = logging.getLogger("rheostat")
 _POLL_S = 15.0
 """The executors' endpoint is asked this often: 20 to 60 ms of the driver's CPU a call while its JVM
 is young."""
@@ -30,7 +33,8 @@ class SparkSensor(Sensor):
     return None. ``local`` reports what executors on this computer use, ``stages`` what only stages
     report, ``receivers`` how many receivers the fleets of the application need. ``broker_changed``
     is called when the broker stops or starts answering, and at the first tick. ``readers`` returns
-    the backlog reader of a source other than Kafka.
+    the backlog reader of a source other than Kafka, ``real_time_s`` the batch duration of a query
+    in real-time mode.
     """
 
     def __init__(
@@ -45,7 +49,11 @@ class SparkSensor(Sensor):
         broker_changed: Callable[[bool, float], None] = lambda *_: None,
         committed: Callable[[Any], Offsets | None] = lambda _: None,
         readers: Readers = lambda *_: None,
+        real_time_s: Callable[[Any], float | None] = lambda _: None,
     ) -> None:
+        self._real_time_s = real_time_s
+        self._real_time: dict[str, float | None] = {}
+        """The duration of the real-time batches of each run; None with other triggers."""
         self._readers = readers
         self._committed = committed
         self._spark = spark
@@ -80,7 +88,16 @@ class SparkSensor(Sensor):
         shared = self._executors(now)
         # Stages do not name their query, so with several queries tasks cannot be attributed.
         tasks = self._tasks if len(running) == 1 else None
-        observations = [tracker.observe(shared, tasks, now) for tracker in self._trackers.values()]
+        self._real_time = {
+            run_id: self._real_time[run_id]
+            if run_id in self._real_time
+            else self._batch_s_in_real_time(query)
+            for run_id, query in running.items()
+        }
+        observations = [
+            in_real_time(tracker.observe(shared, tasks, now), self._real_time[run_id], tasks)
+            for run_id, tracker in self._trackers.items()
+        ]
         self.stateful = any(observation.state_partitions for observation in observations)
         up = self._check_broker(any(tracker.topics for tracker in self._trackers.values()), now)
         observations = [replace(observation, broker_up=up) for observation in observations]
@@ -95,6 +112,16 @@ class SparkSensor(Sensor):
         return QueryTracker(
             query, self._offsets, self._trigger_s, self._committed, self._stages, self._readers
         )
+
+    def _batch_s_in_real_time(self, query: Any) -> float | None:
+        batch_s = self._real_time_s(query)
+        if batch_s is not None:
+            name = query.name or query.id
+            text = (
+                f"query {name} runs in real-time mode, in batches of {batch_s:g} s: its executors"
+            )
+            _log.warning("rheostat: %s are not reduced while it runs", text)
+        return batch_s
 
     def _check_broker(self, requested: bool, now: float) -> bool | None:
         """Return whether the broker answered at this tick; it is asked for nothing but an answer
@@ -148,6 +175,25 @@ class SparkSensor(Sensor):
                 default=None,
             ),
         )
+
+
+def in_real_time(query: Observation, batch_s: float | None, tasks: Any) -> Observation:
+    """Return the observation of a query whose batches last ``batch_s`` seconds in real-time mode:
+    how long they last says nothing of its load. Unchanged with other triggers.
+    """
+    if batch_s is None:
+        return query
+    done, left = stage_tasks(tasks) if tasks is not None else (None, None)
+    return replace(
+        query,
+        real_time_s=batch_s,
+        real_time_slots=None if done is None or left is None else done + left,
+        in_flight=None,
+        batch_s=None,
+        batch_parts_s=None,
+        batch_rows=None,
+        latency_s=None,
+    )
 
 
 def _of_all(queries: list[Observation]) -> list[Observation]:

@@ -526,3 +526,22 @@ def test_the_second_look_at_the_executors_comes_early_and_the_others_every_15_se
         0.5,
         1.0,
     ]
+
+
+def test_a_long_batch_in_real_time_mode_is_not_late_and_shows_the_slots_that_it_holds(
+    batch, caplog
+):
+    query, broker = Query(), Broker(100)
+    query.lastProgress = batch(3, 1000.0, 300.0, 50, 100, 100)
+    query.status = RUNNING
+    sensor = sensor_of(
+        Session(query), Endpoint([("0", 0.0)]), offsets=broker, real_time_s=lambda _: 300.0
+    )
+    for now in (1500.0, 1550.0):
+        (view,) = sensor.observe(now)
+    assert (view.real_time_s, view.real_time_slots) == (300.0, 8)
+    assert (view.in_flight, view.batch_s, view.batch_rows) == (None, None, None)
+    assert [record.getMessage() for record in caplog.records] == [
+        "rheostat: query q1 runs in real-time mode, in batches of 300 s: its executors are not"
+        " reduced while it runs"
+    ]

@@ -97,6 +97,15 @@ class Queries:
         except (Py4JError, AttributeError):
             return None
 
+    def real_time_s(self, query: Any) -> float | None:
+        """Return the duration of a batch in real-time mode; None with other triggers."""
+        try:
+            trigger = query._jsq.streamingQuery().trigger()
+            is_real_time = str(trigger.toString()).startswith("RealTimeTrigger")
+            return float(trigger.batchDurationMs()) / 1000 if is_real_time else None
+        except ABSENT:
+            return None
+
     def state_folder(self, query: Any) -> str | None:
         """Return the state folder (``StreamExecution.resolvedCheckpointRoot``); None if unknown."""
         try:

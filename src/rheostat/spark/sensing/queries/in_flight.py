@@ -37,7 +37,7 @@ def in_flight(
     if last is None or not runs_batch(status):
         return None
     elapsed_s = max(0.0, now - batch_start_s(last, trigger_s, quiet_s))
-    done, left = _tasks(tracker) if tracker is not None else (None, None)
+    done, left = stage_tasks(tracker) if tracker is not None else (None, None)
     return InFlight(elapsed_s=elapsed_s, tasks_done=done, tasks_left=left)
 
 
@@ -64,7 +64,8 @@ def batch_start_s(last: ReportedBatch, trigger_s: float | None, quiet_s: float =
     )
 
 
-def _tasks(tracker: Any) -> tuple[int | None, int | None]:
+def stage_tasks(tracker: Any) -> tuple[int | None, int | None]:
+    """Return the tasks done and left of the active stages; None without any."""
     stages = [
         stage
         for stage in map(tracker.getStageInfo, tracker.getActiveStageIds())
