@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from rheostat.control.series_file import SeriesWriter
 from rheostat.journal.record import to_line
 from rheostat.journal.starts import Start, append_event
 from rheostat.journal.summary import SummaryWriter
@@ -66,6 +67,7 @@ def write(folder: Path, days: float) -> int:
     append_event(folder, start(first_s))
     summary = SummaryWriter(folder)
     summary.begin()
+    series = SeriesWriter(lambda: folder)
     size = 4
     for number, first in enumerate(range(0, ticks, PER_SEGMENT)):
         path, offset = folder / f"segment-{number:05d}.jsonl", 0
@@ -76,6 +78,7 @@ def write(folder: Path, days: float) -> int:
                 offset += file.write(to_line(tick_record) + "\n")
                 # The file is then as old as it may be while a job runs.
                 summary.add(tick_record, path.name, offset)
+                series.add(tick_record)
                 size = target
     return ticks
 

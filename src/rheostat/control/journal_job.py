@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from rheostat.control.health import health
-from rheostat.control.series import Bucket, Fold, columns, kind_of, resample
-from rheostat.control.series_file import WIDTH_S, SeriesReader
+from rheostat.control.journal_series import JournalSeries
+from rheostat.control.series import Bucket, columns, most_frequent, resample
+from rheostat.control.series_file import WIDTH_S
 from rheostat.journal.evidence_terms import term
 from rheostat.journal.explanation import explain, format_observation, verdict
-from rheostat.journal.reading import (
-    Place,
-    last_record,
-    place_of,
-    record_at,
-    records_from,
-    records_until,
-)
+from rheostat.journal.reading import record_at
 from rheostat.journal.retention import segments
 from rheostat.journal.savings import BEFORE, MAX, saving, total
 from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Command, Start, read_events, starts_of
@@ -30,9 +23,6 @@ from rheostat.journal.status import Alive, job_status, size_before, status_json
 from rheostat.journal.summary import summarize
 from rheostat.journal.totals import DAY_S, date_of, longest_gap_s
 from rheostat.model import Record
-
-RECENT_S = 3 * 3600.0
-"""Up to here single ticks are kept; older ones are shown by the minute."""
 
 _LATE_S = 600.0
 _MOST_POINTS = 2000
@@ -53,12 +43,7 @@ class JournalJob:
         self.name = name or folder.name
         self._alive = alive
         self._clock = clock
-        self._lock = threading.Lock()
-        self._minutes = SeriesReader(folder)
-        self._older: list[Bucket] | None = None
-        self._recent: list[Bucket] = []
-        self._fold = Fold(0.0, ())
-        self._place: Place | None = None
+        self._series = JournalSeries(folder)
         self._overview: tuple[Any, dict[str, Any]] | None = None
 
     def version(self) -> tuple[Any, ...]:
@@ -75,7 +60,7 @@ class JournalJob:
         if cached and cached[0] == version:
             return cached[1]
         status = job_status(self.folder, now, self._alive)
-        late_share = self._late_share()
+        late_share = self._late_share(status.last_t_s)
         answer = {
             **status_json(status),
             "name": status.application or self.name,
@@ -91,24 +76,15 @@ class JournalJob:
     def series(self, from_s: float | None, to_s: float | None, points: int) -> dict[str, Any]:
         """Return the columns of the charts between two times; None is the first and the last."""
         points = max(10, min(points, _MOST_POINTS))
-        buckets, starts = self._between(from_s, to_s)
+        buckets, starts, width_s = self._between(from_s, to_s, points)
         if not buckets:
             return {"t": [], "first_s": None, "last_s": None}
-        span_s = buckets[-1].end_s - buckets[0].t_s
-        width_s = span_s / points
         shown = list(resample(buckets, width_s)) if len(buckets) > points else buckets
         gap_s = max(longest_gap_s(starts[-1] if starts else None), 3 * width_s)
-        if shown[0].t_s < self._recent_from():
+        if any(bucket.ticks > 1 for bucket in shown[:2]):
             gap_s = max(gap_s, 3 * WIDTH_S)
-        first_s, last_s = self.extent()
+        first_s, last_s = self._series.extent()
         return {**columns(shown, starts, gap_s), "first_s": first_s, "last_s": last_s}
-
-    def extent(self) -> tuple[float | None, float | None]:
-        """Return the times of the first and of the last record."""
-        first = next((record for _, record in records_from(self.folder, Place())), None)
-        firsts = [b.t_s for b in (*self._minutes.buckets[:1], *self._recent[:1])]
-        first_s = min([*firsts, *([first.t_s] if first else [])], default=None)
-        return first_s, self._recent[-1].end_s if self._recent else first_s
 
     def decisions(
         self, from_s: float | None, to_s: float | None, limit: int = _MOST_DECISIONS
@@ -116,7 +92,7 @@ class JournalJob:
         """Return the changes between two times and why nothing was changed in between, the newest
         first.
         """
-        buckets, starts = self._between(from_s, to_s)
+        buckets, starts, _ = self._between(from_s, to_s, _MOST_POINTS // 2)
         commands = [item for item in read_events(self.folder) if isinstance(item, Command)]
         entries = [*_entries(buckets), *map(_start_entry, starts), *map(_command_entry, commands)]
         inside = [
@@ -156,68 +132,23 @@ class JournalJob:
             for name, wanted in days.items()
         }
 
-    def _late_share(self) -> float | None:
-        buckets, _ = self._between(None, None, recent_only=True)
-        if not buckets:
+    def _late_share(self, last_s: float | None) -> float | None:
+        if last_s is None:
             return None
-        newest = [b for b in buckets if b.end_s > buckets[-1].end_s - _LATE_S]
-        rows = sum(bucket.rows for bucket in newest)
-        return sum(bucket.late_rows for bucket in newest) / rows if rows else None
+        buckets, _ = self._series.between(last_s - _LATE_S, None)
+        rows = sum(bucket.rows for bucket in buckets)
+        return sum(bucket.late_rows for bucket in buckets) / rows if rows else None
 
     def _between(
-        self, from_s: float | None, to_s: float | None, recent_only: bool = False
-    ) -> tuple[list[Bucket], list[Start]]:
-        with self._lock:
-            starts = self._refresh()
-            buckets = self._recent
-            since_s = self._recent_from()
-            if not recent_only and (from_s is None or from_s < since_s):
-                buckets = [*self._until(since_s), *buckets]
-            return [
-                bucket
-                for bucket in buckets
-                if (from_s is None or bucket.end_s >= from_s)
-                and (to_s is None or bucket.t_s <= to_s)
-            ], starts
-
-    def _recent_from(self) -> float:
-        return self._recent[0].t_s if self._recent else float("inf")
-
-    def _refresh(self) -> list[Start]:
-        """Read what was added to the journal."""
-        starts = starts_of(read_events(self.folder))
-        self._fold.starts = starts
-        if self._place is None:
-            newest = last_record(self.folder)
-            last_s = newest.t_s if newest else None
-            self._place = place_of(self.folder, (last_s or 0.0) - RECENT_S)
-        for place, record in records_from(self.folder, self._place):
-            self._place = place
-            bucket = self._fold.add(record)
-            if bucket is not None:
-                self._recent.append(bucket)
-        rest = self._fold.rest()
-        if rest is not None:
-            self._recent.append(rest)
-        if self._recent and self._recent[0].t_s < self._recent[-1].t_s - 1.5 * RECENT_S:
-            oldest_s = self._recent[-1].t_s - RECENT_S
-            self._recent = [bucket for bucket in self._recent if bucket.t_s >= oldest_s]
-        return starts
-
-    def _until(self, since_s: float) -> list[Bucket]:
-        """Return the minutes before a time: from the file beside the journal, and where that began
-        later than the journal from its records.
-        """
-        self._minutes.refresh()
-        minutes = [bucket for bucket in self._minutes.buckets if bucket.end_s < since_s]
-        if self._older is None:
-            begin_s = minutes[0].t_s if minutes else since_s
-            fold = Fold(WIDTH_S, self._fold.starts)
-            read = (fold.add(record) for record in records_until(self.folder, begin_s))
-            self._older = [bucket for bucket in read if bucket is not None]
-            rest = fold.rest()
-            self._older += [rest] if rest else []
-        return [*self._older, *minutes]
+        self, from_s: float | None, to_s: float | None, points: int
+    ) -> tuple[list[Bucket], list[Start], float]:
+        """Return the buckets between two times, the starts, and the width of one of ``points``."""
+        extent = self._series.extent()
+        if extent[0] is None or extent[1] is None:
+            return [], [], 0.0
+        begin_s, end_s = max(extent[0], from_s or 0.0), min(extent[1], to_s or extent[1])
+        width_s = max(0.0, end_s - begin_s) / points
+        return *self._series.between(from_s, to_s, width_s), width_s
 
 
 def record_json(record: Record) -> dict[str, Any]:
@@ -294,16 +225,10 @@ def _entries(buckets: Sequence[Bucket]) -> Iterator[dict[str, Any]]:
 
 
 def _kept(buckets: Sequence[Bucket]) -> Iterator[dict[str, Any]]:
-    counts: Counter[str] = Counter()
-    texts: dict[str, str] = {}
-    for bucket in buckets:
-        for text, count in bucket.reasons.items():
-            kind = kind_of(text)
-            counts[kind] += count
-            texts[kind] = text
+    counts = most_frequent((bucket.reasons for bucket in buckets), None)
     if not counts:
         return
-    ticks = counts.total()
+    ticks = sum(counts.values())
     target = buckets[-1].target
     yield {
         "t_s": buckets[0].t_s,
@@ -312,7 +237,7 @@ def _kept(buckets: Sequence[Bucket]) -> Iterator[dict[str, Any]]:
         "before": target,
         "after": target,
         "reasons": [
-            {"reason": texts[kind], "share": count / ticks} for kind, count in counts.most_common(3)
+            {"reason": text, "share": count / ticks} for text, count in islice(counts.items(), 3)
         ],
     }
 

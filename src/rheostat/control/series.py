@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import Any
@@ -173,7 +173,7 @@ def _bucket(ticks: Sequence[Record], passed_s: Sequence[float], starts: Sequence
     if ticks[-1].queries[1:]:
         lags = {query.query or "": query.lag_rows for query in ticks[-1].queries}
         bucket.lags = {name: rows for name, rows in lags.items() if rows is not None}
-    bucket.reasons = _reasons(ticks)
+    bucket.reasons = most_frequent({reason(record): 1} for record in ticks)
     return bucket
 
 
@@ -239,21 +239,16 @@ def _parts(observations: Sequence[Observation]) -> dict[str, float]:
     }
 
 
-def _reasons(ticks: Sequence[Record]) -> dict[str, int]:
-    """Return why nothing was changed, the newest wording of each kind with its number of ticks."""
+def most_frequent(reasons: Iterable[Mapping[str, int]], most: int | None = 3) -> dict[str, int]:
+    """Return the most frequent reasons with their counts; those that differ in their numbers only
+    are one, in its newest wording.
+    """
     texts: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    for record in ticks:
-        text = reason(record)
-        kind = kind_of(text)
-        texts[kind] = text
-        counts[kind] += 1
-    return {texts[kind]: count for kind, count in counts.most_common(3)}
-
-
-def kind_of(text: str) -> str:
-    """Return a reason without its numbers."""
-    return _NUMBERS.sub("#", text)
+    for text, count in (item for counted in reasons for item in counted.items()):
+        texts[kind := _NUMBERS.sub("#", text)] = text
+        counts[kind] += count
+    return {texts[kind]: count for kind, count in counts.most_common(most)}
 
 
 def merge(buckets: Sequence[Bucket]) -> Bucket:
@@ -273,6 +268,8 @@ def merge(buckets: Sequence[Bucket]) -> Bucket:
     merged.rows = sum(bucket.rows for bucket in buckets)
     merged.late_rows = sum(bucket.late_rows for bucket in buckets)
     merged.lags = buckets[-1].lags
+    merged.events = [event for bucket in buckets for event in bucket.events]
+    merged.reasons = most_frequent(bucket.reasons for bucket in buckets)
     with_parts = [bucket.parts_s for bucket in buckets if bucket.parts_s]
     names = {name for parts in with_parts for name in parts}
     merged.parts_s = {

@@ -1,5 +1,5 @@
-"""The series of a journal as a file beside its segments: one line per minute, so that a page of
-thirty days does not read thirty days of records.
+"""The series of a journal as files beside its segments: a line per minute, and a line per quarter
+of an hour, so that a page of thirty days does not read thirty days of records.
 """
 
 from __future__ import annotations
@@ -9,23 +9,27 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from rheostat.control.series import Bucket, Fold, from_line, to_line
+from rheostat.control.series import Bucket, Fold, from_line, merge, to_line
+from rheostat.journal.reading import bisect
 from rheostat.journal.starts import read_events, starts_of
 from rheostat.machine.atomic_file import write_atomic
 from rheostat.model import Record
 
-SERIES_FILE = "series.jsonl"
-WIDTH_S = 60.0
+SERIES_FILE, COARSE_FILE = "series.jsonl", "series-15min.jsonl"
+WIDTH_S, COARSE_S = 60.0, 900.0
 MOST_BYTES = 32 * 1024**2
 _log = logging.getLogger("rheostat")
 
 
 class SeriesWriter:
-    """Appends a line for each minute of records; ``folder`` returns where the journal is now."""
+    """Appends a line for each minute of records, and one for each quarter of an hour; ``folder``
+    returns where the journal is now.
+    """
 
     def __init__(self, folder: Callable[[], Path]) -> None:
         self._folder = folder
         self._fold = Fold(WIDTH_S, ())
+        self._quarter: list[Bucket] = []
         self._failed = False
 
     def add(self, record: Record) -> None:
@@ -42,45 +46,65 @@ class SeriesWriter:
     def close(self) -> None:
         """Write what the last minute has."""
         bucket = self._fold.rest()
-        if bucket is not None:
-            with suppress(OSError):
+        with suppress(OSError):
+            if bucket is not None:
                 self._write(bucket)
+            self._write_quarter()
 
     def _write(self, bucket: Bucket) -> None:
-        folder = self._folder()
-        path = folder / SERIES_FILE
+        if self._quarter and bucket.t_s // COARSE_S != self._quarter[0].t_s // COARSE_S:
+            self._write_quarter()
+        self._quarter.append(bucket)
         # Once a minute: settings that were changed from outside count from the next one on.
-        self._fold.starts = starts_of(read_events(folder))
-        with path.open("a", encoding="utf-8") as file:
-            file.write(f"{to_line(bucket)}\n")
-            is_full = file.tell() > MOST_BYTES
-        if is_full:
-            text = path.read_text(encoding="utf-8")[-MOST_BYTES // 2 :]
-            write_atomic(path, text.partition("\n")[2])
+        self._fold.starts = starts_of(read_events(self._folder()))
+        _append(self._folder() / SERIES_FILE, bucket)
+
+    def _write_quarter(self) -> None:
+        minutes, self._quarter = self._quarter, []
+        if minutes:
+            _append(self._folder() / COARSE_FILE, merge(minutes))
+
+
+def _append(path: Path, bucket: Bucket) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{to_line(bucket)}\n")
+        is_full = file.tell() > MOST_BYTES
+    if is_full:
+        text = path.read_text(encoding="utf-8")[-MOST_BYTES // 2 :]
+        write_atomic(path, text.partition("\n")[2])
 
 
 class SeriesReader:
-    """Reads the file of a journal, each line once."""
+    """Reads a file of series from a time on, each line once."""
 
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / SERIES_FILE
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._offset = 0
-        self.buckets: list[Bucket] = []
+        self._from_s = float("inf")
+        self._buckets: list[Bucket] = []
 
-    def refresh(self) -> None:
-        """Read the lines that were added."""
-        try:
-            size = self._path.stat().st_size
-            if size < self._offset:  # the writer has shortened it
-                self._offset, self.buckets = 0, []
-            if size == self._offset:
-                return
-            with self._path.open("rb") as file:
-                file.seek(self._offset)
-                text = file.read()
-        except OSError:
-            return
-        lines, _, _ = text.rpartition(b"\n")
-        self._offset += len(lines) + 1 if lines else 0
-        read = (from_line(line) for line in lines.decode("utf-8", "replace").splitlines())
-        self.buckets += [bucket for bucket in read if bucket is not None]
+    def first_s(self) -> float | None:
+        """Return the time of the first line; None without one."""
+        with suppress(OSError), self._path.open(encoding="utf-8") as file:
+            bucket = from_line(file.readline())
+            return bucket.t_s if bucket else None
+        return None
+
+    def since(self, from_s: float) -> list[Bucket]:
+        """Return what begins at or after a time, with the lines that were added by now."""
+        with suppress(OSError), self._path.open("rb") as file:
+            is_shorter = file.seek(0, 2) < self._offset  # the writer has removed the oldest lines
+            if from_s < self._from_s or is_shorter:
+                self._offset, self._from_s, self._buckets = bisect(file, from_s, _time), from_s, []
+            file.seek(self._offset)
+            lines, _, _ = file.read().rpartition(b"\n")
+            self._offset += len(lines) + 1 if lines else 0
+            read = (from_line(line) for line in lines.decode("utf-8", "replace").splitlines())
+            self._buckets += [bucket for bucket in read if bucket is not None]
+        return [bucket for bucket in self._buckets if bucket.t_s >= from_s]
+
+
+def _time(line: bytes) -> float | None:
+    with suppress(IndexError, ValueError):
+        return float(line.split(b",", 2)[1])
+    return None

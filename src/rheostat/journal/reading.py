@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +60,7 @@ def place_of(folder: Path, t_s: float) -> Place:
         with suppress(OSError), path.open("rb") as file:
             first_s = _time(file.readline())
             if first_s is not None and first_s < t_s:
-                return Place(path.name, _bisect(file, t_s))
+                return Place(path.name, bisect(file, t_s))
             last = Place(path.name, 0)
     return last
 
@@ -73,7 +73,7 @@ def record_at(folder: Path, t_s: float) -> Record | None:
             first_s = _time(file.readline())
             if first_s is None or first_s > t_s:
                 continue
-            end = _bisect(file, t_s + 1e-6)
+            end = bisect(file, t_s + 1e-6)
             file.seek(max(0, end - 256 * 1024))
             lines = file.read(end - file.tell()).splitlines()
             newest = next((r for line in reversed(lines) if (r := read_line(line))), None)
@@ -87,7 +87,15 @@ def last_record(folder: Path) -> Record | None:
     return record_at(folder, float("inf"))
 
 
-def _bisect(file: BinaryIO, t_s: float) -> int:
+def _time(line: bytes) -> float | None:
+    match = _TIME.search(line[:200])
+    try:
+        return float(match[1]) if match else None
+    except ValueError:
+        return None
+
+
+def bisect(file: BinaryIO, t_s: float, time_of: Callable[[bytes], float | None] = _time) -> int:
     """Return the offset of the first line at or after a time, of lines in order of time."""
     low, high = 0, file.seek(0, 2)
     while low < high:
@@ -96,20 +104,12 @@ def _bisect(file: BinaryIO, t_s: float) -> int:
         if middle:
             file.readline()  # the rest of a line that began before
         begin = file.tell()
-        time_s = _time(file.readline())
+        time_s = time_of(file.readline())
         if begin >= high or time_s is None or time_s >= t_s:
             high = middle
         else:
             low = file.tell()
     return low
-
-
-def _time(line: bytes) -> float | None:
-    match = _TIME.search(line[:200])
-    try:
-        return float(match[1]) if match else None
-    except ValueError:
-        return None
 
 
 def records(path: Path) -> Iterator[tuple[str, Record]]:

@@ -2,12 +2,17 @@
 """What a page shows of a journal."""
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.unit.control.test_series import tick
 from tests.unit.journal.test_totals import NOON_S, start
 
 from rheostat.control.journal_job import JournalJob
+from rheostat.control.journal_series import JournalSeries
 from rheostat.control.series_file import SERIES_FILE, SeriesWriter
 from rheostat.journal.folder import FolderJournal
 from rheostat.journal.reading import Place, place_of, record_at, records_from
@@ -87,6 +92,28 @@ def test_old_times_come_from_the_file_of_minutes_and_else_from_the_records(tmp_p
         shown.append(JournalJob(tmp_path / name).series(None, None, 2000))
     assert shown[0]["rate"] == shown[1]["rate"]
     assert shown[0]["now"] == records[-1].t_s
+
+
+@given(
+    st.integers(1, 120),
+    st.sampled_from([5, 60, 300, 3600]),
+    st.floats(0.0, 1.0),
+    st.sampled_from([0.0, 30.0, 100.0, 2000.0]),
+)
+@settings(max_examples=30, deadline=None)
+def test_every_tick_is_in_one_bucket_whatever_the_width_of_the_chart(count, step_s, at, width_s):
+    records = [tick(place * step_s / 5) for place in range(count)]
+    with TemporaryDirectory() as name:
+        journal(Path(name), records, indexed=True)
+        series = JournalSeries(Path(name))
+        from_s = NOON_S + at * count * step_s
+        for begin_s in (None, from_s, None):
+            buckets, _ = series.between(begin_s, None, width_s)
+            times = [bucket.t_s for bucket in buckets]
+            assert times == sorted(set(times))
+            ticks = sum(bucket.ticks for bucket in buckets)
+            inside = sum(record.t_s >= (begin_s or 0.0) for record in records)
+            assert inside <= ticks <= inside + 900 / step_s  # the first bucket may begin before
 
 
 def test_a_clock_that_jumps_back_is_no_error(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.unit.journal.test_totals import NOON_S, record, start
 
 from rheostat.control.series import Bucket, Fold, columns, from_line, merge, resample, to_line
-from rheostat.control.series_file import SERIES_FILE, SeriesReader, SeriesWriter
+from rheostat.control.series_file import COARSE_FILE, SERIES_FILE, SeriesReader, SeriesWriter
 from rheostat.model import Decision, GuardChange
 
 STARTS = [start(t_s=NOON_S - 5)]
@@ -113,14 +113,38 @@ def replace_rounded(bucket):
 
 
 def test_the_file_has_a_line_for_each_minute_and_is_read_once(tmp_path):
-    writer, reader = SeriesWriter(lambda: tmp_path), SeriesReader(tmp_path)
+    writer, reader = SeriesWriter(lambda: tmp_path), SeriesReader(tmp_path / SERIES_FILE)
     for place in range(25):
         writer.add(tick(place))
-    reader.refresh()
-    assert [bucket.ticks for bucket in reader.buckets] == [12, 12]
+    assert [bucket.ticks for bucket in reader.since(0.0)] == [12, 12]
     writer.close()
-    reader.refresh()
-    assert [bucket.ticks for bucket in reader.buckets] == [12, 12, 1]
+    assert [bucket.ticks for bucket in reader.since(0.0)] == [12, 12, 1]
+    assert [bucket.ticks for bucket in reader.since(NOON_S + 60)] == [12, 1]
+    assert reader.first_s() == NOON_S
+
+
+def test_the_coarse_file_has_what_the_minutes_add_up_to(tmp_path):
+    writer = SeriesWriter(lambda: tmp_path)
+    for place in range(500):
+        writer.add(tick(place, 3, 4 if place == 77 else 3, "more" if place == 77 else "steady"))
+    writer.close()
+    minutes, quarters = (
+        SeriesReader(tmp_path / name).since(0.0) for name in (SERIES_FILE, COARSE_FILE)
+    )
+    assert [bucket.ticks for bucket in quarters] == [180, 180, 140]
+    assert sum(b.rows for b in quarters) == pytest.approx(sum(b.rows for b in minutes))
+    assert [e for b in quarters for e in b.events] == [e for b in minutes for e in b.events]
+    assert quarters[1].reasons == {"steady": 180}
+
+
+def test_a_file_that_its_writer_has_shortened_is_read_again(tmp_path):
+    path = tmp_path / SERIES_FILE
+    lines = [to_line(bucket) for bucket in fold([tick(12 * minute) for minute in range(5)])]
+    path.write_text("\n".join(lines) + "\n")
+    reader = SeriesReader(path)
+    assert len(reader.since(0.0)) == 5
+    path.write_text("\n".join(lines[3:]) + "\n")
+    assert len(reader.since(0.0)) == 2
 
 
 def test_a_folder_that_cannot_be_written_is_logged_once(tmp_path, caplog):
