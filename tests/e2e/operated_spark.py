@@ -190,7 +190,7 @@ def asked(url: str, body: Any = None) -> Any:
 
 def resource(name: str, **spec: Any) -> dict[str, Any]:
     """A resource for the driver of that name, sized from outside."""
-    spec.setdefault("driver", {"selector": {"app": name}, "agentPort": PORT})
+    spec.setdefault("driver", {"selector": {"app": name}, "controlPort": PORT})
     return {
         "apiVersion": "rheostat.dev/v1alpha1",
         "kind": "StreamingApplication",

@@ -271,7 +271,7 @@ def say_running(plane: Plane, name: str, ip: str = "127.0.0.1") -> None:
 
 def resource(name: str, port: int, **spec: Any) -> dict[str, Any]:
     """A resource for the driver of that name."""
-    spec.setdefault("driver", {"selector": {"app": name}, "agentPort": port})
+    spec.setdefault("driver", {"selector": {"app": name}, "controlPort": port})
     return {
         "apiVersion": "rheostat.dev/v1alpha1",
         "kind": "StreamingApplication",

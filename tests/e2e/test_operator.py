@@ -173,7 +173,7 @@ def test_a_resource_that_is_deleted_leaves_the_job_and_nothing_behind(plane, dri
 def test_where_live_scaling_cannot_be_it_is_drained_stopped_and_started_again(plane, operator):
     driver = Driver(2, live=False)
     template = {"spec": {"nodeName": "here", "containers": [{"name": "c", "image": "none"}]}}
-    own = {"template": template, "agentPort": driver.port}
+    own = {"template": template, "controlPort": driver.port}
     plane.apply(resource("own", 0, mode="external", replicas=2, driver=own))
     pods = "/api/v1/namespaces/default/pods"
 
@@ -204,7 +204,7 @@ def test_a_controller_that_fights_causes_seven_changes_at_most_and_is_named(plan
     live, stiff = drive("fought", size=3), Driver(3, live=False)
     plane.apply(resource("fought", live.port, mode="external"))
     template = {"spec": {"nodeName": "here", "containers": [{"name": "c", "image": "none"}]}}
-    own = {"template": template, "agentPort": stiff.port}
+    own = {"template": template, "controlPort": stiff.port}
     plane.apply(resource("fought-own", 0, mode="external", replicas=3, driver=own))
     until(lambda: "fought-own-driver-1" in plane.kubectl("get", "pods"), "started")
     say_running(plane, "fought-own-driver-1")

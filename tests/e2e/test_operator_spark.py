@@ -81,7 +81,7 @@ def test_where_live_scaling_cannot_be_a_real_job_is_drained_stopped_and_started_
     template = {"metadata": {"labels": {"app": "own"}}, "spec": pod["spec"]}
     create(
         place_.plane,
-        resource("own", replicas=1, driver={"template": template, "agentPort": PORT}),
+        resource("own", replicas=1, driver={"template": template, "controlPort": PORT}),
     )
     first = Driver(place_, "own")
     until(lambda: first.at_work() == 1, "the query runs on 1 executor")

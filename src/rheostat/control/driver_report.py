@@ -51,7 +51,7 @@ def report_of(read: Any) -> Report:
     but a report of this schema.
     """
     if not isinstance(read, Mapping) or read.get("schema") != SCHEMA:
-        raise ValueError(f"not the report of an agent of schema {SCHEMA}: {read!r:.80}")
+        raise ValueError(f"not the report of a control API of schema {SCHEMA}: {read!r:.80}")
     known = {option.name for option in fields(Report)}
     given = {name: value for name, value in read.items() if name in known}
     given["sizing"] = sizing_of(given.get("sizing", {}))

@@ -16,7 +16,7 @@ from rheostat.errors import BadInput
 from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
 from rheostat.operator.driver_pod import driver_of, driver_pod
 from rheostat.operator.observed import Condition, Driver, Observed, Status, status_json, status_of
-from rheostat.operator.operator_ports import Agents, Cluster, Silent
+from rheostat.operator.operator_ports import Cluster, ControlApis, Endpoint, Silent
 from rheostat.operator.reconcile import Outcome, invalid, mirrored, reconcile
 from rheostat.operator.streaming_application import Application, application_of
 from rheostat.operator.written_sizes import Since, UnappliedSizes
@@ -24,6 +24,7 @@ from rheostat.operator.written_sizes import Since, UnappliedSizes
 _log = logging.getLogger("rheostat")
 _SOON_S = 1.0
 _FRESH_S = 1.0
+_SECRET_S = 30.0
 Body = Mapping[str, Any]
 
 
@@ -36,15 +37,16 @@ class Controller:
     def __init__(
         self,
         cluster: Cluster,
-        agents: Agents,
+        drivers: ControlApis,
         round_s: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._cluster = cluster
-        self._agents = agents
+        self._control = drivers
         self._round_s = round_s
         self._sizes, self._runs = Since(clock), Since(clock)
         self._unread = UnappliedSizes(clock)
+        self._secrets: dict[tuple[str, str], tuple[float, Mapping[str, str]]] = {}
         self._bodies: dict[str, Body] = {}
         self._wanted: dict[str, Application | BadInput] = {}
         self._pods: dict[str, Body] = {}
@@ -89,7 +91,7 @@ class Controller:
             self._forget(uid)
 
     async def report(self, namespace: str, name: str) -> Report | None:
-        """Return what an application's agent reports now; None where it cannot be had."""
+        """Return what an application's driver reports now; None where it cannot be had."""
         for uid, body in self._bodies.items():
             meta = body["metadata"]
             if (meta["namespace"], meta["name"]) == (namespace, name):
@@ -186,11 +188,25 @@ class Controller:
             unread=self._unread.size(uid),
         )
         try:
-            report = await self._agents.ask(f"{running[0].ip}:{wanted.agent_port}")
+            report = await self._control.ask(await self._endpoint(running[0], wanted))
         except Silent as silent:
             return replace(observed, silence=str(silent), silence_reason=silent.reason)
         self._reports[uid] = (time.monotonic(), report)
         return replace(observed, report=report)
+
+    async def _endpoint(self, driver: Driver, wanted: Application) -> Endpoint:
+        """Return how to call a driver; its Secret is read at most twice a minute."""
+        address = f"{driver.ip}:{wanted.control_port}"
+        if wanted.secret is None:
+            return Endpoint(address=address)
+        key = (wanted.namespace, wanted.secret)
+        read_s, values = self._secrets.get(key, (float("-inf"), {}))
+        if time.monotonic() - read_s > _SECRET_S:
+            values = await self._cluster.secret(*key)
+            self._secrets[key] = time.monotonic(), values
+        name = f"{wanted.name}.{wanted.namespace}.svc"
+        token, ca = values.get("token", "").strip(), values.get("ca.crt")
+        return Endpoint(address=address, token=token or None, ca=ca, name=name)
 
     def _drivers(self, wanted: Application) -> tuple[Driver, ...]:
         drivers = [
@@ -237,12 +253,12 @@ class Controller:
         ]
         if len(drivers) != 1:
             return
-        address = f"{drivers[0].ip}:{wanted.agent_port}"
         try:
+            endpoint = await self._endpoint(drivers[0], wanted)
             if isinstance(action, Drain):
-                await self._agents.drain(address)
+                await self._control.drain(endpoint)
             else:
-                await self._agents.direct(address, action.sizing)
+                await self._control.direct(endpoint, action.sizing)
         except Silent as silent:
             await self._refused(body, silent)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
-from rheostat.operator.operator_ports import Agents, Cluster
+from rheostat.operator.operator_ports import Cluster, ControlApis, Endpoint
 
 
 class NotLeading(Exception):
@@ -40,31 +40,35 @@ class FencedCluster:
         _check(self._leads)
         await self._cluster.stop(namespace, name, uid)
 
+    async def secret(self, namespace: str, name: str) -> Mapping[str, str]:
+        """Return the values of a Secret as text."""
+        return await self._cluster.secret(namespace, name)
+
     async def tell(self, body: Mapping[str, Any], kind: str, reason: str, message: str) -> None:
         """Write an event of a resource."""
         _check(self._leads)
         await self._cluster.tell(body, kind, reason, message)
 
 
-class FencedAgents:
-    """Agents that accept orders only while ``leads`` is true; reports are always available."""
+class FencedControlApis:
+    """Control APIs that take orders only while ``leads`` is true; reports are always available."""
 
-    def __init__(self, agents: Agents, leads: Callable[[], bool]) -> None:
-        self._agents, self._leads = agents, leads
+    def __init__(self, drivers: ControlApis, leads: Callable[[], bool]) -> None:
+        self._drivers, self._leads = drivers, leads
 
-    async def ask(self, address: str) -> Report:
-        """Return what an agent reports."""
-        return await self._agents.ask(address)
+    async def ask(self, endpoint: Endpoint) -> Report:
+        """Return the report of a driver."""
+        return await self._drivers.ask(endpoint)
 
-    async def direct(self, address: str, sizing: Sizing) -> Report:
-        """Set how an agent sizes its application."""
+    async def direct(self, endpoint: Endpoint, sizing: Sizing) -> Report:
+        """Set how a driver sizes its application."""
         _check(self._leads)
-        return await self._agents.direct(address, sizing)
+        return await self._drivers.direct(endpoint, sizing)
 
-    async def drain(self, address: str) -> Report:
-        """Order an agent to drain its queries."""
+    async def drain(self, endpoint: Endpoint) -> Report:
+        """Order a driver to drain its queries."""
         _check(self._leads)
-        return await self._agents.drain(address)
+        return await self._drivers.drain(endpoint)
 
 
 def _check(leads: Callable[[], bool]) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import kopf
 from kubernetes import client
 
-from rheostat.operator.agent_client import AgentClient
 from rheostat.operator.cluster_api import ApiCluster
+from rheostat.operator.control_client import ControlClient
 from rheostat.operator.controller import Controller
-from rheostat.operator.fence import FencedAgents, FencedCluster
+from rheostat.operator.fence import FencedCluster, FencedControlApis
 from rheostat.operator.metrics_server import certificate, context, serve
 from rheostat.operator.streaming_application import GROUP, PLURAL, ROLE, VERSION
 
@@ -52,33 +52,33 @@ def registry_of(terms: OperatorConfig) -> kopf.OperatorRegistry:
         settings.watching.server_timeout = 240
         settings.watching.client_timeout = 300
         settings.watching.connect_timeout = 10
-        kept["agents"] = AgentClient(terms.token)
+        kept["drivers"] = ControlClient(terms.token)
         cluster = FencedCluster(ApiCluster(), terms.leads)
-        agents = FencedAgents(kept["agents"], terms.leads)
-        kept["keeper"] = Controller(cluster, agents, terms.round_s)
+        drivers = FencedControlApis(kept["drivers"], terms.leads)
+        kept["controller"] = Controller(cluster, drivers, terms.round_s)
         if terms.metrics:
-            kept["metrics"] = await _serve(terms, kept["keeper"])
+            kept["metrics"] = await _serve(terms, kept["controller"])
 
     @kopf.on.cleanup(registry=registry)
     async def end(**_: Any) -> None:
-        kept["keeper"].close()
-        await kept["agents"].close()
+        kept["controller"].close()
+        await kept["drivers"].close()
         if "metrics" in kept:
             await kept["metrics"].cleanup()
 
     @kopf.on.event(GROUP, VERSION, PLURAL, registry=registry)
     async def resource(body: kopf.Body, type: str | None, **_: Any) -> None:  # noqa: A002
-        kept["keeper"].see(_plain(body), type == "DELETED")
+        kept["controller"].see(_plain(body), type == "DELETED")
 
     # Kopf fills an index before it calls any other handler: no resource is looked at before all
     # drivers' pods are known, or a driver that runs would be taken for one that is gone.
     @kopf.index("", "v1", "pods", labels=ROLE, registry=registry)
     async def drivers(body: kopf.Body, **_: Any) -> None:
-        kept["keeper"].see_pod(_plain(body))
+        kept["controller"].see_pod(_plain(body))
 
     @kopf.on.event("", "v1", "pods", labels=ROLE, registry=registry)
     async def pod(body: kopf.Body, type: str | None, **_: Any) -> None:  # noqa: A002
-        kept["keeper"].see_pod(_plain(body), type == "DELETED")
+        kept["controller"].see_pod(_plain(body), type == "DELETED")
 
     return registry
 

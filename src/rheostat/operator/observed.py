@@ -28,7 +28,7 @@ class Driver:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """The present state: driver pods by label, the agent's report or error, an older ``rival``.
+    """The present state: driver pods by label, the driver's report or error, an older ``rival``.
 
     ``stood_s`` is how long the resource's size has been the same, ``ran_s`` how long the driver has
     run. ``unread`` is a size that another controller keeps writing without effect.

@@ -1,12 +1,25 @@
-"""What the operator needs of the world: the cluster's API, and the agents of drivers."""
+"""What the operator needs of the world: the cluster's API, and the control APIs of drivers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """The control API of a driver: its address, its own token (None: that of the operator), and
+    with ``ca`` (PEM) TLS, where its certificate must be valid for ``name``.
+    """
+
+    address: str
+    token: str | None = field(default=None, repr=False)
+    ca: str | None = field(default=None, repr=False)
+    name: str = ""
 
 
 class Cluster(Protocol):
@@ -18,6 +31,10 @@ class Cluster(Protocol):
 
     async def write_scale(self, namespace: str, name: str, replicas: int) -> None:
         """Write the size of a resource's scale sub-resource."""
+        ...
+
+    async def secret(self, namespace: str, name: str) -> Mapping[str, str]:
+        """Return the values of a Secret as text; raises ``Silent`` where it cannot be read."""
         ...
 
     async def start(self, pod: Mapping[str, Any]) -> None:
@@ -33,24 +50,24 @@ class Cluster(Protocol):
         ...
 
 
-class Agents(Protocol):
-    """The agents of drivers; raises ``Silent`` where one does not answer as it should."""
+class ControlApis(Protocol):
+    """The control APIs of drivers; raises ``Silent`` where one does not answer as it should."""
 
-    async def ask(self, address: str) -> Report:
-        """Return what an agent reports."""
+    async def ask(self, endpoint: Endpoint) -> Report:
+        """Return the report of a driver."""
         ...
 
-    async def direct(self, address: str, sizing: Sizing) -> Report:
-        """Set how an agent sizes its application."""
+    async def direct(self, endpoint: Endpoint, sizing: Sizing) -> Report:
+        """Set how a driver sizes its application."""
         ...
 
-    async def drain(self, address: str) -> Report:
-        """Order an agent to drain its queries."""
+    async def drain(self, endpoint: Endpoint) -> Report:
+        """Order a driver to drain its queries."""
         ...
 
 
 class Silent(Exception):
-    """An agent did not answer, or refused; ``reason`` is that of the condition."""
+    """A control API did not answer, or refused; ``reason`` is that of the condition."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)

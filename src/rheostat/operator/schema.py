@@ -9,7 +9,7 @@ from rheostat.config import GuardOptions, MetricOptions
 from rheostat.control.sizing import MODES
 from rheostat.model import Limits
 from rheostat.operator.streaming_application import (
-    AGENT_PORT,
+    CONTROL_PORT,
     GROUP,
     KIND,
     PLURAL,
@@ -166,12 +166,19 @@ def _driver() -> dict[str, Any]:
                 "description": "The driver's pod (metadata, spec), started by the operator; its"
                 " containers get RHEOSTAT_EXECUTORS.",
             },
-            "agentPort": {
+            "secret": {
+                "type": "string",
+                "minLength": 1,
+                "description": "Secret in this namespace: token, the driver's own token, and"
+                " ca.crt, with which the operator speaks TLS and expects a certificate for"
+                " NAME.NAMESPACE.svc.",
+            },
+            "controlPort": {
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 65535,
-                "default": AGENT_PORT,
-                "description": "Port of the agent in the driver's pod.",
+                "default": CONTROL_PORT,
+                "description": "Port of the control API in the driver's pod.",
             },
         },
         rules=[(f"{one} == 1", "driver needs exactly one of " + ", ".join(SOURCES))],

@@ -12,7 +12,7 @@ from rheostat.errors import BadInput
 
 GROUP, VERSION, PLURAL = "rheostat.dev", "v1alpha1", "streamingapplications"
 KIND = "StreamingApplication"
-AGENT_PORT = 8085
+CONTROL_PORT = 8085
 SOURCES = ("selector", "sparkApplication", "template")
 """The three ways to select the driver; exactly one must be given."""
 
@@ -21,7 +21,9 @@ _SIZING = ("mode", "paused", "slo", "policy", "parameters", "limits", "guards", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """What a resource wants: sizing, and the driver (``labels``) or its ``template``."""
+    """What a resource wants: sizing, and the driver (``labels``) or its ``template``; ``secret``
+    names the Secret with the driver's own token and the certificates to trust.
+    """
 
     name: str
     namespace: str
@@ -30,7 +32,8 @@ class Application:
     sizing: Sizing = field(default_factory=Sizing)
     labels: Mapping[str, str] = field(default_factory=dict)
     template: Mapping[str, Any] | None = None
-    agent_port: int = AGENT_PORT
+    control_port: int = CONTROL_PORT
+    secret: str | None = None
 
 
 def application_of(body: Mapping[str, Any]) -> Application:
@@ -63,7 +66,8 @@ def application_of(body: Mapping[str, Any]) -> Application:
         sizing=sizing,
         labels=_labels(meta["name"], driver),
         template=driver.get("template"),
-        agent_port=driver.get("agentPort", AGENT_PORT),
+        control_port=driver.get("controlPort", CONTROL_PORT),
+        secret=driver.get("secret"),
     )
 
 

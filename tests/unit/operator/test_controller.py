@@ -27,6 +27,9 @@ class Api:
         self.done.append(("scale", name, replicas))
         self.bodies[name]["spec"]["replicas"] = replicas
 
+    async def secret(self, namespace, name):
+        return {}
+
     async def start(self, pod):
         self.done.append(("start", pod["metadata"]["name"]))
 

@@ -5,7 +5,10 @@ import pytest
 
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
-from rheostat.operator.fence import FencedAgents, FencedCluster, NotLeading
+from rheostat.operator.fence import FencedCluster, FencedControlApis, NotLeading
+from rheostat.operator.operator_ports import Endpoint
+
+ENDPOINT = Endpoint(address="host:1")
 
 
 class Kept:
@@ -28,8 +31,8 @@ WRITES = [
     (FencedCluster, "start", ({},)),
     (FencedCluster, "stop", ("ns", "pod", "uid")),
     (FencedCluster, "tell", ({}, "Normal", "Sized", "")),
-    (FencedAgents, "direct", ("host:1", Sizing())),
-    (FencedAgents, "drain", ("host:1",)),
+    (FencedControlApis, "direct", (ENDPOINT, Sizing())),
+    (FencedControlApis, "drain", (ENDPOINT,)),
 ]
 
 
@@ -50,5 +53,5 @@ def test_who_leads_does_it(kind, name, given):
 
 def test_anybody_may_ask():
     kept = Kept()
-    asyncio.run(FencedAgents(kept, lambda: False).ask("host:1"))
-    assert kept.done == [("ask", ("host:1",))]
+    asyncio.run(FencedControlApis(kept, lambda: False).ask(ENDPOINT))
+    assert kept.done == [("ask", (ENDPOINT,))]

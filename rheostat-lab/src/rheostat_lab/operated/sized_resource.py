@@ -61,7 +61,7 @@ def resource(way: str, demo: Demo, port: int, shortened: Shortened) -> dict[str,
     limits = {"min": demo.min_executors, "max": demo.max_executors}
     spec: dict[str, Any] = {
         "limits": limits,
-        "driver": {"selector": {"app": NAME}, "agentPort": port},
+        "driver": {"selector": {"app": NAME}, "controlPort": port},
     }
     if way == HPA:
         metrics = {"lagThresholdRows": shortened.threshold_rows, "windowS": shortened.window_s}

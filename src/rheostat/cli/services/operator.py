@@ -36,7 +36,7 @@ def run(
         list[str] | None, typer.Option(help="Namespaces to watch; default: all.")
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="File with the token of the drivers' agents.")
+        Path | None, typer.Option(help="File with the token of drivers without one of their own.")
     ] = None,
     metrics: Annotated[
         str, typer.Option(help="HOST:PORT of external.metrics.k8s.io; empty: none.")
