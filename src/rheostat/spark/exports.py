@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rheostat.config import ExportOptions
 from rheostat.fault_log import FaultLog
@@ -30,6 +30,7 @@ _decisions.propagate = False
 _decisions.addHandler(logging.NullHandler())
 WEBHOOK_VARIABLE = "RHEOSTAT_WEBHOOK"
 Add = Callable[[Record], None]
+Event = Mapping[str, Any]
 Registry = Callable[[], "MetricsRegistry"]
 
 
@@ -50,29 +51,53 @@ def registry_of(handle: Handle) -> Registry:
 def start_exports(handle: Handle, options: ExportOptions, registry: Registry) -> None:
     """Start what is configured; each part ends with the autoscaler."""
     url, path = options.webhook or os.environ.get(WEBHOOK_VARIABLE, ""), options.metrics_file
-    parts: tuple[tuple[str, object, Callable[[], Add]], ...] = (
-        ("the decision log", True, lambda: _log_decisions(EventStream())),
-        ("the webhook", url, lambda: _webhook(handle, url, options.webhook_format)),
-        ("the metrics file", path, lambda: _metrics_file(handle, Path(path), registry())),
-        ("OpenTelemetry", options.otel, lambda: _otel(handle)),
+    events = _Events()
+    handle.watch(events.add)
+    parts: tuple[tuple[str, object, Callable[[Any], None], Callable[[], Any]], ...] = (
+        ("the decision log", True, events.listen, lambda: _log_decision),
+        ("the webhook", url, events.listen, lambda: _webhook(handle, url, options.webhook_format)),
+        (
+            "the metrics file",
+            path,
+            handle.watch,
+            lambda: _metrics_file(handle, Path(path), registry()),
+        ),
+        ("OpenTelemetry", options.otel, handle.watch, lambda: _otel(handle)),
     )
-    for name, wanted, start in parts:
+    for name, wanted, subscribe, start in parts:
         if wanted:
-            _start(handle, name, start)
+            _start(name, subscribe, start)
 
 
-def _start(handle: Handle, name: str, start: Callable[[], Add]) -> None:
+class _Events:
+    """The events of a job, folded once for everything that listens."""
+
+    def __init__(self) -> None:
+        self._stream = EventStream()
+        self._listeners: list[Callable[[Event], None]] = []
+
+    def listen(self, listener: Callable[[Event], None]) -> None:
+        self._listeners.append(listener)
+
+    def add(self, record: Record) -> None:
+        if event := self._stream.next(record):
+            for listener in self._listeners:
+                listener(event)
+
+
+def _start(name: str, subscribe: Callable[[Any], None], start: Callable[[], Any]) -> None:
+    """Subscribe what ``start`` returns to records or events; its failures stay its own."""
     faults = FaultLog(f"{name} failed; scaling continues")
 
-    def tolerant(record: Record) -> None:
+    def tolerant(item: Any) -> None:
         try:
-            add(record)
+            add(item)
         except Exception as fault:
             faults.say(fault)
 
     try:
         add = start()
-        handle.watch(tolerant)
+        subscribe(tolerant)
     except ModuleNotFoundError as missing:
         why = advice(missing.name or str(missing))
         _log.warning("rheostat: scaling continues without %s: %s", name, why)
@@ -80,29 +105,24 @@ def _start(handle: Handle, name: str, start: Callable[[], Add]) -> None:
         faults.say(fault)
 
 
-def _log_decisions(events: EventStream) -> Add:
-    def add(record: Record) -> None:
-        if event := events.next(record):
-            level = logging.INFO if event["event"] in LOUD else logging.DEBUG
-            if _decisions.isEnabledFor(level):
-                _decisions.log(level, "%s", json.dumps(event))
-
-    return add
+def _log_decision(event: Event) -> None:
+    level = logging.INFO if event["event"] in LOUD else logging.DEBUG
+    if _decisions.isEnabledFor(level):
+        _decisions.log(level, "%s", json.dumps(event))
 
 
-def _webhook(handle: Handle, url: str, body: str) -> Add:
+def _webhook(handle: Handle, url: str, body: str) -> Callable[[Event], None]:
     from rheostat.metrics.webhook import Webhook
 
     options = ExportOptions(webhook=url, webhook_format=body)  # the environment is not checked yet
-    webhook, events = Webhook(options.webhook, body), EventStream()
+    webhook = Webhook(options.webhook, body)
     handle.at_end(webhook.close)
 
-    def add(record: Record) -> None:
-        event = events.next(record)
-        if event and event["event"] in LOUD:
+    def send(event: Event) -> None:
+        if event["event"] in LOUD:
             webhook.send(event)
 
-    return add
+    return send
 
 
 def _metrics_file(handle: Handle, path: Path, metrics: MetricsRegistry) -> Add:

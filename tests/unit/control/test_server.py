@@ -1,13 +1,19 @@
 # mypy: disallow-untyped-calls=False
 import http.client
 import json
+import socket
+import threading
 
 import pytest
 
 pytest.importorskip("uvicorn", reason="comes with the extra serve")
 
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Route
+
 from rheostat.cli.app import run
-from rheostat.control.access import Access
+from rheostat.control.access import Access, Guarded
 from rheostat.control.control_app import control_app
 from rheostat.control.control_service import ControlService
 from rheostat.control.driver_report import Report, report_json, report_of
@@ -189,3 +195,50 @@ def test_a_closed_agent_answers_no_more_on_an_open_connection(serve):
     with pytest.raises((http.client.RemoteDisconnected, ConnectionError)):
         connection.getresponse()
     connection.close()
+
+
+def opened(server, request):
+    host, port = server.address.split(":")
+    connection = socket.create_connection((host, int(port)), timeout=30)
+    connection.sendall(request)
+    return connection
+
+
+def test_of_two_hundred_connections_each_is_answered_and_the_next_one_is_served(serve):
+    server, _ = serve()
+    request = f"GET /status HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
+    connections = [opened(server, request) for _ in range(200)]
+    statuses = [connection.recv(4096).split()[1] for connection in connections]
+    assert set(statuses) == {b"200", b"503"}
+    for connection in connections:
+        connection.close()
+    answers = (ask(server, "GET", "/status")[0] for _ in range(1000))
+    assert 200 in answers  # as soon as the server has noticed that the others are closed
+
+
+def test_a_reader_that_takes_nothing_is_cut_off_and_delays_nobody(monkeypatch):
+    ended = threading.Event()
+
+    async def endless():
+        try:
+            while True:
+                yield b"x" * 65_536
+        finally:
+            ended.set()
+
+    async def stream(_):
+        return StreamingResponse(endless())
+
+    async def short(_):
+        return JSONResponse({})
+
+    monkeypatch.setattr("rheostat.control.access._SEND_S", 0.2)
+    app = Starlette(routes=[Route("/stream", stream), Route("/short", short)])
+    server = Server(Guarded(app, Access(), ()), "127.0.0.1", 0)
+    request = f"GET /stream HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
+    try:
+        with opened(server, request):
+            assert ask(server, "GET", "/short") == (200, {})
+            assert ended.wait(60)
+    finally:
+        server.close()
