@@ -47,11 +47,15 @@ class Job(Protocol):
         ...
 
 
+Scan = Callable[[], Iterable[Job]]
+"""Returns the jobs of a place, as they are now."""
+
+
 class DriverJob:
     """A job whose driver serves its own page; every answer is its own."""
 
-    def __init__(self, address: str, token: str | None = None) -> None:
-        self.name = address
+    def __init__(self, address: str, token: str | None = None, name: str = "") -> None:
+        self.address, self.name = address, name or address
         self._url = address if "://" in address else f"http://{address}"
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
@@ -61,7 +65,7 @@ class DriverJob:
 
     def overview(self) -> Mapping[str, Any]:
         """Return what the driver answers; raises OSError where it does not."""
-        return {**self._get("overview"), "endpoint": self.name}
+        return {**self._get("overview"), "endpoint": self.address}
 
     def series(self, from_s: float | None, to_s: float | None, points: int) -> Mapping[str, Any]:
         """Return what the driver answers."""
@@ -81,6 +85,17 @@ class DriverJob:
         url = f"{self._url.rstrip('/')}/api/{path}?{urlencode(known)}"
         with urlopen(Request(url, headers=self._headers), timeout=_TIMEOUT_S) as answer:  # noqa: S310
             return json.load(answer)
+
+
+class AbsentJob(DriverJob):
+    """A job that is known and does not run; ``why`` states that in one line."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} (absent)", name=name)
+        self._why = why
+
+    def _get(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
+        raise OSError(self._why)
 
 
 class Jobs:
@@ -115,37 +130,57 @@ class Jobs:
         """Return a row for each job; unchanged ones are not read again."""
         rows = []
         for key, job in self.all().items():
-            version = (job.version(), int(time.time() // 30))
-            if key not in self._rows or self._rows[key][0] != version:
+            try:
+                version = (job.version(), int(time.time() // 30))
+            except OSError:
+                version = None  # its row states why it cannot be read
+            if version is None or key not in self._rows or self._rows[key][0] != version:
                 self._rows[key] = version, _row(key, job)
             rows.append(self._rows[key][1])
         return rows
 
 
 def jobs_of(
-    places: Iterable[str], alive: Callable[[Start], bool | None], token: str | None = None
+    places: Iterable[str],
+    alive: Callable[[Start], bool | None],
+    token: str | None = None,
+    elsewhere: Callable[[str], Scan | None] = lambda _: None,
 ) -> Jobs:
-    """Return the jobs of journals, folders of journals and ``HOST:PORT``; raises BadInput for
-    anything else.
+    """Return the jobs of journals, folders of journals, ``HOST:PORT``, and of the places that
+    ``elsewhere`` knows; raises BadInput for anything else.
     """
-    given = list(places)
-    for place in given:
-        if not Path(place).is_dir() and not ENDPOINT.fullmatch(place):
-            raise BadInput(f"{place} is no journal, no folder of journals, and no HOST:PORT")
-
-    def scan() -> Iterable[Job]:
-        for place in given:
-            if Path(place).is_dir():
-                yield from (JournalJob(folder, alive, name) for name, folder in _journals(place))
-            else:
-                yield DriverJob(place, token)
-
-    return Jobs(scan)
+    scans = [_scan_of(place, alive, token, elsewhere) for place in places]
+    return Jobs(lambda: (job for scan in scans for job in scan()))
 
 
-def _journals(place: str) -> Iterable[tuple[str, Path]]:
-    """Yield the journals of a folder: itself, or those one or two levels below."""
-    root = Path(place)
+def _scan_of(
+    place: str,
+    alive: Callable[[Start], bool | None],
+    token: str | None,
+    elsewhere: Callable[[str], Scan | None],
+) -> Scan:
+    if Path(place).is_dir():
+        return lambda: journal_jobs(Path(place), alive)
+    if (scan := elsewhere(place)) is not None:
+        return scan
+    if ENDPOINT.fullmatch(place):
+        return lambda: [DriverJob(place, token)]
+    raise BadInput(
+        f"{place} is no journal, no folder of journals, and no HOST:PORT; elsewhere are"
+        " hdfs://HOST/FOLDER, s3a://BUCKET/FOLDER and k8s://NAMESPACE"
+    )
+
+
+def journal_jobs(
+    root: Path, alive: Callable[[Start], bool | None], refresh: Callable[[], object] = bool
+) -> Iterable[Job]:
+    """Yield the jobs of a folder: of itself, or of the journals one or two levels below;
+    ``refresh`` brings the folder up to date before a job is read.
+    """
+    return [JournalJob(folder, alive, name, refresh=refresh) for name, folder in _journals(root)]
+
+
+def _journals(root: Path) -> Iterable[tuple[str, Path]]:
     if is_journal(root):
         yield root.resolve().name, root
         return
@@ -180,5 +215,7 @@ def _row(key: str, job: Job) -> dict[str, Any]:
 
 
 def _id(job: Job) -> str:
-    place = str(job.folder.resolve()) if isinstance(job, JournalJob) else job.name
+    place = (
+        str(job.folder.resolve()) if isinstance(job, JournalJob) else getattr(job, "address", "")
+    )
     return hashlib.sha256(place.encode()).hexdigest()[:12]

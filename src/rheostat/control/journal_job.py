@@ -38,16 +38,19 @@ class JournalJob:
         alive: Alive = lambda _: None,
         name: str = "",
         clock: Callable[[], float] = time.time,
+        refresh: Callable[[], object] = bool,
     ) -> None:
         self.folder = folder
         self.name = name or folder.name
         self._alive = alive
         self._clock = clock
+        self._refresh = refresh
         self._series = JournalSeries(folder)
         self._overview: tuple[Any, dict[str, Any]] | None = None
 
     def version(self) -> tuple[Any, ...]:
         """Return what changes with every record and every event; costs a few calls of ``stat``."""
+        self._refresh()
         newest = segments(self.folder)[-1:]
         paths = [*newest, self.folder / STARTS_FILE, self.folder / STOP_FILE]
         return tuple((path.name, *_stat(path)) for path in paths)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,20 +14,21 @@ import typer
 from rheostat.cli.output import out_option, write_out
 from rheostat.cli.status import alive
 from rheostat.config import ServeOptions
-from rheostat.errors import BadInput
+from rheostat.errors import BadInput, RheostatError
 from rheostat.journal.known_journals import known_journals
 from rheostat.machine import folders
 
 if TYPE_CHECKING:
-    from rheostat.control.jobs import Job
+    from rheostat.control.jobs import Job, Scan
 
 Places = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[JOURNAL|FOLDER|HOST:PORT]...",
+        metavar="[JOURNAL|FOLDER|HOST:PORT|k8s://NAMESPACE]...",
         help=(
-            "Journals, folders of journals, and drivers with serve=; default: the journals of"
-            " this computer."
+            "Journals and folders of journals (here, hdfs://, s3a:// ...), drivers with serve=, and"
+            " the drivers of a Kubernetes namespace (k8s://NAMESPACE?LABEL=VALUE); default: the"
+            " journals of this computer."
         ),
     ),
 ]
@@ -63,7 +66,7 @@ def serve(
         serve=at, serve_hosts=hosts, serve_certificate=certificate, serve_key=key
     )
     access = Access.of_environment(options.host_names)
-    jobs = jobs_of(places or known(), alive, os.environ.get("RHEOSTAT_READ_TOKEN"))
+    jobs = jobs_of(places or known(), alive, os.environ.get("RHEOSTAT_READ_TOKEN"), elsewhere)
     if out:
         from rheostat.control.frozen_page import frozen_html
 
@@ -84,6 +87,38 @@ def known() -> list[str]:
     if not journals:
         raise BadInput("there is no journal on this computer yet; name a journal or HOST:PORT")
     return journals
+
+
+def elsewhere(place: str) -> Scan | None:
+    """Return the scan of a place in a cluster: ``k8s://NAMESPACE``, or a folder of any file system
+    that Hadoop knows; None for any other place.
+    """
+    scheme = place.partition("://")[0] if "://" in place else ""
+    if scheme == "k8s":
+        from rheostat.operator.namespace_drivers import namespace_scan
+
+        return namespace_scan(place, os.environ.get("RHEOSTAT_READ_TOKEN"))
+    return _mirrored(place) if scheme not in ("", "http", "https") else None
+
+
+def _mirrored(place: str) -> Scan:
+    from rheostat.control.jobs import journal_jobs
+    from rheostat.control.mirrored_folder import MirroredFolder
+    from rheostat.spark.internals.hadoop_file_system import own_files
+
+    kept = tempfile.TemporaryDirectory(prefix="rheostat-")  # removed when this process ends
+    mirror = MirroredFolder(own_files(), place, Path(kept.name))
+    try:
+        mirror.refresh()
+    except OSError as fault:
+        raise RheostatError(f"{place} cannot be read: {fault}") from None
+
+    def scan() -> Iterable[Job]:
+        with suppress(OSError):  # the rows of its jobs state it
+            mirror.refresh()
+        return journal_jobs(Path(kept.name), alive, mirror.refresh)
+
+    return scan
 
 
 def _whatif(job: Job, question: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rheostat.cli.output import AsJson, Out, emit, plain_table
-from rheostat.cli.services.serve import Places, known
+from rheostat.cli.services.serve import Places, elsewhere, known
 from rheostat.cli.status import alive
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def top(
 
     from rheostat.control.jobs import jobs_of
 
-    jobs = jobs_of(places or known(), alive, os.environ.get("RHEOSTAT_READ_TOKEN"))
+    jobs = jobs_of(places or known(), alive, os.environ.get("RHEOSTAT_READ_TOKEN"), elsewhere)
     console = Console()
     if once or as_json or out or not console.is_terminal:
         rows = ordered(jobs.rows())
