@@ -1,4 +1,4 @@
-"""Who may call the HTTP API: tokens, host names, origins, and limits of size and time."""
+"""Who may call the HTTP API: tokens, host names, origins, and a limit of size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from rheostat.control.driver_report import TOKEN_VARIABLE
 
 READ_TOKEN_VARIABLE = "RHEOSTAT_READ_TOKEN"  # noqa: S105  (a variable's name)
 MAX_BODY_BYTES = 65_536
-_SEND_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +73,7 @@ def is_same_origin(origin: str | None, host: str) -> bool:
 
 
 class Guarded:
-    """Checks every request before the application gets it, and bounds its size and its time.
-
-    A reader that takes nothing for 20 s, and a writer that sends nothing for 10 s, is cut off.
-    """
+    """Checks every request before the application gets it, and bounds its size."""
 
     def __init__(self, app: ASGIApp, access: Access, protected: tuple[str, ...]) -> None:
         self._app, self._access, self._protected = app, access, protected
@@ -93,7 +89,7 @@ class Guarded:
             await refused(scope, receive, send)
             return
         try:
-            await self._app(scope, _bounded(receive), _timed(send))
+            await self._app(scope, _bounded(receive), send)
         except (asyncio.TimeoutError, OSError):
             return  # the connection is of no use any more; uvicorn closes it
 
@@ -134,10 +130,3 @@ def _bounded(receive: Receive) -> Receive:
         return message
 
     return bounded
-
-
-def _timed(send: Send) -> Send:
-    async def timed(message: Message) -> None:
-        await asyncio.wait_for(send(message), _SEND_S)
-
-    return timed

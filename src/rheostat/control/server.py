@@ -17,15 +17,28 @@ from rheostat.errors import BadInput
 
 _log = logging.getLogger("rheostat")
 MOST_CONNECTIONS = 100
-_FIRST_REQUEST_S, _START_S, _CLOSE_S = 10.0, 10.0, 3.0
+_FIRST_REQUEST_S, _STALLED_S, _START_S, _CLOSE_S = 10.0, 20.0, 10.0, 3.0
 
 
 class _Protocol(H11Protocol):
-    """HTTP/1.1 that closes a connection whose first request does not arrive in time."""
+    """HTTP/1.1 that ends a connection whose first request does not arrive in time, and one whose
+    client reads nothing; closing the latter would wait for the client to read the rest.
+    """
+
+    _stalled: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.loop.call_later(_FIRST_REQUEST_S, self._close_if_idle)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stalled = self.loop.call_later(_STALLED_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._stalled is not None:
+            self._stalled.cancel()
 
     def _close_if_idle(self) -> None:
         if self.cycle is None:

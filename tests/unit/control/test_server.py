@@ -1,4 +1,5 @@
 # mypy: disallow-untyped-calls=False
+import asyncio
 import http.client
 import json
 import socket
@@ -223,6 +224,7 @@ def test_a_reader_that_takes_nothing_is_cut_off_and_delays_nobody(monkeypatch):
         try:
             while True:
                 yield b"x" * 65_536
+                await asyncio.sleep(0)
         finally:
             ended.set()
 
@@ -232,7 +234,7 @@ def test_a_reader_that_takes_nothing_is_cut_off_and_delays_nobody(monkeypatch):
     async def short(_):
         return JSONResponse({})
 
-    monkeypatch.setattr("rheostat.control.access._SEND_S", 0.2)
+    monkeypatch.setattr("rheostat.control.server._STALLED_S", 0.2)
     app = Starlette(routes=[Route("/stream", stream), Route("/short", short)])
     server = Server(Guarded(app, Access(), ()), "127.0.0.1", 0)
     request = f"GET /stream HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
