@@ -28,13 +28,37 @@ for check in CHECKS:
     print(check.__name__)
 """
 
+RUN_RACE = """
+import sys
+from rheostat.spark.internals.hadoop_file_system import own_files
+
+files, name = own_files(), f"{sys.argv[1]}/race"
+slow = files._created(name, overwrite=False)
+slow.write(bytearray(b"slow"))
+print(files.create(name, "fast"))
+try:
+    slow.close()
+    print("both succeeded")
+except Exception:
+    print("refused")
+print(files.create(name, "again"), files.read_text(name))
+files.create(f"{sys.argv[1]}/single", "x")
+"""
+
 
 def passed(folder: str, here: Path, settings: Mapping[str, str] | None = None) -> list[str]:
     """Run all checks in a folder and return the names of those that passed."""
+    return printed(RUN_CHECKS, folder, here, settings)
+
+
+def printed(
+    program: str, folder: str, here: Path, settings: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return what a program prints that uses a folder."""
     lines = [f"{name} {value}" for name, value in (settings or {}).items()]
     (here / "spark-defaults.conf").write_text("\n".join(lines))
     done = subprocess.run(
-        [sys.executable, "-c", RUN_CHECKS, folder, str(here)],
+        [sys.executable, "-c", program, folder, str(here)],
         cwd=Path(__file__).parents[2],
         env={**os.environ, "SPARK_CONF_DIR": str(here)},
         capture_output=True,
@@ -65,3 +89,12 @@ def test_an_object_store(tmp_path: Path) -> None:
     with object_store(tmp_path) as store:
         (tmp_path / "here").mkdir()
         assert passed(f"s3a://{BUCKET}/files", tmp_path / "here", store.settings) == ALL
+
+
+@pytest.mark.thorough
+@needs_s3
+def test_of_two_writers_at_once_an_object_store_refuses_the_second(tmp_path: Path) -> None:
+    with object_store(tmp_path) as store:
+        lines = printed(RUN_RACE, f"s3a://{BUCKET}", tmp_path, store.settings)
+        assert lines == ["True", "refused", "False fast"]
+        assert dict(store.requests("single")) == {"PUT": 1}

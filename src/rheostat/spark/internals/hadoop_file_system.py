@@ -15,7 +15,13 @@ from rheostat.storage.file_system import FileStatus, StorageError, moves_in_one_
 _SECOND_MS = 1000
 _REWRITTEN_BYTES = 192 * 1024
 _STREAMED_BYTES = 1 << 40
-_MISSING, _TAKEN = "FileNotFoundException", "AlreadyExists"
+_MISSING = "FileNotFoundException"
+_TAKEN = ("AlreadyExists", "RemoteFileChangedException")
+"""How a file system says that a name is taken: when it is opened, or, of a conditional write, when
+it is closed."""
+
+_CONDITIONAL = "fs.option.create.conditional.overwrite"
+"""S3A writes with If-None-Match (Hadoop 3.4.2 and later); others ignore the option."""
 
 
 class HadoopFileSystem:
@@ -25,8 +31,9 @@ class HadoopFileSystem:
     an existing file, ``append`` replaces the file, which must therefore stay small.
 
     * Calls: Hadoop's public ``FileSystem`` (``copyFromLocalFile``, ``copyToLocalFile``,
-      ``create``, ``delete``, ``getContentSummary``, ``getFileStatus``, ``isFile``, ``listFiles``,
-      ``listStatus``, ``makeQualified``, ``mkdirs``, ``open``, ``rename``, ``setTimes``);
+      ``create``, ``createFile``, ``delete``, ``getContentSummary``, ``getFileStatus``, ``isFile``,
+      ``listFiles``, ``listStatus``, ``makeQualified``, ``mkdirs``, ``open``, ``rename``,
+      ``setTimes``);
       ``FileContext.rename``; ``FSDataOutputStream.hasCapability`` and ``hflush``.
     * Without them: StorageError; a journal stays in its local folder.
     * Spark 3.5 to 4.3.
@@ -113,7 +120,9 @@ class HadoopFileSystem:
             self._rename(fresh, name, "OVERWRITE")
 
     def create(self, name: str, text: str) -> bool:
-        """Write a file unless it exists; an object store may let two writers succeed."""
+        """Write a file unless it exists; of two writers at once S3A refuses the second, but other
+        object stores may let both succeed.
+        """
         with _errors(name):
             try:
                 if moves_in_one_step(name):
@@ -126,7 +135,7 @@ class HadoopFileSystem:
                 else:
                     self._write(name, text, overwrite=False)
             except RAISED as fault:
-                if _TAKEN not in str(fault):
+                if not any(word in str(fault) for word in _TAKEN):
                     raise
                 return False
             return True
@@ -226,7 +235,10 @@ class HadoopFileSystem:
 
     def _created(self, name: str, *, overwrite: bool) -> Any:
         system, path = self._at(name)
-        return system.create(path, overwrite)
+        if overwrite or moves_in_one_step(name):
+            return system.create(path, overwrite)
+        builder = system.createFile(path).recursive().overwrite(False)
+        return builder.opt(_CONDITIONAL, "true").build()
 
     def _rename(self, source: str, target: str, option: str) -> None:
         """Rename in one step, which only ``FileContext`` can do over an existing file."""
