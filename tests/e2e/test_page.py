@@ -162,6 +162,7 @@ def test_a_decision_marks_its_moment_and_opens_its_evidence(browser, served, tmp
     journal(tmp_path / "orders")
     jobs = jobs_of([str(tmp_path / "orders")], lambda _: True)
     show(browser, served(reading_app(jobs, Access())))
+    assert "Last change: " in wait(browser, ".health").text
     wait(browser, ".log li.change button").click()
     assert "Evidence" in wait(browser, ".detail details summary").text
     marks = "return [state.mark, ...state.charts.plots.map(() => state.charts.mark)]"

@@ -164,11 +164,11 @@ async function showJob(job) {
 }
 
 function drawOverview() {
-  const o = state.overview, p = state.parts, start = o.start || {};
+  const o = state.overview, p = state.parts, start = o.start || {}, change = o.last_change;
   document.title = `${o.health.word}: ${o.name}`;
   $("crumb").textContent = o.name;
   p.health.className = `card health ${tone(o.health.tone || o.health.word)}`;
-  fill(p.health, h("h1", {}, o.health.word), h("div", {}, h("p", { class: "sentence" }, o.health.sentence), o.health.action ? h("p", { class: "next" }, h("b", {}, "Next: "), o.health.action) : ""));
+  fill(p.health, h("h1", {}, o.health.word), h("div", {}, h("p", { class: "sentence" }, o.health.sentence), o.health.action ? h("p", { class: "next" }, h("b", {}, "Next: "), o.health.action) : "", change ? h("p", { class: "next" }, h("b", {}, "Last change: "), `${change.before} → ${executors(change.after)} on ${day(change.t_s)}, ${clock(change.t_s)}${change.guard ? `, by ${change.guard.replaceAll("_", " ")}` : ""}: ${change.reason}`) : ""));
   const late = o.late_share_10min, today = o.week.today.max, week = o.week.week.max;
   fill(p.figures, o.figures ? o.figures.map((item) => figure(...item)) : [
     figure("Executors", number(o.executors), o.target !== null && o.target !== o.executors ? `target ${o.target}, limits ${start.min_executors}–${start.max_executors}` : `limits ${start.min_executors ?? "?"}–${start.max_executors ?? "?"}${o.slots_per_executor ? `, ${slots(o.slots_per_executor)} each` : ""}`),
