@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +20,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from rheostat.capacity import rescale_cost
+from rheostat.capacity import identify
+from rheostat.capacity.contention import Contention
+from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.model import Decision
 from rheostat.policies.forecasts import predictive
 from rheostat.policies.forecasts.predictive import Predictive
@@ -41,7 +42,6 @@ EXPERIMENT = Path(__file__).parents[1] / "experiments" / "predictive.yaml"
 EVERY = 16
 """Decisions between two that are made again without each rule."""
 
-cost = rescale_cost.rescale_cost
 Switch = Tuning | tuple[Any, str, Any]
 
 DECISION_RULES: dict[str, Switch] = {
@@ -50,27 +50,10 @@ DECISION_RULES: dict[str, Switch] = {
         "error_budget",
         lambda _, tuning: (tuning.late_share, tuning.late_share_window),
     ),
-    "budget of late rows for rescales": Tuning(late_share_rescales=math.inf),
     "target below the SLO": Tuning(latency_target=1.0),
     "lower target in warm-up": Tuning(warm_up_headroom=0.0),
     "99 % path in warm-up": Tuning(warm_up_unknown=1.0),
-    "spread of start times": (
-        situation,
-        "rescale_cost",
-        lambda learned: replace(cost(learned), spread=0.0),
-    ),
-    "cold batch of new executors": (
-        situation,
-        "rescale_cost",
-        lambda learned: replace(cost(learned), cold_s=0.0),
-    ),
-    "load of starting executors": (
-        situation,
-        "rescale_cost",
-        lambda learned: replace(cost(learned), load=1.0),
-    ),
-    "overdue batches count as dearer": Tuning(outlier=math.inf),
-    "jump between two observations": (situation, "_after_jump", lambda coming, *_: coming),
+    "spread of start times": Tuning(start_z=0.0, start_z_surge=0.0, start_z_likely=0.0),
     "surges": (predictive, "risk", lambda *_, **__: (0.0, 0.0)),
     "surges, expected loss": (predictive, "risk", lambda *a, **k: (0.0, risk(*a, **k)[1])),
     "surges, worst five minutes": (predictive, "risk", lambda *a, **k: (risk(*a, **k)[0], 0.0)),
@@ -84,24 +67,19 @@ DECISION_RULES: dict[str, Switch] = {
         "surges",
         lambda rates, within_s, *, announced, **_: surges(rates, within_s, announced=announced),
     ),
-    "surge at two phases of a batch": Tuning(surge_phases=(0.5,)),
-    "scale-out at twice the budget": Tuning(scale_out_risk_ratio=1.0),
     "longer batches after a scale-in": Tuning(scale_in_batch_factor=1.0),
-    "last decision in time": (predictive, "is_last_look", lambda *_: False),
     "excess that ends before help": (predictive, "_is_over", lambda *_: False),
     "help beside a binding constraint": (predictive, "_helps", lambda *_: False),
     "binding constraint": (predictive, "_bound", lambda *_: None),
-    "no scale-out that avoids no loss": (predictive, "_eases", lambda *_: True),
 }
 """Rules that one decision can be made without."""
 
 MEMORY_RULES: dict[str, Switch] = {
+    "contention": (identify, "contention", lambda *_: Contention()),
     "detected period": (learning, "period_s", lambda _: None),
     "hour, day and week": (rate_history, "SEASONS_S", ()),
     "fitted forecast": (learning, "refit", lambda _, fits, __: fits),
-    "learnt cold batch": (learning, "with_cold_batch", lambda learned, _: learned),
-    "learnt load of starts": (learning, "with_load", lambda learned, _: learned),
-    "learnt late rows of rescales": (learning, "with_late", lambda learned, _: learned),
+    "learned cold batch": (RescaleCost, "with_cold_batch", lambda learned, _: learned),
 }
 """Rules that work through what is remembered: only whole runs show their worth."""
 

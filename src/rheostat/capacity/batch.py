@@ -1,6 +1,4 @@
-"""The micro-batch model: how long a batch takes with so many rows on so many slots, and how many
-slots an objective needs.
-"""
+"""The micro-batch model: how long a batch of so many rows takes on so many slots."""
 
 from __future__ import annotations
 
@@ -152,51 +150,6 @@ class BatchModel:
             )
         return [*lines, (least_s, sum_row_s, least_s, sum_row_s)]
 
-    def steady_s(self, rate_per_s: float, slots: int, trigger: Trigger) -> float | None:
-        """Return the duration of a batch that has settled at a constant rate; None where the lag
-        grows without end.
-
-        A batch takes what arrived since the one before it started, max(interval, T) ago, so T =
-        T(rate x max(interval, T)), the least solution. Back to back, without an interval, that is
-        the fixed point of the default trigger.
-        """
-        at_interval_s = self.batch_s(rate_per_s * trigger.interval_s, slots)
-        batch_s = (
-            at_interval_s
-            if at_interval_s <= trigger.interval_s
-            else self._fixed_point_s(rate_per_s, slots, at_interval_s)
-        )
-        rows = rate_per_s * max(trigger.interval_s, batch_s or 0.0)
-        return batch_s if rows <= trigger.max_rows else None
-
-    def _fixed_point_s(self, rate_per_s: float, slots: int, from_s: float) -> float | None:
-        """Return the least T = T(rate x T), by Newton's steps: the function is convex and piecewise
-        linear, so few suffice.
-        """
-        batch_s = from_s
-        for _ in range(100):
-            excess_s = self.batch_s(rate_per_s * batch_s, slots) - batch_s
-            if excess_s <= 1e-9 * batch_s:
-                return batch_s
-            ahead_s = max(1e-6, 1e-6 * batch_s)
-            slope = (
-                self.batch_s(rate_per_s * (batch_s + ahead_s), slots) - batch_s - excess_s
-            ) / ahead_s
-            if slope >= 1 - 1e-9:
-                return None
-            batch_s += excess_s / (1 - slope)
-        return None
-
-    def latency_s(self, rate_per_s: float, slots: int, trigger: Trigger) -> float | None:
-        """Return the latency of the row that waits longest at a constant rate: it comes just after
-        a batch was planned.
-
-        It waits for the next batch, max(interval, T), and for that one's end, T. The mean over rows
-        is half an interval less.
-        """
-        steady_s = self.steady_s(rate_per_s, slots, trigger)
-        return None if steady_s is None else max(trigger.interval_s, steady_s) + steady_s
-
     def capacity_rows_per_s(self, slots: int, trigger: Trigger) -> float:
         """Return the rates below which the lag does not grow: with a limit of rows its rows over
         its interval, else 1 / work per row.
@@ -206,19 +159,6 @@ class BatchModel:
         marginal_s = self.batch_s(2 * MANY_ROWS, slots) - self.batch_s(MANY_ROWS, slots)
         marginal_s /= MANY_ROWS
         return 1 / marginal_s if marginal_s > 0 else math.inf
-
-    def slots_for(self, rate_per_s: float, slo_s: float, trigger: Trigger, most: int) -> int | None:
-        """Return the least slots, at most ``most``, with which every row of a constant rate is
-        committed within the objective.
-
-        None where no number does: then the interval, the fixed cost or the largest task binds, and
-        more slots will not help.
-        """
-        for slots in range(1, most + 1):
-            latency_s = self.latency_s(rate_per_s, slots, trigger)
-            if latency_s is not None and latency_s <= slo_s:
-                return slots
-        return None
 
 
 def batch_time(

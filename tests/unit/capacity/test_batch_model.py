@@ -1,4 +1,4 @@
-"""T(rows, slots), and its inversions."""
+"""T(rows, slots), and its inverse."""
 
 import math
 
@@ -55,52 +55,9 @@ def test_slots_that_wait_for_each_other_slow_the_work_of_rows_only() -> None:
     assert slow.batch_s(400, 4) == pytest.approx(0.5 + 0.1 * 4)
 
 
-@given(
-    model=models,
-    rate=st.floats(1, 1e5),
-    slots=st.integers(1, 40),
-    interval_s=st.sampled_from([0.0, 1.0, 10.0]),
-)
-def test_a_steady_batch_takes_just_what_arrived_since_the_one_before(
-    model: BatchModel, rate: float, slots: int, interval_s: float
-) -> None:
-    steady_s = model.steady_s(rate, slots, Trigger(interval_s=interval_s))
-    if steady_s is None:
-        assert rate >= 0.999 * model.capacity_rows_per_s(slots, Trigger())
-    else:
-        assert model.batch_s(rate * max(interval_s, steady_s), slots) == pytest.approx(
-            steady_s, rel=1e-4
-        )
-
-
-@given(
-    model=models,
-    rate=st.floats(1, 1e5),
-    slo_s=st.floats(1, 60),
-    interval_s=st.sampled_from([0.0, 1.0, 10.0]),
-)
-def test_the_least_slots_hold_the_objective_and_one_less_does_not(
-    model: BatchModel, rate: float, slo_s: float, interval_s: float
-) -> None:
-    trigger = Trigger(interval_s=interval_s)
-    slots = model.slots_for(rate, slo_s, trigger, most=40)
-    latencies = {n: model.latency_s(rate, n, trigger) for n in range(1, 41)}
-    holds = [
-        n for n, latency_s in latencies.items() if latency_s is not None and latency_s <= slo_s
-    ]
-    assert slots == (holds[0] if holds else None)
-
-
-def test_an_interval_above_the_objective_is_held_by_no_number_of_slots() -> None:
-    assert MODEL.slots_for(100.0, 10.0, Trigger(interval_s=10.0), most=1000) is None
-    assert MODEL.slots_for(100.0, 11.0, Trigger(interval_s=10.0), most=1000) is not None
-
-
 def test_a_limit_of_rows_is_a_capacity() -> None:
     trigger = Trigger(interval_s=10.0, max_rows=5_000)
     assert MODEL.capacity_rows_per_s(24, trigger) == 500.0
-    assert MODEL.steady_s(499.0, 24, trigger) is not None
-    assert MODEL.steady_s(501.0, 24, trigger) is None
 
 
 def test_without_an_interval_capacity_is_one_over_the_work_of_a_row() -> None:

@@ -1,13 +1,11 @@
 """Batches to come: late rows, the first that is late, and sizes that arrive on the way."""
 
-from typing import Any
-
 import pytest
 
 from rheostat.capacity.batch import BatchModel, StageCost
 from rheostat.capacity.binding import binding
 from rheostat.capacity.need import closed_form, sustained_rows_per_s, worth_having
-from rheostat.capacity.rescale_cost import rescale_cost, with_cold_batch, with_sight
+from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.capacity.rollout import Arrivals, Backlog, Course, rollout
 
 MODEL = BatchModel(0.5, (StageCost(tasks=24, row_s=0.001),))
@@ -89,11 +87,11 @@ def test_what_binds_is_said() -> None:
 
 
 def test_the_time_that_executors_take_to_come_is_learnt() -> None:
-    known: dict[str, Any] = {}
+    known = RescaleCost()
     for n in range(8):
         at_s = 1000.0 * n
         for t_s, target, executors in ((0, 2, 2), (5, 4, 2), (50, 4, 2), (55, 4, 4), (90, 2, 2)):
-            known = with_sight(known, at_s + t_s, target, executors)
-    assert rescale_cost(known).start_s == pytest.approx(50.0, rel=0.1)
-    assert rescale_cost(known).start_within_s() < 80.0
-    assert rescale_cost(with_cold_batch({}, 6.0)).cold_s > rescale_cost({}).cold_s
+            known = known.observe(at_s + t_s, target, executors)
+    assert known.start_s == pytest.approx(50.0, rel=0.1)
+    assert known.start_within_s(1.28) < 80.0
+    assert RescaleCost().with_cold_batch(6.0).cold_s > RescaleCost().cold_s

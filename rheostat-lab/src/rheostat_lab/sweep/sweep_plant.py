@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from rheostat.capacity.need import sustained_rows_per_s
 from rheostat.model import Slo
 from rheostat.sim.demand import DemandCurve, demand_curve, demand_over
 from rheostat.sim.plant import Floats, Steps
@@ -55,8 +56,18 @@ def executors_by_model(
     """Return the executors that hold the objective at a constant load by the batch model, without
     noise; None where ``most`` do not.
     """
-    slots = values.model.slots_for(
-        rate_per_s, slo.latency_s, values.trigger, most * values.slots_per_executor
+    model, trigger = values.model, values.trigger
+    slots = next(
+        (
+            slots
+            for slots in range(1, most * values.slots_per_executor + 1)
+            if rate_per_s
+            <= min(
+                sustained_rows_per_s(model, slots, slo.latency_s, trigger.interval_s),
+                model.capacity_rows_per_s(slots, trigger),
+            )
+        ),
+        None,
     )
     return None if slots is None else math.ceil(slots / values.slots_per_executor)
 

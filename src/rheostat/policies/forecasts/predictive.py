@@ -13,7 +13,7 @@ from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.about import About
-from rheostat.policies.foresight.courses import course, is_last_look, risk, within_error_budget
+from rheostat.policies.foresight.courses import course, risk, within_error_budget
 from rheostat.policies.foresight.late_rows import WINDOW_S
 from rheostat.policies.foresight.learning import learnt
 from rheostat.policies.foresight.reasons import Compared, compared, decision_evidence
@@ -21,7 +21,9 @@ from rheostat.policies.foresight.situation import Situation, situation
 from rheostat.policies.foresight.state import State, is_current
 from rheostat.policies.foresight.tuning import Tuning
 from rheostat.policies.rates.measured_throughput import MeasuredThroughput
+from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
+from rheostat.signals.forecasts.forecast import HORIZONS_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Predictive:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
         before = State.from_json(memory)
-        state, rates = learnt(observation, before, self.slo, self.tuning, self.period_s)
+        state, rates = learnt(observation, before, self.slo, self.period_s)
         simple = MeasuredThroughput(slo=self.slo)
         other, throughput = simple.decide(observation, before.throughput)
         state = replace(state, throughput=throughput)
@@ -116,7 +118,6 @@ class Predictive:
         doubt = self._doubt(model)
         if model is None or doubt is not None:
             decision = _without_model(observation, state, other, model)
-            bound = None
             decision = replace(decision, reason=f"{doubt}; {decision.reason}")
         else:
             at = situation(
@@ -129,13 +130,14 @@ class Predictive:
                 peak=self.peak,
                 tuning=self.tuning,
             )
-            decision, bound = self._decided(at), at.coming.p90[2]
+            decision = self._decided(at)
+            if not at.is_attainable:
+                decision = replace(decision, reason=f"{_unattainable(at)}; {decision.reason}")
         if not is_current(memory):
             dropped = "the memory of another version was dropped"
             decision = replace(decision, reason=f"{dropped}; {decision.reason}")
         kept = replace(
             state,
-            bound_rows_per_s=bound,
             size_before=observation.size,
             target_before=decision.target,
         )
@@ -153,63 +155,56 @@ class Predictive:
 
     def _decided(self, at: Situation) -> Decision:
         arrivals = _on_path(at, at.coming.p90)
-        tolerated = at.tuning.late_s * at.coming.p90[0]
-        standing = course(at, arrivals, at.size, at.within_s, starting=True)
+        standing = course(at, arrivals, at.size, at.within_s)
         evidence = decision_evidence(at, standing.late_share)
         feared, worst = risk(at, at.size)
         evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
-        if standing.late_rows > tolerated:
+        if standing.late_rows > at.tolerated_rows:
             why = f"rows would be late in {standing.violation_s:.0f} s on the 90 % path"
-            return self._up(at, why, evidence)
-        if is_last_look(at, arrivals, tolerated):
-            why = "at the next decision it would be too late to scale out on the 90 % path"
-            return self._up(at, why, evidence)
-        if _exceeds_budget(at, feared, worst):
+            return self._up(at, why, evidence, is_surge=False)
+        if not within_error_budget((feared, worst), at):
             why = f"a surge to {at.surges.worst.rate:,.0f} rows/s would exceed the error budget"
-            return self._up(at, why, evidence, (feared, worst))
+            return self._up(at, why, evidence, is_surge=True)
         return self._down(at, arrivals, evidence)
 
-    def _up(
-        self,
-        at: Situation,
-        why: str,
-        evidence: dict[str, Any],
-        surging: tuple[float, float] | None = None,
-    ) -> Decision:
-        """Return the cheapest size that meets the objective once it can be there; ``surging`` is
-        the risk of the present size, where that is why more are needed.
-        """
+    def _up(self, at: Situation, why: str, evidence: dict[str, Any], *, is_surge: bool) -> Decision:
+        """Return the cheapest size that meets the objective once it can be there."""
         until_s = self._horizon_s(at)
         more = [q for q in at.sizes if q > at.size]
         if at.lost:
             return hold(at.now, f"{why}, but executors do not start; size kept", evidence)
-        if (bound := _bound(at, more)) is not None and not _helps(at, more, until_s, surging):
+        if (bound := _bound(at, more)) is not None and not _helps(
+            at, more, until_s, is_surge=is_surge
+        ):
             why = f"more executors will not help, because {bound.reason}; size kept"
             kept = hold(at.now, why, {**evidence, "binds": bound.kind})
             return replace(kept, limiting_tasks=bound.tasks)
         if not more:
             why = f"more executors will not help: there may be no more than {at.size}; size kept"
             return hold(at.now, why, evidence)
-        if not surging and _is_over(at, more, until_s):
+        if not is_surge and _is_over(at, more, until_s):
             return hold(at.now, f"{why}, but that ends before more start; size kept", evidence)
         least = risk(at, more[-1])
-        if surging and not at.is_young and not _eases(at, least, surging):
-            return hold(at.now, f"{why} with more executors, too; size kept", evidence)
         # What exceeds the median can still be met at the next decision, but not during warm-up.
         name, path = ("99 %", at.coming.p99) if at.is_young else ("median", at.coming.p50)
         arrivals = _on_path(at, path)
-        late_rows = _late_rows(at, arrivals, more, until_s)
-        allowed = min(late_rows) + at.tuning.late_s * at.coming.p90[0]
+        late_rows = {q: course(at, arrivals, q, until_s).late_rows for q in (at.size, *more)}
+        if min(late_rows[q] for q in more) > at.tolerated_rows:
+            # No size meets it: the one that catches up sooner is better.
+            until_s = max(until_s, WINDOW_S)
+            late_rows = {
+                q: (ahead := course(at, arrivals, q, until_s)).late_rows + ahead.waiting_rows
+                for q in late_rows
+            }
+        allowed = min(late_rows[q] for q in more) + at.tolerated_rows
         target = next(
             q
-            for q, late in zip(more, late_rows, strict=True)
-            if q == more[-1] or (late <= allowed and within_error_budget(risk(at, q), at, least))
+            for q in more
+            if q == more[-1]
+            or (late_rows[q] <= allowed and within_error_budget(risk(at, q), at, least))
         )
-        costs = [
-            Compared(q, course(at, arrivals, q, until_s).late_rows, risk(at, q)[0])
-            for q in (target, at.size)
-        ]
-        evidence |= {"needed": target, "scenario": f"surge and {name} path" if surging else name}
+        costs = [Compared(q, late_rows[q], risk(at, q)[0]) for q in (target, at.size)]
+        evidence |= {"needed": target, "scenario": f"surge and {name} path" if is_surge else name}
         reason = f"{why}; {compared(at, costs, until_s, evidence)} ({name} path)"
         return Decision(target=target, reason=reason, evidence=evidence)
 
@@ -225,23 +220,27 @@ class Predictive:
         """
         until_s, refused = self._horizon_s(at), "no smaller size is faster"
         best, saved, costs = at.size, self.rescale_cost, [Compared(at.size, 0.0)]
+        best_s = 0.0
         for q in (fewer for fewer in at.sizes if fewer < at.size):
-            saving = (at.size - q) * at.slots * at.coming.until_above(at.sustained(q))
+            suffices_s = at.coming.until_above(at.sustained(q))
+            saving = (at.size - q) * at.slots * suffices_s
             if saving <= saved:
-                refused = f"{q} would save {saving:,.0f} slot-seconds before more are needed"
+                refused = f"{q} would suffice {_for(suffices_s)} only, which pays no rescale"
                 continue
             ahead = course(at, arrivals, q, until_s)
-            if ahead.late_rows > at.tuning.late_s * at.coming.p90[0]:
+            if ahead.late_rows > at.tolerated_rows:
                 refused, costs[1:] = "", [Compared(q, ahead.late_rows)]
             elif refusal := _refusal(at, q):
                 refused = refusal
             else:
                 best, saved, costs[1:] = q, saving, [Compared(q, ahead.late_rows)]
+                best_s = suffices_s
         evidence["scenario"] = "90 %"
         if best < at.size:
             evidence["needed"] = best
             text = compared(at, costs[::-1], until_s, evidence)
-            reason = f"saves {saved:,.0f} slot-seconds until more are needed; {text}"
+            verb = "suffices" if best == 1 else "suffice"
+            reason = f"{counted(best, 'executor')} {verb} {_for(best_s)} on the 90 % path; {text}"
             return Decision(target=best, reason=reason, evidence=evidence)
         text = compared(at, costs, until_s, evidence)
         reason = "; ".join(part for part in ("size kept", text, refused) if part)
@@ -264,6 +263,22 @@ def _without_model(
     return other
 
 
+def _unattainable(at: Situation) -> str:
+    """Return that no size meets the objective, and what would make it attainable."""
+    return (
+        f"no size meets an objective of {at.slo_s:g} s with a trigger interval of"
+        f" {at.trigger_s:g} s, because rows wait for the next micro-batch: set the interval to"
+        f" {at.slo_s / 4:g} s or less; rows are kept within {at.aim_s:g} s"
+    )
+
+
+def _for(lasts_s: float) -> str:
+    """Return how long a size suffices; beyond the forecast it is not known."""
+    if lasts_s > HORIZONS_S[-1]:
+        return f"for more than {HORIZONS_S[-1] / 60:.0f} min"
+    return f"for {lasts_s:.0f} s"
+
+
 def _on_path(at: Situation, rates: Sequence[float]) -> Arrivals:
     return Arrivals(at.backlog, at.coming.path(rates))
 
@@ -274,27 +289,25 @@ def _refusal(at: Situation, q: int) -> str:
     """
     if at.sustained(q) >= at.sustained(at.size):
         return ""
-    if not at.bears_change:
-        return f"rescales have spent their part of the error budget, {q} would be enough"
     longer = replace(at, longer=at.longer * at.tuning.scale_in_batch_factor)
     if not within_error_budget(risk(longer, q, as_never=True), at):
         return f"a surge would exceed the error budget with {q}"
     return ""
 
 
-def _helps(
-    at: Situation, more: Sequence[int], until_s: float, surging: tuple[float, float] | None
-) -> bool:
+def _helps(at: Situation, more: Sequence[int], until_s: float, *, is_surge: bool) -> bool:
     """Tell whether the most executors make fewer rows late although the next size makes a batch
     hardly shorter: beside a large fixed cost that may be all that the objective lacks.
     """
     if not more or at.is_limited:
         return False
-    if surging:
-        return _eases(at, risk(at, more[-1]), surging)
+    kept = 1 - at.tuning.least_gain
+    if is_surge:
+        pairs = zip(risk(at, more[-1]), risk(at, at.size), strict=True)
+        return any(most < kept * now for most, now in pairs)
     arrivals = _on_path(at, at.coming.p90)
     here, there = (course(at, arrivals, q, until_s).late_rows for q in (at.size, more[-1]))
-    return there < (1 - at.tuning.least_gain) * here
+    return there < kept * here
 
 
 def _is_over(at: Situation, more: Sequence[int], until_s: float) -> bool:
@@ -312,35 +325,6 @@ def _is_over(at: Situation, more: Sequence[int], until_s: float) -> bool:
         if there.late_rows + max(0.0, there.waiting_rows - in_time) <= acceptable_rows:
             return False
     return True
-
-
-def _late_rows(
-    at: Situation, arrivals: Arrivals, sizes: Sequence[int], until_s: float
-) -> list[float]:
-    """Return the late rows of each size; where all have some, over five minutes and with the
-    backlog at their end: the size that catches up sooner is better.
-    """
-    late = [course(at, arrivals, q, until_s).late_rows for q in sizes]
-    if min(late) <= at.tuning.late_s * at.coming.p90[0]:
-        return late
-    courses = [course(at, arrivals, q, max(until_s, WINDOW_S)) for q in sizes]
-    return [ahead.late_rows + ahead.waiting_rows for ahead in courses]
-
-
-def _exceeds_budget(at: Situation, feared: float, worst: float) -> bool:
-    """Tell whether surges would make more rows late than the budget, and than a rescale, allows."""
-    ratio = at.tuning.scale_out_risk_ratio
-    return feared > max(ratio * at.late_share, at.late_by_change) or worst > max(
-        ratio * at.late_in_window, at.cost.late_s / WINDOW_S
-    )
-
-
-def _eases(at: Situation, most: tuple[float, float], standing: tuple[float, float]) -> bool:
-    """Tell whether surges make fewer rows late with the most executors than with the present
-    size.
-    """
-    kept = 1 - at.tuning.least_gain
-    return any(less < kept * now for less, now in zip(most, standing, strict=True))
 
 
 def _limit(rows: int) -> Bound:

@@ -45,18 +45,6 @@ def error_budget(state: State, tuning: Tuning) -> tuple[float, float]:
     return max(0.0, tuning.late_share - hour), max(0.0, in_window - window)
 
 
-def late_by(now: Observation, longer_s: float, slo_s: float) -> float:
-    """Return the seconds of arrivals that were late in the last batch because it was committed
-    ``longer_s`` later than expected; 0 where some had been late anyway.
-    """
-    if now.latency_s is None or not now.batch_rows or not now.input_rows_per_s:
-        return 0.0
-    earlier = replace(now, latency_s=now.latency_s - longer_s)
-    if _late_share(earlier, slo_s) > 0:
-        return 0.0
-    return _late_share(now, slo_s) * now.batch_rows / now.input_rows_per_s
-
-
 def _late_share(now: Observation, slo_s: float) -> float:
     if now.latency_s is None or not now.batch_rows or not now.input_rows_per_s:
         return 0.0

@@ -8,19 +8,9 @@ import math
 from dataclasses import replace
 
 from rheostat.capacity.identify import identified, with_batch
-from rheostat.capacity.rescale_cost import (
-    during_start,
-    with_cold_batch,
-    with_first_start,
-    with_late,
-    with_load,
-    with_settled,
-    with_sight,
-)
 from rheostat.model import Observation
-from rheostat.policies.foresight.late_rows import late_by, with_late_rows
+from rheostat.policies.foresight.late_rows import with_late_rows
 from rheostat.policies.foresight.state import State
-from rheostat.policies.foresight.tuning import Tuning
 from rheostat.policies.foresight.waiting import rows_limit
 from rheostat.signals.forecasts.forecast import HORIZONS_S
 from rheostat.signals.forecasts.period import period_s
@@ -32,7 +22,7 @@ _TICK_SHARE = 0.2
 
 
 def learnt(
-    now: Observation, state: State, slo_s: float, tuning: Tuning, given_s: float = 0.0
+    now: Observation, state: State, slo_s: float, given_s: float = 0.0
 ) -> tuple[State, Rates | None]:
     """Return the state after an observation, and the history of rates; None where the arrival rate
     is unknown.
@@ -48,7 +38,7 @@ def learnt(
     if now.input_rows_per_s is not None:
         learned, rates = _with_rate(now, learned, given_s)
     if now.executors:
-        learned = _with_batch(now, _with_sizes(now, learned), slo_s, tuning)
+        learned = _with_batch(now, _with_sizes(now, learned))
         learned = replace(learned, rows_limit=rows_limit(now, state.rows_limit))
     return replace(learned, newest_s=now.t_s), rates
 
@@ -59,7 +49,7 @@ def _with_rate(now: Observation, state: State, given_s: float) -> tuple[State, R
     history = with_rate(before, now.t_s, now.input_rows_per_s or 0.0)
     turn, fits, own_s = state.turn, state.fits, state.period_s
     rates = Rates(history, given_s or own_s)
-    if history["fine"]["means"] is not before.get("fine", {}).get("means"):
+    if history.fine.means is not before.fine.means:
         if turn < len(HORIZONS_S):
             fits = refit(rates, fits, turn)
         else:
@@ -69,11 +59,9 @@ def _with_rate(now: Observation, state: State, given_s: float) -> tuple[State, R
     learned = replace(
         state,
         rates=history,
-        rate_before=before.get("rate"),
         fits=fits,
         period_s=given_s or own_s,
         turn=turn,
-        unknown_share=rates.unknown,
     )
     return learned, rates
 
@@ -88,24 +76,20 @@ def _with_sizes(now: Observation, state: State) -> State:
         ceiling = size
     if ceiling is not None and size > ceiling:
         ceiling = None
-    rescale = with_sight(state.rescale, now.t_s, size, executors)
-    began_s = now.t_s - now.in_flight.elapsed_s if now.in_flight else now.t_s
-    same = now.in_flight and state.began_s is not None and abs(began_s - state.began_s) <= 0.5
+    rescale = state.rescale.observe(now.t_s, size, executors)
     learned = replace(
         state,
         ceiling=ceiling,
         first_size=state.first_size or size,
-        rescale=with_first_start(rescale, now.first_start_s or 0.0),
+        rescale=rescale.with_first_start(now.first_start_s or 0.0),
         executors=executors,
-        began_s=state.began_s if same else began_s,
-        running_on=state.running_on if same else executors,
     )
     if state.executors is None or executors == state.executors:
         return learned
     return replace(learned, changed_s=now.t_s, is_cold=executors > state.executors)
 
 
-def _with_batch(now: Observation, state: State, slo_s: float, tuning: Tuning) -> State:
+def _with_batch(now: Observation, state: State) -> State:
     """Learn from a new batch; one that began before the size had settled shows only what a rescale
     costs.
     """
@@ -117,30 +101,13 @@ def _with_batch(now: Observation, state: State, slo_s: float, tuning: Tuning) ->
     began_s = now.t_s - (now.in_flight.elapsed_s + every_s if now.in_flight else now.batch_s)
     changed_s = min(-math.inf if state.changed_s is None else state.changed_s, now.t_s)
     reading = [[stage.name, stage.rows_in, stage.busy_s] for stage in now.stages or ()]
-    known = identified(state.batches)
-    expected_s = known.model.batch_s(now.batch_rows, slots) if known else now.batch_s
-    learned = replace(
-        state,
-        batch_s=now.batch_s,
-        batch_rows=now.batch_rows,
-        reading=reading,
-        excess_s=max(0.0, now.batch_s - expected_s),
-        is_outlier=now.batch_s > tuning.outlier * expected_s,
-    )
-    rescale = state.rescale
+    learned = replace(state, batch_s=now.batch_s, batch_rows=now.batch_rows, reading=reading)
     if began_s >= changed_s + 2 * every_s + 1.0:
-        rescale = with_settled(rescale)
-        # Before the size had settled, cold executors would count as well.
-        if known and during_start(rescale, began_s, began_s + now.batch_s) >= 0.5:
-            rescale = with_load(rescale, now.batch_s / max(expected_s, 1e-3))
         fresh = reading != state.reading
         batches = with_batch(state.batches, now.batch_s, now.batch_rows, slots, now.stages, fresh)
-        return replace(learned, rescale=rescale, batches=batches)
-    if not known or began_s + now.batch_s < changed_s:
+        return replace(learned, batches=batches)
+    known = identified(state.batches)
+    if not known or not state.is_cold or began_s + now.batch_s < changed_s:
         return learned
-    # Its rows waited for the batch before, which may have been longer, too.
-    late_s = late_by(now, learned.excess_s + state.excess_s, slo_s)
-    rescale = with_late(rescale, late_s)
-    if state.is_cold:
-        rescale = with_cold_batch(rescale, now.batch_s - expected_s)
-    return replace(learned, rescale=rescale, is_cold=False)
+    longer_s = now.batch_s - known.model.batch_s(now.batch_rows, slots)
+    return replace(learned, rescale=state.rescale.with_cold_batch(longer_s), is_cold=False)

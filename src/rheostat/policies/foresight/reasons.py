@@ -34,6 +34,8 @@ def compared(
         late_rows = 0.0 if size.late_rows <= tolerated else size.late_rows
         evidence |= {f"slot_s_{role}": slot_s, f"late_rows_{role}": late_rows}
         late = f"{late_rows:,.0f} late rows" if late_rows else "no late rows"
+        if not at.is_attainable:
+            late = late.replace("late rows", f"rows later than {at.aim_s:g} s")
         if size.surge_late_share:
             late += f", {size.surge_late_share:.1%} in surges"
         plural = "s" * (size.executors != 1)

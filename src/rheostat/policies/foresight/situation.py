@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from rheostat.capacity.identify import Identified
 from rheostat.capacity.need import sustained_rows_per_s, worth_having
-from rheostat.capacity.rescale_cost import RescaleCost, on_their_way, rescale_cost
+from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.capacity.rollout import Backlog
 from rheostat.model import Observation
-from rheostat.policies.foresight.late_rows import HOUR_S, error_budget
+from rheostat.policies.foresight.late_rows import error_budget
 from rheostat.policies.foresight.state import State
 from rheostat.policies.foresight.tuning import Tuning
-from rheostat.policies.foresight.waiting import overdue, overdue_s, rows_dominate, waiting
+from rheostat.policies.foresight.waiting import waiting
 from rheostat.signals.forecasts.forecast import Forecast
 from rheostat.signals.forecasts.rate_history import Rates
 from rheostat.signals.forecasts.surges import Surges, surges
@@ -50,10 +50,12 @@ class Situation:
     lost: bool
     """Whether requested executors have not started for a long time."""
 
+    slo_s: float
     aim_s: float
-    """Target latency: a part of the SLO, or what two triggers or the fixed cost of batches take
-    where that is more.
-    """
+    """Target latency: a part of the SLO, or two trigger intervals where the SLO is unattainable."""
+
+    is_attainable: bool
+    """Whether the trigger interval and the fixed cost of a batch leave time within the SLO."""
 
     longer: float
     """Batch times over their predictions."""
@@ -104,23 +106,17 @@ class Situation:
         return start_s + self.tick_s + self.trigger_s
 
     @property
-    def late_by_change(self) -> float:
-        """The share of the rows that one rescale an hour makes late."""
-        return self.cost.late_s / HOUR_S
-
-    @property
-    def bears_change(self) -> bool:
-        """Whether the late rows of another rescale are within the budget of rescales."""
-        spent_s = self.cost.spent_late_s + self.cost.late_s
-        return spent_s <= self.tuning.late_share_rescales * HOUR_S
-
-    @property
     def is_limited(self) -> bool:
         """Whether the rows limit of a batch binds: such a batch ends before its trigger."""
         if self.rows_limit is None:
             return False
         batch_s = self.model.model.batch_s(self.rows_limit, self.size * self.slots)
         return batch_s * self.longer < self.trigger_s
+
+    @property
+    def tolerated_rows(self) -> float:
+        """Late rows that do not count: the simulation is no better."""
+        return self.tuning.late_s * self.rate
 
     def sustained(self, executors: int) -> float:
         """Return the highest constant rate at which no row is late with so many executors."""
@@ -146,24 +142,20 @@ def situation(
 ) -> Situation:
     """Return what is known and forecast. ``peak`` is a rate that may come at any time; 0: unknown.
 
-    During warm-up the rate may reach what the job's first size sustains: it was configured for it.
+    At first the rate may reach what the job's first size sustains: it was configured for it.
     """
     slots, trigger_s = now.slots_per_executor or 1, now.trigger_s or 0.0
-    cost = rescale_cost(state.rescale)
-    young = tuning.warm_up_headroom * state.unknown_share * min(1.0, cost.start_s / slo_s)
+    cost = state.rescale
     target_s = tuning.latency_target * slo_s
-    least_s = max(2.0 * trigger_s, min(target_s, tuning.fixed_cost_factor * model.model.fixed_s))
-    aim_s = max(target_s - young * slo_s, least_s)
+    # A row waits for its trigger, then for its batch; queued batches take twice their fixed cost.
+    fixed_s = tuning.fixed_cost_factor * model.model.fixed_s
+    is_attainable = target_s >= min(2.0 * trigger_s, trigger_s + fixed_s / 2)
+    young = tuning.warm_up_headroom * rates.unknown * min(1.0, cost.start_s / slo_s)
+    least_s = min(target_s, max(2.0 * trigger_s, fixed_s))
+    aim_s = max(target_s - young * slo_s, least_s) if is_attainable else 2.0 * trigger_s
     late_share, late_in_window = error_budget(state, tuning)
     longer = math.exp(margin * model.spread)
-    over = overdue(now, model.model, state.running_on * slots, cost.cold_s)
-    # A single outlier may be a busy machine, and over before executors start; rows have become
-    # dearer where the batch before was one, too, or this one is overdue for that long.
-    lasting = state.is_outlier or overdue_s(now, over) > cost.start_s
-    is_dearer = over > tuning.outlier and lasting and rows_dominate(now, model.model)
     rate = now.input_rows_per_s or 0.0
-    backlog = waiting(now, model.model, rate, longer)
-    longer = longer * over if is_dearer else longer
     first_slots = (state.first_size or 1) * slots
     expected = sustained_rows_per_s(model.model, first_slots, aim_s, trigger_s, longer)
     back_s = cost.start_within_s(tuning.start_z_surge) + state.tick_s + trigger_s
@@ -172,36 +164,22 @@ def situation(
         tuning=tuning,
         model=model,
         cost=cost,
-        coming=_after_jump(forecast(rates, state.fits), rate, state),
+        coming=forecast(rates, state.fits),
         surges=surges(rates, back_s, expected=expected, announced=peak),
         is_young=rates.unknown > tuning.warm_up_unknown,
         ceiling=state.ceiling,
-        backlog=backlog,
+        backlog=waiting(now, model.model, rate, longer),
         tick_s=state.tick_s,
         sizes=_sizes(now, model, state, rate, aim_s),
-        way=on_their_way(state.rescale, now.t_s),
-        lost=state.rescale["lost"],
+        way=cost.pending(now.t_s, tuning.start_z),
+        lost=cost.is_lost,
+        slo_s=slo_s,
         aim_s=aim_s,
+        is_attainable=is_attainable,
         longer=longer,
         late_share=late_share,
         late_in_window=late_in_window,
         rows_limit=state.rows_limit,
-    )
-
-
-def _after_jump(coming: Forecast, rate: float, state: State) -> Forecast:
-    """Return the forecast after a rate above what was expected to be exceeded once in ten times: of
-    a jump between two observations the mean rate shows half.
-    """
-    before, bound = state.rate_before, state.bound_rows_per_s
-    if before is None or bound is None or rate <= bound or rate <= before * 1.1:
-        return coming
-    more = rate - before
-    return Forecast(
-        coming.t_s,
-        tuple(max(expected, rate + more / 2) for expected in coming.p50),
-        tuple(max(expected, rate + more) for expected in coming.p90),
-        tuple(max(expected, rate + more) for expected in coming.p99),
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
+from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.model import Memory
+from rheostat.signals.forecasts.rate_history import RateHistory
 
-VERSION = 2
+VERSION = 3
 """Raised when a field changes its meaning: the memory of another version is dropped."""
 
 Estimate: TypeAlias = Mapping[str, Any]
@@ -27,19 +29,12 @@ class State:
     """Mean time between two decisions."""
 
     # Arrival rates.
-    rates: Estimate = field(default_factory=dict)
-    rate_before: float | None = None
+    rates: RateHistory = field(default_factory=RateHistory)
     fits: Estimate = field(default_factory=dict)
     turn: int = 0
     """Place of the horizon that is fitted next; after the last one the period is detected."""
 
     period_s: float | None = None
-    unknown_share: float = 1.0
-    """Share of the behaviour of the load that has not been observed yet."""
-
-    bound_rows_per_s: float | None = None
-    """The rate that was expected to be exceeded once in ten times until this decision."""
-
     # Micro-batches.
     batches: Estimate = field(default_factory=dict)
     batch_s: float | None = None
@@ -47,15 +42,7 @@ class State:
     reading: Sequence[Sequence[Any]] = ()
     """The stages of the last batch, by which repeated ones are recognised."""
 
-    excess_s: float = 0.0
-    """How much longer than predicted the last batch took."""
-
-    is_outlier: bool = False
     rows_limit: int | None = None
-    began_s: float | None = None
-    running_on: int = 1
-    """Executors on which the running batch began."""
-
     # Late rows: totals that decay by e within an hour, and within five minutes.
     hour_rows: float = 0.0
     hour_late_rows: float = 0.0
@@ -63,7 +50,7 @@ class State:
     window_late_rows: float = 0.0
 
     # Sizes.
-    rescale: Estimate = field(default_factory=dict)
+    rescale: RescaleCost = field(default_factory=RescaleCost)
     executors: int | None = None
     first_size: int | None = None
     ceiling: int | None = None
@@ -75,18 +62,33 @@ class State:
     """Memory of ``measured-throughput``, which decides until the batch model is valid."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state as JSON values; estimates are not copied."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        """Return the state as JSON values; lists are not copied."""
+        return {item.name: _as_json(getattr(self, item.name)) for item in fields(self)}
 
     @classmethod
     def from_json(cls, memory: Memory) -> State:
         """Return the state of a memory, and an empty one for that of another version."""
         if not is_current(memory):
             return cls(newest_s=memory.get("newest_s"))
-        known = {item.name for item in fields(cls)}
-        return cls(**{name: value for name, value in memory.items() if name in known})
+        state: State = _restored(cls(), memory)
+        return state
 
 
 def is_current(memory: Memory) -> bool:
     """Tell whether a memory can be used: it is new, or of this version."""
     return not memory or memory.get("version") == VERSION
+
+
+def _as_json(value: Any) -> Any:
+    if not is_dataclass(value):
+        return value
+    return {item.name: _as_json(getattr(value, item.name)) for item in fields(value)}
+
+
+def _restored(default: Any, value: Any) -> Any:
+    """Return ``value`` as the dataclass of ``default``; fields of other names are ignored."""
+    if not is_dataclass(default) or isinstance(default, type):
+        return value
+    known = {item.name: getattr(default, item.name) for item in fields(default)}
+    parts = {name: _restored(known[name], part) for name, part in value.items() if name in known}
+    return replace(default, **parts)

@@ -17,9 +17,6 @@ class Tuning:
     late_share_window: float = 0.08
     """Share of the rows of five minutes that may be late."""
 
-    late_share_rescales: float = 0.004
-    """Share of the rows of an hour that rescales may make late by their cold batches."""
-
     # The objective that is aimed at.
     latency_target: float = 0.95
     """Share of the SLO: batches that just meet it queue up at the least disturbance."""
@@ -44,9 +41,6 @@ class Tuning:
     start_z_likely: float = 0.67
     """Start time in the expected loss of a surge: 75 % of starts are quicker."""
 
-    outlier: float = 1.5
-    """Batch time over its prediction from which a batch is an outlier."""
-
     warm_up_unknown: float = 0.5
     """Share of the load's behaviour that is unknown, above which the job is in warm-up."""
 
@@ -57,15 +51,12 @@ class Tuning:
     least_gain: float = 0.05
     """Share of the late rows that more executors must avoid."""
 
-    scale_out_risk_ratio: float = 2.0
-    """Risk of surges, in error budgets, at which the policy scales out; it scales in at 1."""
-
     scale_in_batch_factor: float = 1.05
-    """Batch times after a scale-in, in predicted ones."""
+    """Batch times after a scale-in, in predicted ones: without it a recorded job flaps."""
 
     # Scenarios.
     surge_follow_s: float = 60.0
     """Seconds that a surge is simulated after executors are back and the SLO has passed."""
 
-    surge_phases: tuple[float, ...] = (0.25, 0.75)
-    """Shares of a trigger interval that have passed when the surge comes."""
+    surge_phase: float = 0.5
+    """Share of a trigger interval that has passed when a frequent surge comes."""

@@ -41,30 +41,6 @@ def waiting(now: Observation, model: BatchModel, rate: float, longer: float) -> 
     )
 
 
-def overdue(now: Observation, model: BatchModel, slots: int, cold_s: float) -> float:
-    """Return how many times as long as the model says the batch that runs has lasted already;
-    ``cold_s`` is granted. 0 where none runs.
-    """
-    if now.in_flight is None:
-        return 0.0
-    rows = float(now.in_flight.rows or now.batch_rows or 0)
-    return max(0.0, now.in_flight.elapsed_s - cold_s) / max(model.batch_s(rows, slots), 1e-3)
-
-
-def overdue_s(now: Observation, times: float) -> float:
-    """Return for how long the running batch is overdue, given how many ``times`` as long as the
-    model says it has lasted.
-    """
-    return 0.0 if now.in_flight is None else now.in_flight.elapsed_s * (1 - 1 / max(times, 1.0))
-
-
-def rows_dominate(now: Observation, model: BatchModel) -> bool:
-    """Tell whether most of the time of the running batch goes with its rows, by the model."""
-    slots = (now.executors or 1) * (now.slots_per_executor or 1)
-    rows = float((now.in_flight and now.in_flight.rows) or now.batch_rows or 0)
-    return model.batch_s(rows, slots) >= 2 * model.batch_s(0.0, slots)
-
-
 def rows_limit(now: Observation, known: int | None = None) -> int | None:
     """Return the rows that a batch may have, where it shows: two batches of one size, and more than
     another left behind when the last was planned. Between two batches what was ``known`` holds

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 FINE_S, MINUTE_S, COARSE_S = 5.0, 60.0, 900.0
-RINGS: Mapping[str, tuple[float, int]] = {
-    "fine": (FINE_S, 720),
-    "minutes": (MINUTE_S, 1440),
-    "quarters": (COARSE_S, 768),
-}
-"""By name the seconds of a mean and how many are kept: an hour, a day, eight days."""
+HOUR, DAY, EIGHT_DAYS = 720, 1440, 768
+"""Means that are kept of 5 s, of a minute, of a quarter of an hour."""
 
 SEASONS_S = (3600.0, 86_400.0, 604_800.0)
 
@@ -24,25 +21,47 @@ _UNKNOWN_S = 600.0
 """After so long half of what a load can do is taken to have been seen."""
 
 
-def with_rate(history: Mapping[str, Any], t_s: float, rate_per_s: float) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Ring:
+    """The newest means, and the incomplete one after them: its seconds and rows."""
+
+    means: Sequence[float] = ()
+    part_s: float = 0.0
+    part_rows: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RateHistory:
+    """The arrival rates until ``t_s``, when the rate was ``rate``."""
+
+    fine: Ring = field(default_factory=Ring)
+    minutes: Ring = field(default_factory=Ring)
+    quarters: Ring = field(default_factory=Ring)
+    t_s: float | None = None
+    rate: float = 0.0
+
+
+def with_rate(history: RateHistory, t_s: float, rate_per_s: float) -> RateHistory:
     """Return the history with the mean rate since its last time; a long gap empties it."""
-    since_s = history.get("t_s", t_s)
-    kept = {
-        name: _grown(history.get(name), size_s, most, since_s, t_s, rate_per_s)
-        for name, (size_s, most) in RINGS.items()
-    }
-    return {**kept, "t_s": t_s, "rate": rate_per_s}
+    since_s = t_s if history.t_s is None else history.t_s
+    lasts_s = t_s - since_s
+    return RateHistory(
+        _grown(history.fine, FINE_S, HOUR, lasts_s, rate_per_s),
+        _grown(history.minutes, MINUTE_S, DAY, lasts_s, rate_per_s),
+        _grown(history.quarters, COARSE_S, EIGHT_DAYS, lasts_s, rate_per_s),
+        t_s,
+        rate_per_s,
+    )
 
 
 class Rates:
     """A history as arrays, for one look at it; ``period_s`` is that of the load, where known."""
 
-    def __init__(self, history: Mapping[str, Any], period_s: float | None = None) -> None:
+    def __init__(self, history: RateHistory, period_s: float | None = None) -> None:
         self.repeats(period_s)
-        self.now: float = history["rate"]
-        self._rings = [
-            _aged(history[name], RINGS[name][0]) for name in ("quarters", "minutes", "fine")
-        ]
+        self.now = history.rate
+        rings = ((history.quarters, COARSE_S), (history.minutes, MINUTE_S), (history.fine, FINE_S))
+        self._rings = [_aged(ring, size_s) for ring, size_s in rings]
         self.fine = np.append(self._rings[2][1], self.now)
         """The means of five seconds of the last hour, oldest first; the last is the rate of
         now."""
@@ -82,36 +101,25 @@ def _minutes(fine: Floats, older: Floats) -> Floats:
     return np.concatenate((older[: max(0, len(older) - complete)], last))
 
 
-def _aged(ring: Mapping[str, Any], size_s: float) -> tuple[Floats, Floats]:
+def _aged(ring: Ring, size_s: float) -> tuple[Floats, Floats]:
     """Return the ages of the middles of a ring's means, and the means."""
-    means = np.array(ring["means"])
-    return ring["part_s"] + size_s * (np.arange(len(means), 0, -1) - 0.5), means
+    means = np.array(ring.means, dtype=np.float64)
+    ages_s: Floats = ring.part_s + size_s * (np.arange(len(means), 0, -1, dtype=np.float64) - 0.5)
+    return ages_s, means
 
 
-def _grown(
-    ring: Mapping[str, Any] | None,
-    size_s: float,
-    most: int,
-    since_s: float,
-    t_s: float,
-    rate_per_s: float,
-) -> Mapping[str, Any]:
-    """Return a ring extended by a rate that held from ``since_s`` to ``t_s``."""
-    if ring is None or not 0 <= t_s - since_s < most * size_s:
-        return {"means": [], "part_s": 0.0, "part_rows": 0.0}
-    lasts_s = t_s - since_s
-    part_s, part_rows = ring["part_s"] + lasts_s, ring["part_rows"] + lasts_s * rate_per_s
+def _grown(ring: Ring, size_s: float, most: int, lasts_s: float, rate_per_s: float) -> Ring:
+    """Return a ring extended by a rate that held for ``lasts_s``."""
+    if not 0 <= lasts_s < most * size_s:
+        return Ring()
+    part_s, part_rows = ring.part_s + lasts_s, ring.part_rows + lasts_s * rate_per_s
     if part_s < size_s:
-        return {"means": ring["means"], "part_s": part_s, "part_rows": part_rows}
+        return Ring(ring.means, part_s, part_rows)
     first = (part_rows - (part_s - size_s) * rate_per_s) / size_s
     complete = math.floor(part_s / size_s)
-    means: Sequence[float] = [_short(first), *[_short(rate_per_s)] * (complete - 1)]
+    means = [*ring.means, _short(first), *[_short(rate_per_s)] * (complete - 1)][-most:]
     left_s = part_s - complete * size_s
-    return {
-        "means": [*ring["means"], *means][-most:],
-        "part_s": left_s,
-        "part_rows": left_s * rate_per_s,
-    }
+    return Ring(means, left_s, left_s * rate_per_s)
 
 
 def _short(rate_per_s: float) -> float:

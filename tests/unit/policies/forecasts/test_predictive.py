@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rheostat.guards import standard_guards
-from rheostat.model import InFlight, Limits, Observation, Slo
+from rheostat.model import Limits, Slo
 from rheostat.policies.forecasts.predictive import Predictive
 from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
@@ -112,6 +112,22 @@ def test_the_long_batch_after_a_scale_in_is_not_answered_by_a_scale_out() -> Non
     assert targets == sorted(targets, reverse=True)
 
 
+def test_an_objective_below_two_trigger_intervals_is_met() -> None:
+    load = Constant(20_000)
+    run = ran_within_10_s(SparkParameters(executors=4, trigger_s=6), load, most=16, until_s=900)
+    assert measures(run.ledger, Slo(latency_s=10), warm_up_s=300).attained
+
+
+def test_an_objective_that_the_trigger_interval_rules_out_is_reported() -> None:
+    load = Constant(5000)
+    run = ran_within_10_s(SparkParameters(executors=4, trigger_s=10), load, most=16, until_s=300)
+    raw = run.records[-1].raw
+    assert raw is not None
+    reason = raw.reason
+    assert "no size meets an objective of 10 s with a trigger interval of 10 s" in reason
+    assert "no late rows" not in reason
+
+
 def test_rows_that_queue_up_with_every_size_are_not_waited_out() -> None:
     wanted = ("predictive", "trace", "start 3 s", 731)
     cell = next(
@@ -150,9 +166,14 @@ def test_a_jump_that_no_size_meets_in_time_is_met_by_what_catches_up_soonest() -
 
 def test_a_size_is_left_for_a_smaller_one_only_where_that_saves_more_than_a_change_costs() -> None:
     run = ran(WAVE, 40, 3.0, rescale_cost=100)
-    reasons = [record.raw.reason for record in run.records if record.raw]
-    matches = [re.match(r"saves ([\d,]+) slot-seconds", reason) for reason in reasons]
-    assert min(float(match[1].replace(",", "")) for match in matches if match) >= 100
+    spared = []
+    for record in run.records:
+        lasts = re.match(
+            r"(\d+) executors? suffices? for (\d+) s", record.raw.reason if record.raw else ""
+        )
+        if lasts and record.observation:
+            spared.append(((record.observation.size or 0) - int(lasts[1])) * int(lasts[2]))
+    assert min(spared, default=100) >= 100
 
 
 def test_executors_that_make_no_batch_shorter_are_given_back() -> None:
@@ -169,33 +190,6 @@ def test_executors_that_are_late_are_not_counted_on() -> None:
     sizes = [record.target or 0 for record in run.records[:60]]
     downs = sum(b < a for a, b in itertools.pairwise(sizes))
     assert downs <= 1
-
-
-def test_an_overdue_batch_asks_for_more_before_it_ends() -> None:
-    policy, memory = Predictive(slo=30), {}  # type: Predictive, Any
-    target = 4
-    for n in range(60):
-        running_s = 5.0 * (n % 2) if n < 40 else 5.0 * (n - 40)
-        seen = Observation(
-            t_s=5.0 * n,
-            executors=4,
-            target=4,
-            slots_per_executor=1,
-            input_rows_per_s=10_000,
-            lag_rows=100_000 + 10_000 * running_s,
-            lag_s=10.0,
-            batch_s=5.0,
-            batch_rows=100_000 + min(n, 40) // 2,
-            trigger_s=10.0,
-            in_flight=InFlight(elapsed_s=running_s, rows=100_000),
-        )
-        decision, memory = policy.decide(seen, memory)
-        target = decision.target
-        if n == 40:
-            assert target <= 4
-        if n == 45:
-            break
-    assert target > 4
 
 
 @pytest.mark.parametrize("seed", [3, 4])
@@ -223,7 +217,7 @@ def test_beside_a_large_fixed_cost_more_are_asked_for_while_they_make_fewer_rows
     assert told.executors_mean < 10  # what cold executors lasted longer is no load of a start
 
 
-def test_beside_a_large_fixed_cost_sizes_change_only_as_often_as_cold_batches_may_be_late() -> None:
+def test_beside_a_large_fixed_cost_a_wave_is_followed_in_time_with_few_rescales() -> None:
     slo = Slo(latency_s=10)
     parameters = SparkParameters(
         executors=8,
@@ -244,5 +238,5 @@ def test_beside_a_large_fixed_cost_sizes_change_only_as_often_as_cold_batches_ma
     )
     told = measures(run.ledger, slo, warm_up_s=300)
     assert told.attained
-    assert told.executors_mean < 14
-    assert told.rescalings < 30
+    assert told.executors_mean < 11
+    assert told.rescalings < 45

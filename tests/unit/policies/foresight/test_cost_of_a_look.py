@@ -38,7 +38,7 @@ def test_the_history_that_is_kept_for_a_look_tells_what_one_read_anew_does(
     rates: list[float], every_s: float
 ) -> None:
     now, memory = looked(rates, every_s)
-    state, kept = learnt(now, State.from_json(memory), 10.0, TUNING)
+    state, kept = learnt(now, State.from_json(memory), 10.0)
     assert kept is not None
     model = identified(state.batches)
     assert model is not None
@@ -55,7 +55,7 @@ def test_without_a_new_mean_no_horizon_is_read_anew() -> None:
     now, memory = looked([1000.0 + n % 7 for n in range(200)], 1.0)
     state, read = State.from_json(memory), 0
     for n in range(1, 16):
-        after, _ = learnt(replace(now, t_s=now.t_s + n), state, 10.0, TUNING)
+        after, _ = learnt(replace(now, t_s=now.t_s + n), state, 10.0)
         read += after.turn != state.turn
         state = after
     assert read == 3  # means of five seconds, looks of one

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from rheostat.model import Observation
-from rheostat.policies.foresight.late_rows import error_budget, late_by, with_late_rows
+from rheostat.policies.foresight.late_rows import error_budget, with_late_rows
 from rheostat.policies.foresight.state import State
 from rheostat.policies.foresight.tuning import Tuning
 
@@ -41,20 +41,3 @@ def test_the_older_a_job_the_more_of_five_minutes_may_be_late() -> None:
 
 def test_nothing_more_may_be_late_where_all_rows_were() -> None:
     assert after(600, latency_s=30.0) == (0.0, 0.0)
-
-
-def cold(latency_s: float) -> Observation:
-    """The last batch of 100 rows/s, of 6 s of arrivals."""
-    return Observation(
-        t_s=60.0, executors=2, input_rows_per_s=100.0, batch_rows=600, latency_s=latency_s
-    )
-
-
-def test_a_batch_is_late_by_what_it_lasted_longer() -> None:
-    assert late_by(cold(9.0), longer_s=4.0, slo_s=10.0) == pytest.approx(2.0)
-    assert late_by(cold(5.0), longer_s=4.0, slo_s=10.0) == 0.0
-
-
-def test_a_batch_that_had_been_late_anyway_is_not_late_by_what_it_lasted_longer() -> None:
-    assert late_by(cold(30.0), longer_s=4.0, slo_s=10.0) == 0.0
-    assert late_by(cold(9.0), longer_s=0.0, slo_s=10.0) == 0.0

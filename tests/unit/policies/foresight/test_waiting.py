@@ -4,7 +4,7 @@ from rheostat.capacity.batch import BatchModel, StageCost
 from rheostat.guards import standard_guards
 from rheostat.model import InFlight, Limits, Observation
 from rheostat.policies.forecasts.predictive import Predictive
-from rheostat.policies.foresight.waiting import overdue, rows_limit, waiting
+from rheostat.policies.foresight.waiting import rows_limit, waiting
 from rheostat.sim.engine import simulate
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
@@ -32,11 +32,6 @@ def test_without_offsets_what_waits_is_what_came_since_the_batch_began() -> None
 
 def test_the_oldest_row_of_a_batch_came_when_the_one_before_it_was_planned() -> None:
     assert waiting(seen(1.0, 7000.0), MODEL, 2000.0, 1.0).oldest_s == -3.0
-
-
-def test_a_batch_that_lasts_twice_as_long_as_it_should_is_overdue() -> None:
-    assert overdue(seen(4.0, 7000.0), MODEL, 4, cold_s=0.0) > 2
-    assert overdue(seen(1.0, 7000.0), MODEL, 4, cold_s=0.0) < 1
 
 
 def test_a_limit_shows_where_more_than_a_batch_is_left_behind() -> None:

@@ -1,7 +1,6 @@
 """The period of a load is found where it repeats itself, and none where it does not."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from rheostat.signals.forecasts.forecast import HORIZONS_S
 from rheostat.signals.forecasts.period import period, period_s
-from rheostat.signals.forecasts.rate_history import Floats, Rates, with_rate
+from rheostat.signals.forecasts.rate_history import Floats, RateHistory, Rates, with_rate
 from rheostat.signals.forecasts.weighted_experts import forecast, refit
 from rheostat_lab.loads.day import Day
 
@@ -29,7 +28,7 @@ def shape(steps: int, rng: np.random.Generator) -> Floats:
 
 
 def watched(load: Day, seconds: float, period_s: float | None = None) -> Rates:
-    history: dict[str, Any] = {}
+    history = RateHistory()
     for n in range(1, int(seconds / 3)):
         history = with_rate(history, 3.0 * n, load.rate_per_s(3.0 * n - 1.5))
     return Rates(history, period_s)
@@ -89,7 +88,8 @@ def test_with_a_day_that_is_told_the_second_is_forecast_from_the_first() -> None
     before_the_ramp_s = 240.0 + 135.0
 
     def ahead(period_s: float | None) -> float:
-        rates, fits = watched(day, before_the_ramp_s, period_s), {}  # type: Rates, dict[str, Any]
+        rates = watched(day, before_the_ramp_s, period_s)
+        fits: dict[str, object] = {}
         for place in range(len(HORIZONS_S)):
             fits = refit(rates, fits, place)
         coming = forecast(rates, fits)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from rheostat.signals.forecasts.rate_history import Rates, with_rate
+from rheostat.signals.forecasts.rate_history import RateHistory, Rates, with_rate
 from rheostat.signals.forecasts.surges import surges
 
 
 def watched(rate: Callable[[float], float], seconds: float) -> Rates:
-    history: dict[str, object] = {}
+    history = RateHistory()
     for n in range(int(seconds / 5)):
         history = with_rate(history, 5.0 * n, rate(5.0 * n))
     return Rates(history)

@@ -1,6 +1,5 @@
 """Forecasts: a constant, a season that is seen again, jumps that are remembered."""
 
-import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +8,14 @@ import numpy as np
 import pytest
 
 from rheostat.signals.forecasts.forecast import HORIZONS_S, Forecast
-from rheostat.signals.forecasts.rate_history import RINGS, Rates, with_rate
+from rheostat.signals.forecasts.rate_history import (
+    DAY,
+    EIGHT_DAYS,
+    HOUR,
+    RateHistory,
+    Rates,
+    with_rate,
+)
 from rheostat.signals.forecasts.weighted_experts import (
     _current_forecasts,
     _experts,
@@ -20,10 +26,10 @@ from rheostat.signals.forecasts.weighted_experts import (
 
 
 def watched(rate: Callable[[float], float], seconds: float, step_s: float) -> Forecast:
-    history: dict[str, Any] = {}
+    history = RateHistory()
     for n in range(int(seconds / step_s)):
         history = with_rate(history, n * step_s, rate((n - 0.5) * step_s))
-    rates = Rates(json.loads(json.dumps(history)))
+    rates = Rates(history)
     fits: dict[str, Any] = {}
     for place in range(len(HORIZONS_S)):
         fits = refit(rates, fits, place)
@@ -58,19 +64,20 @@ def test_a_jump_of_the_past_is_on_the_path_of_one_in_a_hundred() -> None:
 
 
 def test_what_is_remembered_is_bounded() -> None:
-    history: dict[str, Any] = {}
+    history = RateHistory()
     for n in range(12_000):
         history = with_rate(history, 60.0 * n, 7.0)
-    assert all(len(history[name]["means"]) <= most for name, (_, most) in RINGS.items())
+    kept = [len(ring.means) for ring in (history.fine, history.minutes, history.quarters)]
+    assert kept == [HOUR, DAY, EIGHT_DAYS]
 
 
 def test_a_clock_that_is_put_back_empties_the_history() -> None:
-    history = with_rate(with_rate({}, 0.0, 5.0), 100.0, 5.0)
-    assert with_rate(history, 20.0, 5.0)["fine"]["means"] == []
+    history = with_rate(with_rate(RateHistory(), 0.0, 5.0), 100.0, 5.0)
+    assert with_rate(history, 20.0, 5.0).fine.means == ()
 
 
 def test_what_the_experts_say_now_is_the_last_of_what_they_said() -> None:
-    history: dict[str, Any] = {}
+    history = RateHistory()
     for n in range(1500):
         history = with_rate(history, 5.0 * n, 1000 + 500 * math.sin(n / 40) + n % 7)
     rates = Rates(history, period_s=1200.0)
@@ -87,7 +94,7 @@ def test_experts_that_miss_by_more_than_the_last_value_are_dropped() -> None:
     def jumps(t_s: float) -> float:
         return 1000.0 + 800.0 * (int(t_s / 100) * 7919 % 13) / 13
 
-    history: dict[str, Any] = {}
+    history = RateHistory()
     for n in range(700):
         history = with_rate(history, 5.0 * n, jumps(5.0 * n))
     weights = refit(Rates(history), {}, 0)["0"]["weights"]
