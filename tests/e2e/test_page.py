@@ -26,7 +26,7 @@ from tests.unit.control.test_server import server_service
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.control.access import Access
 from rheostat.control.control_app import control_app
-from rheostat.control.frozen_page import frozen_html
+from rheostat.control.frozen_page import frozen_html, frozen_job, frozen_list
 from rheostat.control.jobs import jobs_of
 from rheostat.control.journal_job import JournalJob
 from rheostat.control.page_app import reading_app
@@ -148,9 +148,19 @@ def test_each_view_is_accessible_and_fits_the_screen(browser, served, tmp_path, 
     url = served(reading_app(jobs_of([str(tmp_path / "jobs")], lambda _: True), Access()))
     frozen = tmp_path / "page.html"
     frozen.write_text(frozen_html(JournalJob(tmp_path / "jobs" / "one")), encoding="utf-8")
+    rows = [{"id": "0", "cells": [NAME, "1.20"]}, {"id": None, "cells": ["batch", ""]}]
+    listed = {"title": "1 judged", "columns": ["query", "slot-h"], "rows": rows, "lines": [NAME]}
+    advice, own = tmp_path / "advice.html", frozen_job(JournalJob(tmp_path / "jobs" / "two"))
+    advice.write_text(frozen_list(listed, {"0": own}), encoding="utf-8")
     show(browser, url, width, scheme)
     link = wait(browser, "tbody a").get_attribute("href")
-    for address, selector in ((url, "tbody a"), (link, "canvas"), (frozen.as_uri(), "canvas")):
+    for address, selector in (
+        (url, "tbody a"),
+        (link, "canvas"),
+        (frozen.as_uri(), "canvas"),
+        (advice.as_uri(), "tbody a"),
+        (f"{advice.as_uri()}#/job/0", "canvas"),
+    ):
         show(browser, address, width, scheme)
         wait(browser, selector)
         assert findings(browser) == []

@@ -17,8 +17,8 @@ from rheostat.errors import BadInput
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from rheostat.diagnosis.journal_binding import Binding
     from rheostat.diagnosis.shape_experiment import Gain
+    from rheostat.journal.bindings import Binding
     from rheostat.model import Finding
 
 
@@ -55,7 +55,7 @@ def doctor(
     """
     from rheostat.diagnosis.computer import machine_findings
     from rheostat.diagnosis.hosting import platform_findings
-    from rheostat.diagnosis.journal_binding import finding_of
+    from rheostat.journal.bindings import finding_of
 
     given = pairs(settings or (), "setting", "spark.executor.cores=4")
     bound = _bindings(journal) if journal else ()
@@ -110,7 +110,7 @@ def _shape(
 def _bindings(journal: Path) -> tuple[Binding, ...]:
     """Return what binds each query of a journal; raises BadInput if it has too few batches."""
     from rheostat.cli.explain import kept_records
-    from rheostat.diagnosis.journal_binding import bindings
+    from rheostat.journal.bindings import bindings
 
     observations = [
         query

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rheostat.cli.options.arguments import span_s
 from rheostat.cli.output import AsJson, Out, emit, plain_table
 from rheostat.cli.status_text import UNKNOWN
 from rheostat.errors import BadInput
@@ -19,8 +20,6 @@ from rheostat.journal.starts import read_events, starts_of
 from rheostat.journal.status import size_before
 from rheostat.journal.summary import summarize
 from rheostat.journal.totals import DAY_S, Day, date_of
-
-_SPAN = re.compile(r"(\d+)d")
 
 
 def savings(
@@ -90,10 +89,8 @@ def _json(day: Saving, price: float | None) -> dict[str, Any]:
 def _first_day(since: str) -> str:
     if not since:
         return ""
-    span = _SPAN.fullmatch(since)
-    if span is None or not int(span[1]):
-        raise BadInput(f"--since must be a number of days, such as 7d, but it is {since!r}")
-    return date_of(max(0.0, time.time() - (int(span[1]) - 1) * DAY_S))
+    days = math.ceil(span_s(since) / DAY_S)
+    return date_of(max(0.0, time.time() - (days - 1) * DAY_S))
 
 
 def _show(answers: list[dict[str, Any]], against: str) -> None:

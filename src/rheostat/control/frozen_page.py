@@ -16,7 +16,31 @@ _DECISIONS = 300
 def frozen_html(
     job: Job, changed: Mapping[str, Any] | None = None, sections: Sequence[Mapping[str, Any]] = ()
 ) -> str:
-    """Return the page with all that it shows; ``changed`` replaces values of the overview.
+    """Return the page of one job with all that it shows; arguments as of ``frozen_job``."""
+    shown = frozen_job(job, changed, sections)
+    names = [{"id": "job", "name": shown["overview"]["name"]}]
+    return page_html({"version": version("rheostat"), "jobs": names, **shown})
+
+
+def frozen_list(listed: Mapping[str, Any], pages: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return one page of many jobs: a list that leads to the charts of each.
+
+    ``listed`` has ``title``, ``columns``, ``rows`` (``id`` of a page or None, and ``cells``) and
+    ``lines`` below; ``pages`` are those of ``frozen_job``.
+    """
+    names = [{"id": name, "name": page["overview"]["name"]} for name, page in pages.items()]
+    return page_html(
+        {"version": version("rheostat"), "jobs": names, "list": listed, "pages": pages}
+    )
+
+
+def frozen_job(
+    job: Job,
+    changed: Mapping[str, Any] | None = None,
+    sections: Sequence[Mapping[str, Any]] = (),
+    points: int = _POINTS,
+) -> dict[str, Any]:
+    """Return all that the page of a job shows; ``changed`` replaces values of the overview.
 
     ``sections`` are shown above the charts: notices (``kind`` ``notice`` with ``tone``, ``title``
     and ``text``), tables (``columns`` and ``rows``) and facts (``rows`` of name and value);
@@ -27,14 +51,10 @@ def frozen_html(
     moments = {entry.get("end_s", entry["t_s"]) for entry in decisions}
     last_s = overview["last_t_s"]
     records = [job.record(t_s) for t_s in sorted(moments | ({last_s} if last_s else set()))]
-    return page_html(
-        {
-            "version": version("rheostat"),
-            "jobs": [{"id": "job", "name": overview["name"]}],
-            "overview": overview,
-            "series": job.series(None, None, _POINTS),
-            "decisions": decisions,
-            "records": [record for record in records if record],
-            "sections": list(sections),
-        }
-    )
+    return {
+        "overview": overview,
+        "series": job.series(None, None, points),
+        "decisions": decisions,
+        "records": [record for record in records if record],
+        "sections": list(sections),
+    }

@@ -8,7 +8,7 @@ from typing import Any
 
 from rheostat.clusters.registry import cluster_manager
 from rheostat.diagnosis.hosting import platform_findings
-from rheostat.diagnosis.journal_binding import bindings, finding_of
+from rheostat.journal.bindings import bindings, finding_of
 from rheostat.model import Finding, Limits, Observation
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.queries.stream_executions import Queries

@@ -1,5 +1,6 @@
 # mypy: disallow-untyped-calls=False
 import json
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -22,10 +23,17 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
         "simple": None,
         "policy": simulated,
         "saved_share": saved,
-        "binds": None,
+        "binding": None,
+        "sizes": [2],
+        "slots_per_executor": 1,
         "confidence": "good",
     }
-    facts = {"queries_sharing": 1, "dynamic_allocation": False}
+    facts = {
+        "queries_sharing": 1,
+        "dynamic_allocation": False,
+        "state_partitions": None,
+        "instance_type": None,
+    }
     return {
         "application": "app-1",
         "name": "shop",
@@ -35,6 +43,8 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
         "advice": advice,
         "cannot": None,
         "recording": [],
+        "price_per_slot_hour": None,
+        "spark": "4.0.1",
         **other,
     }
 
@@ -86,23 +96,53 @@ def test_no_matching_log_is_one_line(tmp_path):
         command.advise(str(tmp_path), application="x")
 
 
-def test_the_pages_are_a_list_and_a_page_for_each_query(monkeypatch, tmp_path):
-    log = tmp_path / "app-1"
-    log.write_text("\n".join(written_log(lambda t_s: 300.0 + 3 * t_s, 60)) + "\n")
-    (tmp_path / "none").write_text("")
+def judged_here(monkeypatch):
     monkeypatch.setattr(
         command,
         "_rows",
-        lambda logs, request, master: [
-            asdict(one) for found in logs for one in rows_of(found, request)
-        ],
+        lambda logs, request, _: [asdict(row) for log in logs for row in rows_of(log, request)],
     )
-    command.advise(str(tmp_path), pages=tmp_path / "pages", slo=10.0)
-    index = (tmp_path / "pages" / "index.html").read_text()
-    assert '<a href="000-shop-orders.html">shop/orders</a>' in index
-    assert "1 of 2 queries judged" in index
-    page = (tmp_path / "pages" / "000-shop-orders.html").read_text()
-    assert page.count("<script") == 3
+
+
+def test_the_page_is_a_list_that_opens_the_charts_of_each_query(monkeypatch, tmp_path):
+    log = tmp_path / "app-1"
+    log.write_text("\n".join(written_log(lambda t_s: 300.0 + 3 * t_s, 60)) + "\n")
+    (tmp_path / "none").write_text("")
+    judged_here(monkeypatch)
+    command.advise(str(tmp_path), pages=tmp_path / "advice.html", slo=10.0)
+    page = (tmp_path / "advice.html").read_text()
+    frozen = json.loads(re.search(r'id="frozen">(.*?)</script>', page)[1])
+    assert "1 of 2 queries judged" in frozen["list"]["title"]
+    assert [(row["id"], row["cells"][0]) for row in frozen["list"]["rows"]] == [
+        ("0", "shop/orders"),
+        (None, "none"),
+    ]
+    assert frozen["pages"]["0"]["overview"]["name"] == "shop/orders"
+    assert len(frozen["pages"]["0"]["series"]["t"]) > 30
+    assert any("none cannot be judged: it is empty" in line for line in frozen["list"]["lines"])
     assert "KafkaV2" not in page
-    assert '"name":"shop/orders"' in page
     assert len(page) < 400_000
+
+
+def test_the_instance_type_of_a_query_decides_its_price(monkeypatch, capsys, tmp_path):
+    table = tmp_path / "prices.csv"
+    table.write_text("instance_type,price_per_hour,slots\nm5.xlarge,0.8,4\n")
+    priced = row("priced", 10.0, 0.5)
+    priced["facts"]["instance_type"] = "m5.xlarge"
+    monkeypatch.setattr(command, "_rows", lambda *given: [priced, row("other", 2.0, 0.5)])
+    (tmp_path / "app-1").write_text("{}")
+    command.advise(str(tmp_path), price_table=table, out=tmp_path / "out.json")
+    assert json.loads((tmp_path / "out.json").read_text())["saved_money"] == pytest.approx(1.0)
+    assert "shop/other: the table has no price for an unknown type" in capsys.readouterr().out
+
+
+def test_the_advice_has_the_findings_of_doctor(monkeypatch, capsys, tmp_path):
+    stateful = row("stateful", 2.0, 0.5)
+    stateful["facts"] |= {"state_partitions": 200, "trigger_s": 0.0, "reads_all": True}
+    monkeypatch.setattr(command, "_rows", lambda *given: [stateful])
+    (tmp_path / "app-1").write_text("{}")
+    command.advise(str(tmp_path))
+    shown = capsys.readouterr().out
+    assert "shop/stateful: 200 cost 2.8 to 9.0 s of slot time in every batch" in shown
+    assert "shop/stateful: batches run back to back" in shown
+    assert "shop/stateful: every batch took all there was" in shown

@@ -115,7 +115,7 @@ def test_savings_are_shown_by_day_in_slot_hours_and_money(capsys, state):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--since", "week"], "--since must be a number of days, such as 7d, but it is 'week'"),
+        (["--since", "week"], "--since must be a time such as 7d or 12h, but it is 'week'"),
         (["--against", "most"], "--against must be a number of executors, max or before"),
     ],
 )

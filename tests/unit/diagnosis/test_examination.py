@@ -15,7 +15,7 @@ from rheostat.diagnosis.examination import (
     _slots,
     examine,
 )
-from rheostat.diagnosis.journal_binding import bindings
+from rheostat.journal.bindings import bindings
 from rheostat.spark.sensing.queries.progress import batch_of
 
 

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import AsJson, Out, emit, plain_table, watched
+from rheostat.cli.options.arguments import span_s
+from rheostat.cli.output import AsJson, Out, emit, plain_table, watched, write_out
+from rheostat.cli.recordings.prices import Prices, read_prices
 from rheostat.errors import BadInput
-from rheostat.model import Limits, Slo
+from rheostat.model import Finding, Limits, Slo
 
 if TYPE_CHECKING:
     from rheostat.replay.event_logs.log_files import LogFiles
     from rheostat.sim.advice.advise_job import Request
 
 COLUMNS = ("query", "slot-h", "in time", "fixed", "simple", "predictive", "saved", "confidence")
-_SPAN = re.compile(r"(\d+)([dh])")
+CHARTS = 200
+"""Queries whose charts the page has: those that save most."""
 
 
 def advise(
@@ -44,13 +47,23 @@ def advise(
     price: Annotated[
         float | None, typer.Option("--price-per-slot-hour", help="Shows money, too.", min=0)
     ] = None,
+    price_table: Annotated[
+        Path | None,
+        typer.Option(
+            "--prices",
+            help=(
+                "CSV with instance_type, price_per_hour and slots; the row default is for types"
+                " that are not in the logs."
+            ),
+        ),
+    ] = None,
     earlier: Annotated[
         Path | None,
         typer.Option(help="Advice from before (--out): compare its prediction with these logs."),
     ] = None,
     pages: Annotated[
         Path | None,
-        typer.Option("--html", help="Write a page for each query, and their list, to this folder."),
+        typer.Option("--html", help="Write one page: the list, and the charts of each query."),
     ] = None,
     master: Annotated[str, typer.Option(help="Spark master of the analysis.")] = "local[*]",
     parquet: Annotated[
@@ -71,6 +84,7 @@ def advise(
 
     # Before the analysis, which may take an hour: a wrong file is reported at once.
     before = None if earlier is None else _read_earlier(earlier)
+    prices = Prices(price) if price_table is None else read_prices(price_table, price)
     logs = _logs(place, application, since)
     limits = None if maximum is None else Limits.between(1, maximum)
     request = Request(
@@ -82,12 +96,14 @@ def advise(
     )
     rows = _rows(logs, request, master)
     rows.sort(key=_saved_hours, reverse=True)
+    for row in rows:
+        row["price_per_slot_hour"] = prices.of(row["facts"].get("instance_type"))
     if parquet:
         _write_parquet(rows, parquet)
     changes = [] if before is None else _compare(before, rows)
-    answer = {"slo_s": slo, "price": price, **_sum(rows), "queries": rows, "changes": changes}
+    answer = {"slo_s": slo, **_sum(rows), "queries": rows, "changes": changes}
     if pages:
-        _write_pages(answer, pages)
+        _write_page(answer, pages)
     for row in rows:
         row.pop("recording", None)
     emit(answer, as_json, out, lambda: _show(answer))
@@ -114,17 +130,19 @@ def _rows(logs: Sequence[LogFiles], request: Request, master: str) -> list[dict[
     from rheostat.sim.advice.advise_job import advise_logs
 
     with replay_session(master) as session:
-        judged = watched(advise_logs(logs, request, session), "reading event logs", len(logs))
-        return [asdict(row) for row in judged]
+        rows: list[dict[str, Any]] = []
+        charted: list[dict[str, Any]] = []
+        for row in watched(advise_logs(logs, request, session), "reading event logs", len(logs)):
+            rows.append(asdict(row))
+            charted.append(rows[-1])
+            if len(charted) > CHARTS:  # The recordings of a thousand logs would fill the memory.
+                charted.sort(key=_saved_hours, reverse=True)
+                charted.pop()["recording"] = []
+        return rows
 
 
 def _since_s(since: str) -> float:
-    if not since:
-        return 0.0
-    span = _SPAN.fullmatch(since)
-    if span is None or not int(span[1]):
-        raise BadInput(f"--since must be a time such as 7d or 12h, but it is {since!r}")
-    return time.time() - int(span[1]) * (86_400 if span[2] == "d" else 3600)
+    return time.time() - span_s(since) if since else 0.0
 
 
 def _saved_hours(row: Mapping[str, Any]) -> float:
@@ -138,7 +156,13 @@ def _sum(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     judged = [row["advice"] for row in rows if row["advice"]]
     paid = sum(advice["recorded"]["slot_hours"] for advice in judged)
     saved = sum(max(0.0, _saved_hours(row)) for row in rows)
+    money = [
+        max(0.0, _saved_hours(row)) * row["price_per_slot_hour"]
+        for row in rows
+        if row["advice"] and row["price_per_slot_hour"] is not None
+    ]
     return {
+        "saved_money": sum(money) if money else None,
         "slot_hours": paid,
         "saved_slot_hours": saved,
         "saved_share": saved / paid if paid else None,
@@ -201,7 +225,7 @@ def _show(answer: Mapping[str, Any]) -> None:
             table.add_row(escape(_label(row)), *map(escape, _cells(row["advice"])))
         console.print(table)
     for row in judged:
-        for line in _advice_lines(row):
+        for line in _advice_lines(row, answer["saved_money"] is not None):
             console.print(line, soft_wrap=True, markup=False)
     for change in answer["changes"]:
         console.print(_change_line(change), soft_wrap=True, markup=False)
@@ -213,9 +237,9 @@ def _show(answer: Mapping[str, Any]) -> None:
 
 
 def _title(answer: Mapping[str, Any]) -> str:
-    rows, price = answer["queries"], answer["price"]
+    rows, saved = answer["queries"], answer["saved_money"]
     judged = sum(row["advice"] is not None for row in rows)
-    money = "" if price is None else f" ({answer['saved_slot_hours'] * price:,.2f} in money)"
+    money = "" if saved is None else f" ({saved:,.2f} in money)"
     return (
         f"{judged} of {len(rows)} queries judged: {answer['saved_share'] or 0.0:.0%} of"
         f" {answer['slot_hours']:,.1f} slot-hours saved at an objective of {answer['slo_s']:g} s"
@@ -223,21 +247,21 @@ def _title(answer: Mapping[str, Any]) -> str:
     )
 
 
-def _write_pages(answer: Mapping[str, Any], folder: Path) -> None:
-    from rheostat.cli.recordings.advise_pages import write_pages
+def _write_page(answer: Mapping[str, Any], file: Path) -> None:
+    from rheostat.cli.recordings.advise_pages import page_of
 
-    pages = [
+    queries = [
         {
             "label": _label(row),
             "cells": _cells(row["advice"]) if row["advice"] else [""] * (len(COLUMNS) - 1),
             "lines": _advice_lines(row)
             if row["advice"]
-            else [f"cannot be judged: {row['cannot']}"],
+            else [f"{_label(row)} cannot be judged: {row['cannot']}"],
             "recording": row["recording"],
         }
         for row in answer["queries"]
     ]
-    write_pages(folder, pages, COLUMNS, _title(answer), answer["slo_s"])
+    write_out(file, [page_of(queries, COLUMNS, _title(answer), answer["slo_s"])])
 
 
 def _change_line(change: Mapping[str, Any]) -> str:
@@ -274,13 +298,30 @@ def _simulated(one: Mapping[str, Any] | None) -> str:
     return f"{one['slot_hours']:,.2f}" if one["attained"] else "misses"
 
 
-def _advice_lines(row: Mapping[str, Any]) -> list[str]:
+def _structure(row: Mapping[str, Any]) -> Iterator[Finding]:
+    """Yield what ``rheostat doctor`` would advise about a query and what binds it."""
+    from rheostat.journal.bindings import Binding, finding_of
+    from rheostat.spark.sensing.capabilities.query_shape import Query, query_findings
+
+    advice, facts = row["advice"], row["facts"]
+    if advice["binding"]:
+        yield finding_of(Binding(**{**advice["binding"], "query": row["query"]}))
+    if facts["state_partitions"]:
+        query = Query(
+            name=row["query"],
+            state_partitions=facts["state_partitions"],
+            slots=max(advice["sizes"]) * advice["slots_per_executor"],
+            trigger_s=facts["trigger_s"],
+            reads_all=facts["reads_all"],
+        )
+        findings = query_findings(query, row["spark"] or version("pyspark"))
+        yield from (finding for finding in findings if finding.state != "good")
+
+
+def _advice_lines(row: Mapping[str, Any], priced: bool = False) -> list[str]:
     advice, facts, label = row["advice"], row["facts"], _label(row)
     lines = []
-    if advice["binds"]:
-        lines.append(
-            f"{label}: more executors than recorded do not help, because {advice['binds']}"
-        )
+    lines += [f"{label}: {finding.line}" for finding in _structure(row)]
     if facts["queries_sharing"] > 1:
         lines.append(
             f"{label}: shares its executors with {facts['queries_sharing'] - 1} other queries, so"
@@ -288,6 +329,9 @@ def _advice_lines(row: Mapping[str, Any]) -> list[str]:
         )
     if facts["dynamic_allocation"]:
         lines.append(f"{label}: its executors were sized by Spark's dynamic allocation")
+    if row["price_per_slot_hour"] is None and priced:
+        kind = facts["instance_type"] or "an unknown type"
+        lines.append(f"{label}: the table has no price for {kind} and no row default")
     if row["malformed"]:
         lines.append(f"{label}: {row['malformed']} malformed lines were left out")
     if not advice["confidence"].startswith("good"):

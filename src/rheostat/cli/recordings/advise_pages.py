@@ -1,56 +1,48 @@
-"""Pages of the advice: a list of the queries, and the page of each with the charts of its log."""
+"""The page of the advice: a list of the queries that opens the charts of each log."""
 
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from rheostat.control.frozen_page import frozen_html
+from rheostat.control.frozen_page import frozen_job, frozen_list
 from rheostat.control.journal_job import JournalJob
-from rheostat.control.page_text import page_file
 from rheostat.journal.starts import SHADOW, Start, append_event
 
-INDEX, SEGMENT = "index.html", "segment-00000.jsonl"
-_SHELL = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Rheostat: advice from event logs</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><style>{style}</style></head>
-<body><header class="bar"><b>Rheostat</b><span>advice from event logs</span></header>
-<main><section class="card"><h2>{title}</h2><div class="scroll" tabindex="0"><table><thead><tr>
-{head}</tr></thead><tbody>{body}</tbody></table></div></section></main></body></html>
-"""
+SEGMENT = "segment-00000.jsonl"
+_POINTS = 600
 
 
-def write_pages(
-    folder: Path, rows: Sequence[Mapping[str, Any]], head: Sequence[str], title: str, slo_s: float
-) -> None:
-    """Write ``index.html`` and a page for each query with a recording.
+def page_of(
+    rows: Sequence[Mapping[str, Any]], head: Sequence[str], title: str, slo_s: float
+) -> str:
+    """Return one page without a server: the list, and the charts of the queries with a recording.
 
     ``rows`` have ``label``, ``cells`` below ``head`` without its first column, ``lines`` of advice,
     and ``recording``: the lines of a journal.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    body = []
-    for number, row in enumerate(rows):
-        label = escape(row["label"])
-        if row["recording"]:
-            name = f"{number:03d}-{re.sub('[^A-Za-z0-9]+', '-', row['label'])[:60]}.html"
-            (folder / name).write_text(_page(row, head, slo_s), encoding="utf-8")
-            label = f'<a href="{name}">{label}</a>'
-        cells = "".join(f'<td class="n">{escape(cell)}</td>' for cell in row["cells"])
-        body.append(f'<tr><th scope="row">{label}</th>{cells}</tr>')
-    style = page_file("page.css")
-    columns = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    text = _SHELL.format(style=style, title=escape(title), head=columns, body="".join(body))
-    (folder / INDEX).write_text(text, encoding="utf-8")
+    pages = {
+        str(number): _page(row, head, slo_s) for number, row in enumerate(rows) if row["recording"]
+    }
+    listed = {
+        "title": title,
+        "columns": list(head),
+        "rows": [
+            {
+                "id": str(number) if str(number) in pages else None,
+                "cells": [row["label"], *row["cells"]],
+            }
+            for number, row in enumerate(rows)
+        ],
+        "lines": [line for row in rows for line in row["lines"]],
+    }
+    return frozen_list(listed, pages)
 
 
-def _page(row: Mapping[str, Any], head: Sequence[str], slo_s: float) -> str:
+def _page(row: Mapping[str, Any], head: Sequence[str], slo_s: float) -> dict[str, Any]:
     """Return the page of one query: its log as a journal, with the advice above the charts."""
     lines = row["recording"]
     first = json.loads(lines[0])
@@ -77,8 +69,9 @@ def _page(row: Mapping[str, Any], head: Sequence[str], slo_s: float) -> str:
             {"kind": "notice", "tone": "", "title": "Note:", "text": line} for line in row["lines"]
         ]
         health = {"word": "Not scaling", "sentence": "Recorded by Spark's event log.", "action": ""}
-        return frozen_html(
+        return frozen_job(
             JournalJob(journal, name=row["label"]),
             {"name": row["label"], "health": health},
             [facts, *notices],
+            _POINTS,
         )

@@ -40,12 +40,13 @@ const live = {
   decisions: (job, from, to) => ask("api/decisions", { job, from, to }),
   record: (job, at) => ask("api/record", { job, at }),
 };
+const pageOf = (job) => frozen.pages?.[job] ?? frozen; // A page of many jobs, or of one.
 const still = {
   jobs: async () => ({ jobs: frozen.jobs, can: {} }),
-  overview: async () => frozen.overview,
-  series: async (_, from, to) => ({ ...frozen.series, from_s: from, to_s: to }),
-  decisions: async (_, from, to) => frozen.decisions.filter((entry) => (from === null || (entry.end_s ?? entry.t_s) >= from) && (to === null || entry.t_s <= to)),
-  record: async (_, at) => frozen.records.filter((record) => record.t_s <= at + 1e-3).pop() || null,
+  overview: async (job) => pageOf(job).overview,
+  series: async (job, from, to) => ({ ...pageOf(job).series, from_s: from, to_s: to }),
+  decisions: async (job, from, to) => pageOf(job).decisions.filter((entry) => (from === null || (entry.end_s ?? entry.t_s) >= from) && (to === null || entry.t_s <= to)),
+  record: async (job, at) => pageOf(job).records.filter((record) => record.t_s <= at + 1e-3).pop() || null,
 };
 const source = frozen ? still : live;
 
@@ -67,6 +68,7 @@ const failed = (error) => h("p", { class: "notice bad", role: "alert" }, h("b", 
 async function showFleet() {
   stopJob();
   $("crumb").textContent = "";
+  if (frozen?.list) { showList(frozen.list); return; }
   let answer;
   try { answer = await source.jobs(); } catch (error) { $("main").replaceChildren(failed(error)); return; }
   state.can = answer.can;
@@ -86,6 +88,14 @@ async function showFleet() {
       h("p", { class: "legend", style: "margin-bottom:.6rem" }, counts.map(([word, count]) => h("span", { class: `word ${tone(word)}` }, `${count} ${word}`))),
       answer.jobs.length ? h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), body)) : h("p", { class: "empty" }, "There is no journal yet.")));
   state.timer = setTimeout(() => { if (!state.job && document.activeElement !== filter) showFleet(); }, 5000);
+}
+
+function showList({ title, columns, rows, lines }) {
+  const linked = rows.map(({ id, cells: [name, ...others] }) => [id ? h("a", { href: `#/job/${id}` }, name) : name, ...others]);
+  $("main").replaceChildren(
+    h("h1", { style: "font-size:1.5rem" }, "Advice from event logs"),
+    drawn({ kind: "table", title, columns, rows: linked }),
+    lines.length ? h("section", { class: "card" }, h("h2", {}, "Notes"), h("ul", {}, lines.map((line) => h("li", {}, line)))) : "");
 }
 
 const FLEET = [["State", "word", ""], ["Job", "name", ""], ["Executors", "executors", "n"], ["Rows/s", "rate", "n"], ["Latency", "latency_s", "n"], ["Objective", "slo_s", "n"], ["Late today", "late_share", "n"], ["Saved, 7 days", "saved_share", "n"], ["Reason", "sentence", ""]];
@@ -230,7 +240,7 @@ async function refreshSeries() {
 }
 
 function drawRanges() {
-  const known = state.overview.last_t_s - (state.data?.first_s ?? frozen?.series.first_s ?? 0);
+  const known = state.overview.last_t_s - (state.data?.first_s ?? (frozen ? pageOf(state.job).series.first_s : 0) ?? 0);
   const buttons = RANGES.filter(([, seconds], place) => !seconds || place < 2 || !frozen || seconds < 1.5 * known);
   fill(state.parts.ranges, frozen ? "" : buttons.map(([name, seconds]) => h("button", { type: "button", "data-seconds": seconds, onclick: () => { state.seconds = seconds; state.range = null; refreshSeries(); } }, name)),
     state.range ? h("button", { type: "button", onclick: () => { state.range = null; refreshSeries(); } }, "Whole range") : "");
@@ -346,7 +356,7 @@ function whatIfAnswer(answer) {
 // ---------------------------------------------------------------- sections of a recorded run
 
 function drawSections() {
-  for (const section of frozen.sections) (section.open === false ? state.parts.more : state.parts.sections).append(drawn(section));
+  for (const section of pageOf(state.job).sections) (section.open === false ? state.parts.more : state.parts.sections).append(drawn(section));
 }
 function drawn(section) {
   if (section.kind === "notice") return h("p", { class: `notice ${section.tone}` }, h("b", {}, section.title), " ", section.text);

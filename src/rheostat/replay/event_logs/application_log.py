@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +14,9 @@ from typing import Any
 _STREAMING = "org.apache.spark.sql.streaming.StreamingQueryListener$"
 _FOREIGN = 20
 """Lines at the beginning of which none is an event of Spark: the file is something else."""
+
+_CUT = 4096
+"""Progress events between two looks for those that are too old."""
 
 Batch = tuple[str, int]
 """The id of a query and of one of its batches."""
@@ -70,6 +74,9 @@ class QueryLog:
     name: str | None = None
     progress: list[Progress] = field(default_factory=list)
     starts: int = 0
+    clock_back_s: float = 0.0
+    """By how much a progress event is before the one in front of it; 0 where none is."""
+
     failures: list[str] = field(default_factory=list)
 
 
@@ -84,8 +91,8 @@ class ApplicationLog:
     executors: list[tuple[float, str, int]] = field(default_factory=list)
     """Changes: Unix seconds, the executor's id, its cores; 0 cores when it left."""
 
-    start_times_s: list[float] = field(default_factory=list)
-    """From the request of an executor to its registration."""
+    requests: list[tuple[float, float]] = field(default_factory=list)
+    """Of each executor whose request is recorded: when it was requested and when it registered."""
 
     queries: dict[str, QueryLog] = field(default_factory=dict)
     failed_tasks: int = 0
@@ -102,14 +109,15 @@ class ApplicationLog:
         return self.malformed < self.lines
 
 
-def read_log(name: str, lines: Iterable[str]) -> ApplicationLog:
+def read_log(name: str, lines: Iterable[str], hours: float = math.inf) -> ApplicationLog:
     """Return what the lines of an event log, or the JSON of progress events alone, tell.
 
-    A malformed line is counted and left out; events of a newer Spark that are not known here are
-    skipped. Memory grows with the number of batches, not with that of tasks.
+    ``hours`` keeps the progress events of that time before the newest one of a query. A malformed
+    line is counted and left out; events of a newer Spark that are not known here are skipped.
+    Memory grows with the number of batches in ``hours``, not with that of tasks.
     Source: Spark's ``JsonProtocol``; times there are Unix milliseconds.
     """
-    reader = _Reader(ApplicationLog(application=name))
+    reader = _Reader(ApplicationLog(application=name), 3600 * hours)
     for line in lines:
         reader.read(line)
         if reader.log.lines == _FOREIGN and not reader.log.is_event_log:
@@ -123,9 +131,10 @@ class _Reader:
     progress event of their batch.
     """
 
-    def __init__(self, log: ApplicationLog) -> None:
-        self.log = log
+    def __init__(self, log: ApplicationLog, kept_s: float) -> None:
+        self.log, self._kept_s = log, kept_s
         self._batch_of_stage: dict[int, Batch] = {}
+        self._stages: dict[Batch, list[int]] = defaultdict(list)
         self._runs: dict[Batch, dict[int, list[float]]] = {}
         self._events: dict[str, Callable[[Mapping[str, Any]], None]] = {
             "SparkListenerLogStart": self._start,
@@ -184,8 +193,7 @@ class _Reader:
         at_s, executor = event["Timestamp"] / 1000, event["Executor ID"]
         self.log.executors.append((at_s, executor, info["Total Cores"]))
         if info.get("Request Time"):
-            took_s = (info["Registration Time"] - info["Request Time"]) / 1000
-            self.log.start_times_s.append(took_s)
+            self.log.requests.append((info["Request Time"] / 1000, at_s))
 
     def _removed(self, event: Mapping[str, Any]) -> None:
         self.log.executors.append((event["Timestamp"] / 1000, event["Executor ID"], 0))
@@ -197,8 +205,8 @@ class _Reader:
             properties.get("streaming.sql.batchId"),
         )
         if query and batch:
-            for stage in event["Stage IDs"]:
-                self._batch_of_stage[stage] = (query, int(batch))
+            self._stages[query, int(batch)] += event["Stage IDs"]
+            self._batch_of_stage.update(dict.fromkeys(event["Stage IDs"], (query, int(batch))))
 
     def _task(self, event: Mapping[str, Any]) -> None:
         if event["Task Info"]["Failed"]:
@@ -230,11 +238,19 @@ class _Reader:
     def _progress(self, event: Mapping[str, Any]) -> None:
         batch = (event["id"], int(event["batchId"]))
         progress = progress_of(event, self._tasks(batch) if _is_batch(event) else None)
-        self._query(event).progress.append(progress)
+        query = self._query(event)
+        kept = query.progress
+        if kept:
+            query.clock_back_s = max(query.clock_back_s, kept[-1].begin_s - progress.begin_s)
+        kept.append(progress)
+        # Seldom: cutting the list for each event would take longer than reading it.
+        if len(kept) % _CUT == 0:
+            oldest_s = progress.begin_s - self._kept_s
+            kept[:] = [earlier for earlier in kept if earlier.begin_s >= oldest_s]
 
     def _tasks(self, batch: Batch) -> Tasks | None:
         stages = self._runs.pop(batch, None)
-        for stage in stages or ():
+        for stage in self._stages.pop(batch, ()):  # those that were skipped, too
             self._batch_of_stage.pop(stage, None)
         if not stages:
             return None

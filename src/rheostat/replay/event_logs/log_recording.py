@@ -17,8 +17,32 @@ from rheostat.replay.validate import Moment
 _ROWS = 0.9
 """Of the batches whose offsets advance by their number of rows; then offsets count rows."""
 
-_ALIGNED = 0.05
-"""Distance of a batch's start from a multiple of the trigger interval, as a share of it."""
+_ALIGNED_S = 0.05
+"""Distance of a batch's start from a multiple of the trigger interval that counts as none."""
+
+_INTERVALS_S = (
+    0.5,
+    1.0,
+    2.0,
+    3.0,
+    4.0,
+    5.0,
+    6.0,
+    10.0,
+    15.0,
+    20.0,
+    30.0,
+    60.0,
+    120.0,
+    300.0,
+    600.0,
+)
+"""Trigger intervals that people configure."""
+
+_MOST = 0.8
+"""Share of the batches that waited which begin at a multiple of the interval."""
+
+_FEWEST_WAITED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +52,11 @@ class Sizes:
     times_s: tuple[float, ...]
     counts: tuple[int, ...]
     slots_per_executor: int
+    requested_s: tuple[float, ...] = ()
+    """When executors were requested, as far as that is recorded."""
+
+    registered_s: tuple[float, ...] = ()
+    """When the requested ones registered."""
 
     @classmethod
     def of(cls, log: ApplicationLog) -> Sizes:
@@ -35,7 +64,8 @@ class Sizes:
         cores: dict[str, int] = {}
         times_s, counts, sizes = [], [], []
         is_local = {executor for _, executor, _ in log.executors} == {"driver"}
-        for at_s, executor, count in log.executors:
+        requests = [(requested_s, "", 0) for requested_s, _ in log.requests]
+        for at_s, executor, count in sorted([*log.executors, *requests]):
             if executor == "driver" and not is_local:
                 continue
             if count:
@@ -47,7 +77,13 @@ class Sizes:
             counts.append(len(cores))
         per_task = int(log.conf.get("spark.task.cpus", "1") or 1)
         usual = int(statistics.median(sizes)) if sizes else 1
-        return cls(tuple(times_s), tuple(counts), max(1, usual // per_task))
+        return cls(
+            tuple(times_s),
+            tuple(counts),
+            max(1, usual // per_task),
+            tuple(sorted(requested_s for requested_s, _ in log.requests)),
+            tuple(sorted(registered_s for _, registered_s in log.requests)),
+        )
 
     def changes(self, after_s: float, before_s: float) -> Iterator[float]:
         """Yield the times of changes between two times that leave an executor."""
@@ -60,6 +96,15 @@ class Sizes:
         """Return the executors at a time, None before the first registered."""
         index = bisect_right(self.times_s, t_s)
         return self.counts[index - 1] if index else None
+
+    def target(self, t_s: float) -> int | None:
+        """Return the executors at a time and those requested and not registered by then; None where
+        no request is recorded.
+        """
+        size = self.at(t_s)
+        if size is None or not self.requested_s:
+            return None
+        return size + bisect_right(self.requested_s, t_s) - bisect_right(self.registered_s, t_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,20 +175,30 @@ def _counts_rows(progress: Sequence[Progress], source: str) -> bool:
 
 
 def trigger_s(batches: Sequence[Progress]) -> float:
-    """Return the trigger interval, 0 where batches run back to back; logs do not contain it."""
+    """Return the trigger interval, 0 where batches run back to back; logs do not contain it.
+
+    A batch that has waited begins at a multiple of the interval. Source: Spark's
+    ``ProcessingTimeExecutor``.
+    """
     waited = [
-        late.begin_s - early.begin_s
-        for early, late in pairwise(batches)
-        if late.begin_s - early.end_s > 0.05
+        late.begin_s for early, late in pairwise(batches) if late.begin_s - early.end_s > _ALIGNED_S
     ]
-    if len(waited) < max(3, len(batches) // 10):
+    if len(waited) < _FEWEST_WAITED:
         return 0.0
-    usual_s = float(round(statistics.median(waited), 1))
-    if usual_s <= 0:
-        return 0.0
-    off = [abs((p.begin_s + usual_s / 2) % usual_s - usual_s / 2) for p in batches]
-    aligned = sum(distance <= max(0.05, _ALIGNED * usual_s) for distance in off)
-    return usual_s if aligned >= len(batches) / 2 else 0.0
+    for interval_s in sorted(_INTERVALS_S, reverse=True):
+        # The largest: every multiple of a day is one of a second, too.
+        off = [abs((at_s + interval_s / 2) % interval_s - interval_s / 2) for at_s in waited]
+        if np.mean(np.array(off) <= _ALIGNED_S) >= _MOST:
+            return interval_s
+    return 0.0
+
+
+def query_name(log: ApplicationLog, query: QueryLog) -> str:
+    """Return the name of a query, with its id where it has none or another query has the same."""
+    names = [other.name for other in log.queries.values()]
+    if query.name is None:
+        return query.query[:8]
+    return query.name if names.count(query.name) == 1 else f"{query.name}-{query.query[:8]}"
 
 
 def moments(log: ApplicationLog, query: QueryLog, since_s: float = 0.0) -> list[Moment]:
@@ -154,7 +209,7 @@ def moments(log: ApplicationLog, query: QueryLog, since_s: float = 0.0) -> list[
     if not progress:
         return []
     sizes, curve = Sizes.of(log), arrival_curve(progress)
-    name = f"{log.application}/{query.name or query.query[:8]}"
+    name = f"{log.application}/{query_name(log, query)}"
     interval_s = trigger_s([event for event in progress if event.rows])
     observations = _observations(progress, _View(sizes, interval_s), curve)
     rising: list[Moment] = []
@@ -187,6 +242,7 @@ class _View:
         return Observation(
             t_s=t_s,
             executors=self.sizes.at(t_s),
+            target=self.sizes.target(t_s),
             slots_per_executor=self.sizes.slots_per_executor,
             lag_rows=max(0.0, lag),
             latency_s=latency_s,

@@ -12,14 +12,27 @@ from rheostat.journal.record import to_line
 from rheostat.model import Limits, Observation, Record, Rescaling, Slo
 from rheostat.replay.event_logs.application_log import ApplicationLog, QueryLog, read_log
 from rheostat.replay.event_logs.log_files import LogFiles, lines
-from rheostat.replay.event_logs.log_recording import moments
+from rheostat.replay.event_logs.log_recording import moments, query_name, trigger_s
 from rheostat.replay.validate import Moment
 from rheostat.sim.advice.query_advice import advise
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SHOWN = 4000
+SHOWN = 600
+"""Moments of a recording that a page shows: more would not fit into one page of many jobs."""
+
+_CLOCK_S = 5.0
+"""A correction of the clock up to which a log is judged."""
+
+_EMPTY = "it is empty, or its content is not of the compression that its name states"
+_INSTANCE_TYPES = (
+    "spark.databricks.clusterUsageTags.clusterNodeType",
+    "spark.databricks.workerNodeTypeId",
+    "spark.kubernetes.executor.node.selector.node.kubernetes.io/instance-type",
+    "spark.kubernetes.node.selector.node.kubernetes.io/instance-type",
+)
+"""Settings that name the type of the executors' machines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +81,12 @@ def rows_of(log: LogFiles, request: Request) -> Iterator[Row]:
     reason.
     """
     try:
-        read = read_log(log.application, lines(log, request.place))
+        read = read_log(log.application, lines(log, request.place), request.hours)
     except (BadInput, OSError) as error:
         yield _without(log, ApplicationLog(application=log.application), str(error).splitlines()[0])
         return
     if not read.is_event_log:
-        reason = "the file is empty" if not read.lines else "no line is an event of Spark"
+        reason = "no line is an event of Spark" if read.lines else _EMPTY
         yield _without(log, read, reason)
         return
     if not read.queries:
@@ -108,6 +121,11 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
     try:
         last_s = query.progress[-1].end_s if query.progress else 0.0
         recording = moments(read, query, last_s - 3600 * request.hours)
+        if query.clock_back_s > _CLOCK_S:
+            raise BadInput(
+                f"its times go back by {query.clock_back_s:.0f} s: two drivers with different"
+                " clocks wrote them, or the clock was set"
+            )
         if not recording:
             raise BadInput("no batch ended")
         name = recording[0].observation.application
@@ -117,7 +135,7 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
     return Row(
         application=read.application,
         name=read.name,
-        query=query.name or query.query[:8],
+        query=query_name(read, query),
         spark=read.spark,
         running=log.running,
         malformed=read.malformed,
@@ -141,7 +159,7 @@ def _record(observation: Observation) -> Record:
         queries=(),
         raw=None,
         guards=(),
-        target=observation.executors,
+        target=observation.target or observation.executors,
         actions=(),
         rescaling=Rescaling(phase="steady"),
     )
@@ -160,6 +178,7 @@ def facts(read: ApplicationLog, query: QueryLog) -> dict[str, Any]:
     """Return what a log shows of a query without any model."""
     batches = [event for event in query.progress if event.rows]
     tasks = [batch.tasks for batch in batches if batch.tasks]
+    known = [batch for batch in batches if batch.latest]
     skews = sorted(task.max_s / task.median_s for task in tasks if task.median_s)
     return {
         "batches": len(batches),
@@ -173,6 +192,9 @@ def facts(read: ApplicationLog, query: QueryLog) -> dict[str, Any]:
         "source_partitions": batches[-1].source_partitions if batches else None,
         "gc_share": read.gc_s / read.run_s if read.run_s else None,
         "spilled_bytes": read.spilled_bytes,
+        "trigger_s": trigger_s(batches),
+        "reads_all": all(batch.ends == batch.latest for batch in known) if known else None,
+        "instance_type": next(filter(None, map(read.conf.get, _INSTANCE_TYPES)), None),
         "queries_sharing": sum(_together(query, other) for other in read.queries.values()),
         "dynamic_allocation": read.conf.get("spark.dynamicAllocation.enabled") == "true",
     }

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from rheostat.capacity.binding import binding
 from rheostat.errors import BadInput
 from rheostat.guards import standard_guards
+from rheostat.journal.bindings import Binding, bindings
 from rheostat.model import Limits, Slo
 from rheostat.policies.checked import Checked
 from rheostat.policies.default_policy import DEFAULT_POLICY
@@ -69,8 +69,9 @@ class QueryAdvice:
     saved_share: float | None
     """Of the recorded slot-hours, by the default policy; None where it misses the objective."""
 
-    binds: str | None
-    """What keeps more executors from helping at the peak; None where they help."""
+    binding: Binding | None
+    """What binds up to the largest batch, by the rules of ``rheostat doctor``; None where too few
+    batches show it."""
 
     confidence: str
     """``good``, ``fair`` or ``low``, and why it is not better."""
@@ -119,7 +120,7 @@ def advise(recording: Recording, slo: Slo, limits: Limits | None = None) -> Quer
         policy=policy,
         simple=min(kept, key=lambda other: other.slot_hours, default=None),
         saved_share=_saved(policy, measured),
-        binds=_binding(fitted, run, most),
+        binding=_binding(run),
         confidence=confidence(judged, off, len(judged.sizes)),
         batch_error=judged.held_out.batch_s_median,
         deviation=off,
@@ -194,11 +195,11 @@ def _saved(policy: Simulated, measured: Outcome) -> float | None:
     return 1 - policy.slot_hours / measured.slot_hours
 
 
-def _binding(fitted: Fit, run: Recorded, most: int) -> str | None:
-    """Return what binds the largest batches at the most executors."""
-    rows = sorted(batch.rows for batch in run.batches)[int(0.95 * (len(run.batches) - 1))]
-    slots = run.slots_per_executor
-    sizes = [size * slots for size in range(1, 2 * most + 1)]
-    parts = next((o.batch_parts_s for o in reversed(run.observations) if o.batch_parts_s), None)
-    bound = binding(fitted.parameters.model, rows, most * slots, sizes, parts)
-    return bound.reason if bound else None
+def _binding(run: Recorded) -> Binding | None:
+    """Return what binds at the peak; in the valley behind it a size looks larger than it needs to
+    be.
+    """
+    observations = run.observations
+    peak = max(range(len(observations)), key=lambda index: observations[index].batch_rows or 0)
+    bound = bindings(observations[: peak + 1]) or bindings(observations)
+    return next(iter(bound), None)

@@ -7,6 +7,7 @@ import statistics
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 
 from rheostat.errors import BadInput
@@ -57,7 +58,7 @@ class RecordedBatch:
         return self.end_s - self.batch_s
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recorded:
     """A run: its observations with ``t_s`` from 0, and what can be read off them."""
 
@@ -89,7 +90,7 @@ class Recorded:
         """The trigger interval, 0 where it was not recorded."""
         return next(filter(None, (now.trigger_s for now in self.observations)), 0.0)
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[tuple[float, int], ...]:
         """The registered executors over time: (second, executors) of every change."""
         changes: list[tuple[float, int]] = []
@@ -111,14 +112,17 @@ class Recorded:
 
     def starting_at(self, t_s: float) -> float:
         """Return the executors that were missing from the target at a time."""
-        earlier = [observation for observation in self.observations if observation.t_s <= t_s]
-        return starting((earlier or self.observations)[-1 if earlier else 0]) or 0.0
+        index = bisect_right(self._times_s, t_s)
+        return starting(self.observations[max(0, index - 1)]) or 0.0
 
     def executors_at(self, t_s: float) -> int:
         """Return the registered executors at a time."""
-        return next(
-            (size for begin_s, size in reversed(self.sizes) if begin_s <= t_s), self.sizes[0][1]
-        )
+        index = bisect_right(self.sizes, (t_s, math.inf))
+        return self.sizes[max(0, index - 1)][1]
+
+    @cached_property
+    def _times_s(self) -> tuple[float, ...]:
+        return tuple(observation.t_s for observation in self.observations)
 
 
 def recorded(recording: Recording) -> Recorded:

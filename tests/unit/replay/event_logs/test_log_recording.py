@@ -1,4 +1,6 @@
 # mypy: disallow-untyped-calls=False
+import lzma
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,22 +69,58 @@ def test_the_trigger_interval_is_read_off_the_starts_of_batches():
     assert trigger_s(every_2_s) == 2.0
 
 
+def test_few_batches_that_waited_show_the_trigger_interval_among_long_ones():
+    batches = read_log("file", written_log(lambda t_s: 100.0, 40)).queries["q-1"].progress
+    begin_s, busy = 1000.0, []
+    for number, one in enumerate(batches):
+        took_s = 0.2 if number % 4 == 0 else 1.37
+        changed = {"begin_s": begin_s, "batch_s": took_s}
+        busy.append(replace(one, **changed))
+        # Source: ProcessingTimeExecutor: at once after a long batch, else at the next multiple.
+        next_s = (begin_s // 1.0 + 1) * 1.0
+        begin_s = max(next_s, begin_s + took_s)
+    assert trigger_s(busy) == 1.0
+
+
+def test_a_requested_executor_counts_to_the_target_until_it_registers():
+    lines = list(written_log(lambda t_s: 100.0, batches=20))
+    lines.append(executor_added(START_S + 8.0, "7"))
+    targets = [(o.t_s - START_S, o.executors, o.target) for o in recording(lines)]
+    assert {(size, target) for t_s, size, target in targets if t_s < 3.9} == {(2, 2)}
+    assert {(size, target) for t_s, size, target in targets if 4.0 <= t_s < 7.9} == {(2, 3)}
+    assert {(size, target) for t_s, size, target in targets if t_s >= 8.0} == {(3, 3)}
+
+
+def test_two_queries_of_one_name_are_two_recordings():
+    lines = list(written_log(lambda t_s: 100.0, batches=4))
+    lines += [line.replace("q-1", "q-2") for line in lines]
+    log = read_log("file", lines)
+    names = {moments(log, query)[0].observation.application for query in log.queries.values()}
+    assert names == {"app-1/orders-q-1", "app-1/orders-q-2"}
+
+
 def test_a_query_without_a_batch_has_no_moments():
     lines = [line for line in written_log(lambda t_s: 1.0, 2) if "QueryProgress" not in line]
     lines.append(event("SparkListenerApplicationEnd", Timestamp=1))
     assert recording(lines) == []
 
 
-SAMPLES = sorted((Path(__file__).parent / "samples").glob("spark-*.jsonl"))
+FOLDER = Path(__file__).parent / "samples"
+SAMPLES = sorted(FOLDER.glob("spark-*.jsonl*"))
 """Logs of local sessions that ran a stateful query on 200 rows a batch, cut to the events and
-fields that are read."""
+fields that are read (``scripts/event_log_sample.py``)."""
+
+
+def sample_lines(path):
+    content = path.read_bytes()
+    return (lzma.decompress(content) if path.suffix == ".xz" else content).decode().splitlines()
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
 def test_a_log_of_each_version_of_spark_shows_its_batches(sample):
-    log = read_log("file", sample.read_text().splitlines())
+    log = read_log("file", sample_lines(sample))
     (query,) = log.queries.values()
-    assert (log.spark, log.malformed) == (sample.stem.removeprefix("spark-"), 0)
+    assert (log.spark, log.malformed) == (sample.name.partition("-")[2].partition(".jsonl")[0], 0)
     assert {event.rows for event in query.progress} == {200}
     assert {event.tasks and event.tasks.count for event in query.progress} == {3}
     seen = [moment.observation for moment in moments(log, query)]

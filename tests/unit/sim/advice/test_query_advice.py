@@ -58,7 +58,7 @@ def written(tmp_path, name, lines):
 @pytest.mark.parametrize(
     ("name", "lines", "reason"),
     [
-        ("empty", [], "the file is empty"),
+        ("empty", [], "it is empty"),
         ("other", ["not a log"] * 30, "no line is an event of Spark"),
         ("short", list(written_log(day, 3)), "the recording shows"),
         ("batch", [line for line in written_log(day, 3) if "Query" not in line], "no streaming"),

@@ -80,10 +80,17 @@ def shape(
         _provider(settings, recorded=checkpoint is not None),
         _file_manager(settings, spark_version, checkpoint),
     ]
-    if query:
-        means, place = rescaling_means(spark_version), checkpoint or "CHECKPOINT"
-        obstacles += [_partitions(query, means, place), _trigger(query), _rows_limit(query)]
-    return tuple(finding for finding in obstacles if finding)
+    of_query = query_findings(query, spark_version, checkpoint) if query else ()
+    return tuple(finding for finding in (*obstacles, *of_query) if finding)
+
+
+def query_findings(
+    query: Query, spark_version: str, checkpoint: str | None = None
+) -> tuple[Finding, ...]:
+    """Return what is right and what would be better about one query, whatever its settings."""
+    means, place = rescaling_means(spark_version), checkpoint or "CHECKPOINT"
+    findings = (_partitions(query, means, place), _trigger(query), _rows_limit(query))
+    return tuple(finding for finding in findings if finding)
 
 
 def _new_partitions(settings: Mapping[str, str]) -> Finding:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rheostat.capacity.batch import BatchModel, StageCost
-from rheostat.diagnosis.journal_binding import _batches, bindings, finding_of
+from rheostat.journal.bindings import _batches, bindings, finding_of
 from rheostat.model import Observation, Stage
 
 

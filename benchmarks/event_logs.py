@@ -1,0 +1,284 @@
+"""How fast ``rheostat advise`` reads event logs, and in how much memory.
+
+A real event log is multiplied and re-dated: its part from the first batch on follows again and
+again, with later times and batch, stage and task numbers, offsets that continue, and the executors
+of the beginning. Then the command analyses all logs; throughput, the memory of the largest process
+and the run time of the analysis's own tasks are printed.
+
+    export PYSPARK_SUBMIT_ARGS="--conf spark.eventLog.enabled=true \\
+        --conf spark.eventLog.dir=file:///tmp/e pyspark-shell"
+    rheostat demo
+    python benchmarks/event_logs.py /tmp/e --gigabytes 10 --logs 20
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from rheostat.replay.event_logs.log_files import find_logs, lines
+
+_NUMBERS = re.compile(
+    r'(?P<time>(?<="Timestamp":)\d{13}|(?<="Launch Time":)\d{13}|(?<="Finish Time":)\d{13}'
+    r'|(?<="Submission Time":)\d{13}|(?<="Completion Time":)\d{13}|(?<="Registration Time":)\d{13}'
+    r'|(?<="Request Time":)\d{13})'
+    r'|(?P<batch>(?<="streaming.sql.batchId":")\d+)'
+    r'|(?P<stage>(?<="Stage ID":)\d+)|(?P<stages>(?<="Stage IDs":\[)[\d,]+)'
+    r'|(?P<task>(?<="Task ID":)\d+)'
+)
+_PROGRESS = "QueryProgressEvent"
+_MEGABYTE = 1e6
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a repetition adds to each kind of number, and the rows that it adds to each offset."""
+
+    time: int
+    batch: int
+    stage: int
+    task: int
+    offsets: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A real log: what comes before its first batch, and the part that is repeated."""
+
+    head: Sequence[str]
+    body: Sequence[str]
+    step: Step
+    rejoined: Sequence[str]
+    """Removals of the executors that the end has and the beginning has not."""
+
+
+def sample_of(place: str) -> Sample:
+    """Return the log of a demo; its last query is the one that is repeated."""
+    (log,) = find_logs(place)
+    read = list(lines(log, place))
+    events = [json.loads(line)["progress"] for line in read if _PROGRESS in line[:100]]
+    own = [event for event in events if event["id"] == events[-1]["id"]]
+    first = next(
+        i for i, line in enumerate(read) if _PROGRESS in line[:100] and own[0]["id"] in line
+    )
+    body = [line for line in read[first:] if "ApplicationEnd" not in line[:60]]
+    begin, end = (
+        datetime.fromisoformat(one["timestamp"].replace("Z", "+00:00")) for one in (own[0], own[-1])
+    )
+    duration_ms = round((end - begin).total_seconds() * 1000) + 2 * own[-1]["batchDuration"]
+    numbers: dict[str, int] = {"stage": 0, "task": 0}
+    for line in read:
+        for match in _NUMBERS.finditer(line):
+            if match.lastgroup in numbers:
+                numbers[match.lastgroup] = max(numbers[match.lastgroup], int(match[0]) + 1)
+    batches = own[-1]["batchId"] - own[0]["batchId"] + 1
+    step = Step(duration_ms, batches, numbers["stage"], numbers["task"], _advance(own))
+    return Sample(read[:first], body, step, list(_rejoined(read, first)))
+
+
+def _offsets(event: Mapping[str, Any], name: str) -> Any:
+    value = event["sources"][0][name]
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _advance(own: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    first, last = _offsets(own[0], "startOffset"), _offsets(own[-1], "endOffset")
+    begin = first or {topic: {} for topic in last}
+    return {
+        topic: {p: rows - begin[topic].get(p, 0) for p, rows in parts.items()}
+        for topic, parts in last.items()
+    }
+
+
+def _rejoined(read: Sequence[str], first: int) -> Iterator[str]:
+    """Yield the removals that lead from the executors of the end back to those of the beginning."""
+    present: dict[str, set[str]] = {"begin": set(), "end": set()}
+    for index, line in enumerate(read):
+        for event, change in (("ExecutorAdded", set.add), ("ExecutorRemoved", set.discard)):
+            if f'SparkListener{event}"' in line[:60]:
+                executor = json.loads(line)["Executor ID"]
+                for name in ("begin", "end") if index < first else ("end",):
+                    change(present[name], executor)
+    last_ms = max(int(m[0]) for line in read for m in _NUMBERS.finditer(line) if m["time"])
+    for executor in sorted(present["end"] - present["begin"]):
+        event = {"Event": "SparkListenerExecutorRemoved", "Timestamp": last_ms}
+        yield json.dumps({**event, "Executor ID": executor}, separators=(",", ":")) + "\n"
+
+
+def _later(line: str, step: Step, times: int) -> str:
+    """Return a line as it is after some repetitions."""
+    if _PROGRESS in line[:100]:
+        event = json.loads(line)
+        _move(event["progress"], step, times)
+        return json.dumps(event, separators=(",", ":")) + "\n"
+
+    def moved(match: re.Match[str]) -> str:
+        kind = match.lastgroup
+        if kind == "stages":
+            return ",".join(str(int(one) + times * step.stage) for one in match[0].split(","))
+        return str(int(match[0]) + times * int(getattr(step, str(kind))))
+
+    return _NUMBERS.sub(moved, line)
+
+
+def _move(event: dict[str, Any], step: Step, times: int) -> None:
+    began = datetime.fromisoformat(event["timestamp"].replace("Z", "+00:00"))
+    moved = began + timedelta(milliseconds=times * step.time)
+    event["timestamp"] = moved.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    event["batchId"] += times * step.batch
+    for name in ("startOffset", "endOffset", "latestOffset"):
+        if offsets := _offsets(event, name):
+            event["sources"][0][name] = json.dumps(
+                {
+                    topic: {p: rows + times * step.offsets[topic][p] for p, rows in parts.items()}
+                    for topic, parts in offsets.items()
+                }
+            )
+
+
+def write_log(sample: Sample, file: Path, size_bytes: float) -> int:
+    """Write a log of at least this size; return its bytes."""
+    with file.open("w", encoding="utf-8") as out:
+        out.writelines(
+            line.replace("app-", f"{file.name}-", 1) if "ApplicationStart" in line[:60] else line
+            for line in sample.head
+        )
+        for times in count():
+            out.writelines(
+                _later(line, sample.step, times) for line in (*sample.body, *sample.rejoined)
+            )
+            if out.tell() >= size_bytes:
+                return out.tell()
+    raise AssertionError
+
+
+def _peaks(pid: int) -> dict[int, tuple[str, int]]:
+    """Return the name and the peak resident bytes of a process and its descendants."""
+    parents, names, peaks = {}, {}, {}
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            values = dict(
+                line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line
+            )
+        except OSError:
+            continue
+        own = int(status.parent.name)
+        parents[own], names[own] = int(values["PPid"]), values["Name"]
+        peaks[own] = int(values.get("VmHWM", "0 kB").split()[0]) * 1024
+    family = {pid}
+    while grown := {own for own, parent in parents.items() if parent in family} - family:
+        family |= grown
+    return {own: (names[own], peaks[own]) for own in family if own in names}
+
+
+def _analyse(folder: Path, out: Path, more: Sequence[str]) -> dict[str, Any]:
+    """Run the command on a folder of logs and return what it took."""
+    with tempfile.TemporaryDirectory() as events:
+        confs = {
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": Path(events).as_uri(),
+            "spark.eventLog.rolling.enabled": "false",
+            "spark.eventLog.compress": "false",
+        }
+        arguments = " ".join(f"--conf {name}={value}" for name, value in confs.items())
+        environment = {**os.environ, "PYSPARK_SUBMIT_ARGS": f"{arguments} pyspark-shell"}
+        command = [
+            sys.executable,
+            "-m",
+            "rheostat",
+            "advise",
+            str(folder),
+            "--out",
+            str(out),
+            *more,
+        ]
+        before = os.times()
+        begin_s, peaks = time.monotonic(), dict[int, tuple[str, int]]()
+        process = subprocess.Popen(command, env=environment)
+        while process.poll() is None:
+            for own, (name, peak) in _peaks(process.pid).items():
+                peaks[own] = (name, max(peak, peaks.get(own, ("", 0))[1]))
+            time.sleep(0.5)
+        took_s = time.monotonic() - begin_s
+        after = os.times()
+        tasks_s = [
+            json.loads(line)["Task Metrics"]["Executor Run Time"] / 1000
+            for file in Path(events).iterdir()
+            for line in file.open()
+            if '"SparkListenerTaskEnd"' in line[:60]
+        ]
+    if process.returncode:
+        raise SystemExit(process.returncode)
+    largest = {name: 0 for name, _ in peaks.values()}
+    for name, peak in peaks.values():
+        largest[name] = max(largest[name], peak)
+    return {
+        "seconds": round(took_s, 1),
+        "cpu_seconds": round(
+            after.children_user
+            + after.children_system
+            - before.children_user
+            - before.children_system,
+            1,
+        ),
+        "peak_megabytes": {name: round(peak / _MEGABYTE) for name, peak in largest.items()},
+        "task_seconds_median": round(statistics.median(tasks_s), 1),
+        "task_seconds_max": round(max(tasks_s), 1),
+    }
+
+
+def main() -> None:
+    """Generate the logs, analyse them, print one JSON line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("sample", help="a real event log, or the folder that has it")
+    parser.add_argument("--gigabytes", type=float, default=10.0)
+    parser.add_argument("--logs", type=int, default=20)
+    parser.add_argument("--folder", type=Path, help="keep the logs here; default: a scratch folder")
+    given, more = parser.parse_known_args()  # The rest are options of the command.
+    folder = given.folder or Path(tempfile.mkdtemp(prefix="rheostat-event-logs-"))
+    folder.mkdir(exist_ok=True)
+    if shutil.disk_usage(folder).free < 1.5e9 * given.gigabytes:
+        parser.error(f"{folder} has no room for {given.gigabytes:g} GB")
+    try:
+        if not any(folder.iterdir()):
+            sample, size = sample_of(given.sample), given.gigabytes * 1e9 / given.logs
+            files = [folder / f"app-{number:05d}" for number in range(given.logs)]
+            with ProcessPoolExecutor(2) as pool:
+                list(pool.map(write_log, [sample] * len(files), files, [size] * len(files)))
+        written = sum(file.stat().st_size for file in folder.iterdir())
+        out = folder.parent / f"{folder.name}.json"
+        answer = _analyse(folder, out, more)
+        rows = json.loads(out.read_text())["queries"]
+        judged = sum(row["advice"] is not None for row in rows)
+        rate = round(written / _MEGABYTE / answer["seconds"], 1)
+        shown = {
+            "logs": len(list(folder.iterdir())),
+            "gigabytes": round(written / 1e9, 2),
+            "megabytes_per_second": rate,
+        }
+        shown |= {"queries": len(rows), "judged": judged, **answer}
+        sys.stdout.write(json.dumps(shown) + "\n")
+    finally:
+        if given.folder is None:
+            shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+# mypy: disallow-untyped-calls=False
+"""Logs that cannot be judged are one line each, and the others are processed."""
+
+import os
+
+import pytest
+from tests.unit.replay.event_logs.written_log import event, written_log
+
+from rheostat.errors import BadInput
+from rheostat.model import Slo
+from rheostat.replay.event_logs.application_log import read_log
+from rheostat.replay.event_logs.log_files import find_logs
+from rheostat.replay.event_logs.log_recording import query_name
+from rheostat.sim.advice import advise_job
+from rheostat.sim.advice.advise_job import Request, rows_of
+
+
+def text(rate=100.0, batches=3):
+    return "\n".join(written_log(lambda t_s: rate, batches)) + "\n"
+
+
+def spark_2(version):
+    return event("SparkListenerLogStart", **{"Spark Version": version}) + "\n"
+
+
+def two_clocks():
+    lines = list(written_log(lambda t_s: 100.0, 30))
+    return "\n".join([*lines, *(line.replace("2023-11-14T22", "2023-11-14T21") for line in lines)])
+
+
+BAD = {
+    "a_other_tool": (b"2026-11-28 INFO started\n" * 30, "no line is an event of Spark"),
+    "b_json_of_others": (b'{"level":"info"}\n' * 30, "no line is an event of Spark"),
+    "c_empty": (b"", "it is empty"),
+    "d_encrypted": (os.urandom(4000), "no line is an event of Spark"),
+    "e_encrypted.zstd": (os.urandom(4000), "it is empty, or its content is not of the compression"),
+    "f_encrypted.lz4": (os.urandom(4000), "it is empty, or its content is not of the compression"),
+    "g_spark2": (spark_2("2.4.8").encode(), "Spark 2.4.8 is not supported"),
+    "h_two_clocks": (two_clocks().encode(), "its times go back by 36"),
+    "i_short": (text().encode(), "the recording shows"),
+    "j_lzf.lzf": (b"ZV", "LZF"),
+}
+
+
+def test_each_bad_log_of_a_folder_is_one_line_and_the_rest_is_processed(tmp_path):
+    for name, (content, _) in BAD.items():
+        (tmp_path / name).write_bytes(content)
+    request = Request(place=str(tmp_path), slo=Slo(latency_s=10.0))
+    reasons = [row.cannot for log in find_logs(str(tmp_path)) for row in rows_of(log, request)]
+    assert len(reasons) == len(BAD)
+    for reason, (_, expected) in zip(reasons, BAD.values(), strict=True):
+        assert reason is not None
+        assert expected in reason
+        assert "\n" not in reason
+
+
+def test_a_log_that_must_not_be_read_is_one_line(tmp_path, monkeypatch):
+    def refused(log, place):
+        raise PermissionError(13, "Permission denied", "app-1")
+
+    (tmp_path / "app-1").write_text(text())
+    monkeypatch.setattr(advise_job, "lines", refused)
+    (log,) = find_logs(str(tmp_path))
+    (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=10.0)))
+    assert row.cannot == "[Errno 13] Permission denied: 'app-1'"
+
+
+def test_a_folder_without_logs_is_refused(tmp_path):
+    (tmp_path / "_SUCCESS").touch()
+    with pytest.raises(BadInput, match="there is no event log in"):
+        find_logs(str(tmp_path))
+
+
+def test_events_of_a_newer_spark_and_unknown_fields_change_nothing():
+    plain = list(written_log(lambda t_s: 100.0, 5))
+    newer = [
+        *(
+            line.replace('"Event":', '"Event":', 1)[:-1] + ',"New Field":{"x":[1]}}'
+            for line in plain
+        ),
+        event("SparkListenerOfTomorrow", **{"Stage ID": "x"}),
+    ]
+    read, expected = read_log("app", newer), read_log("app", plain)
+    assert read.malformed == 0
+    assert read.queries == expected.queries
+
+
+def test_a_query_renamed_midway_is_one_query_under_its_last_name():
+    lines = list(written_log(lambda t_s: 100.0, 6))
+    renamed = [*lines[:40], *(line.replace('"orders"', '"sales"') for line in lines[40:])]
+    read = read_log("app", renamed)
+    (query,) = read.queries.values()
+    assert (query_name(read, query), len(query.progress)) == ("sales", 6)
+
+
+def test_only_the_last_hours_are_kept_in_memory():
+    read = read_log("app", written_log(lambda t_s: 10.0, 9000, fixed_s=1.0), hours=0.5)
+    (query,) = read.queries.values()
+    assert 1500 < len(query.progress) < 1800 + 4096
