@@ -116,8 +116,8 @@ def _rejoined(read: Sequence[str], first: int) -> Iterator[str]:
                     change(present[name], executor)
     last_ms = max(int(m[0]) for line in read for m in _NUMBERS.finditer(line) if m["time"])
     for executor in sorted(present["end"] - present["begin"]):
-        event = {"Event": "SparkListenerExecutorRemoved", "Timestamp": last_ms}
-        yield json.dumps({**event, "Executor ID": executor}, separators=(",", ":")) + "\n"
+        left = {"Event": "SparkListenerExecutorRemoved", "Timestamp": last_ms}
+        yield json.dumps({**left, "Executor ID": executor}, separators=(",", ":")) + "\n"
 
 
 def _later(line: str, step: Step, times: int) -> str:
@@ -250,7 +250,9 @@ def main() -> None:
     parser.add_argument("sample", help="a real event log, or the folder that has it")
     parser.add_argument("--gigabytes", type=float, default=10.0)
     parser.add_argument("--logs", type=int, default=20)
+    parser.add_argument("--distinct", type=int, help="logs that are written; others are links")
     parser.add_argument("--folder", type=Path, help="keep the logs here; default: a scratch folder")
+    parser.add_argument("--no-analyse", dest="analyse", action="store_false", help="write only")
     given, more = parser.parse_known_args()  # The rest are options of the command.
     folder = given.folder or Path(tempfile.mkdtemp(prefix="rheostat-event-logs-"))
     folder.mkdir(exist_ok=True)
@@ -260,9 +262,14 @@ def main() -> None:
         if not any(folder.iterdir()):
             sample, size = sample_of(given.sample), given.gigabytes * 1e9 / given.logs
             files = [folder / f"app-{number:05d}" for number in range(given.logs)]
+            distinct = min(given.logs, given.distinct or given.logs)
             with ProcessPoolExecutor(2) as pool:
-                list(pool.map(write_log, [sample] * len(files), files, [size] * len(files)))
+                list(pool.map(write_log, [sample] * distinct, files[:distinct], [size] * distinct))
+            for number in range(distinct, given.logs):
+                files[number].hardlink_to(files[number % distinct])
         written = sum(file.stat().st_size for file in folder.iterdir())
+        if not given.analyse:
+            return
         out = folder.parent / f"{folder.name}.json"
         answer = _analyse(folder, out, more)
         rows = json.loads(out.read_text())["queries"]
