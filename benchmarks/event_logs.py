@@ -34,15 +34,16 @@ from typing import Any
 from rheostat.replay.event_logs.log_files import find_logs, lines
 
 _NUMBERS = re.compile(
-    r'(?P<time>(?<="Timestamp":)\d{13}|(?<="Launch Time":)\d{13}|(?<="Finish Time":)\d{13}'
-    r'|(?<="Submission Time":)\d{13}|(?<="Completion Time":)\d{13}|(?<="Registration Time":)\d{13}'
-    r'|(?<="Request Time":)\d{13})'
-    r'|(?P<batch>(?<="streaming.sql.batchId":")\d+)'
-    r'|(?P<stage>(?<="Stage ID":)\d+)|(?P<stages>(?<="Stage IDs":\[)[\d,]+)'
-    r'|(?P<task>(?<="Task ID":)\d+)'
+    r'"(?:(?P<time>Timestamp|[A-Z][a-z]+ Time)":(?=\d{13})|(?P<batch>streaming\.sql\.batchId)":"'
+    r'|(?P<stage>Stage ID)":|(?P<stages>Stage IDs)":\[|(?P<task>Task ID)":)(?P<number>\d+(?:,\d+)*)'
 )
+_KINDS = ("time", "batch", "stage", "stages", "task")
 _PROGRESS = "QueryProgressEvent"
 _MEGABYTE = 1e6
+
+
+Line = str | list[str | tuple[str, int]]
+"""A progress event as it is, or the parts of another line: texts, and numbers with their kind."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,9 @@ class Sample:
     """A real log: what comes before its first batch, and the part that is repeated."""
 
     head: Sequence[str]
-    body: Sequence[str]
+    body: Sequence[Line]
     step: Step
-    rejoined: Sequence[str]
+    rejoined: Sequence[Line]
     """Removals of the executors that the end has and the beginning has not."""
 
 
@@ -76,19 +77,24 @@ def sample_of(place: str) -> Sample:
     first = next(
         i for i, line in enumerate(read) if _PROGRESS in line[:100] and own[0]["id"] in line
     )
-    body = [line for line in read[first:] if "ApplicationEnd" not in line[:60]]
     begin, end = (
         datetime.fromisoformat(one["timestamp"].replace("Z", "+00:00")) for one in (own[0], own[-1])
     )
     duration_ms = round((end - begin).total_seconds() * 1000) + 2 * own[-1]["batchDuration"]
-    numbers: dict[str, int] = {"stage": 0, "task": 0}
-    for line in read:
-        for match in _NUMBERS.finditer(line):
-            if match.lastgroup in numbers:
-                numbers[match.lastgroup] = max(numbers[match.lastgroup], int(match[0]) + 1)
+    parts = [_parts(line) for line in read]
+    used: dict[str, int] = {}
+    for kind, number in (part for line in parts for part in line if isinstance(part, tuple)):
+        used[kind] = max(used.get(kind, 0), number)
+    stages = max(used["stage"], used["stages"]) + 1
     batches = own[-1]["batchId"] - own[0]["batchId"] + 1
-    step = Step(duration_ms, batches, numbers["stage"], numbers["task"], _advance(own))
-    return Sample(read[:first], body, step, list(_rejoined(read, first)))
+    step = Step(duration_ms, batches, stages, used["task"] + 1, _advance(own))
+    body = [
+        line
+        for line, text in zip(parts[first:], read[first:], strict=True)
+        if "ApplicationEnd" not in text[:60]
+    ]
+    removals = _rejoined(read, first, used["time"])
+    return Sample(read[:first], body, step, [_parts(line) for line in removals])
 
 
 def _offsets(event: Mapping[str, Any], name: str) -> Any:
@@ -105,7 +111,7 @@ def _advance(own: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
     }
 
 
-def _rejoined(read: Sequence[str], first: int) -> Iterator[str]:
+def _rejoined(read: Sequence[str], first: int, last_ms: int) -> Iterator[str]:
     """Yield the removals that lead from the executors of the end back to those of the beginning."""
     present: dict[str, set[str]] = {"begin": set(), "end": set()}
     for index, line in enumerate(read):
@@ -114,26 +120,42 @@ def _rejoined(read: Sequence[str], first: int) -> Iterator[str]:
                 executor = json.loads(line)["Executor ID"]
                 for name in ("begin", "end") if index < first else ("end",):
                     change(present[name], executor)
-    last_ms = max(int(m[0]) for line in read for m in _NUMBERS.finditer(line) if m["time"])
     for executor in sorted(present["end"] - present["begin"]):
         left = {"Event": "SparkListenerExecutorRemoved", "Timestamp": last_ms}
         yield json.dumps({**left, "Executor ID": executor}, separators=(",", ":")) + "\n"
 
 
-def _later(line: str, step: Step, times: int) -> str:
-    """Return a line as it is after some repetitions."""
+def _parts(line: str) -> Line:
+    """Return a line cut at its numbers, so that each repetition only has to join it."""
     if _PROGRESS in line[:100]:
+        return line
+    parts: list[str | tuple[str, int]] = []
+    at = 0
+    for match in _NUMBERS.finditer(line):
+        kind = next(kind for kind in _KINDS if match[kind])
+        parts.append(line[at : match.start("number")])
+        for place, number in enumerate(match["number"].split(",")):
+            parts += [",", (kind, int(number))] if place else [(kind, int(number))]
+        at = match.end("number")
+    return [*parts, line[at:]]
+
+
+def _later(line: Line, step: Step, times: int) -> str:
+    """Return a line as it is after some repetitions."""
+    if isinstance(line, str):
         event = json.loads(line)
         _move(event["progress"], step, times)
         return json.dumps(event, separators=(",", ":")) + "\n"
-
-    def moved(match: re.Match[str]) -> str:
-        kind = match.lastgroup
-        if kind == "stages":
-            return ",".join(str(int(one) + times * step.stage) for one in match[0].split(","))
-        return str(int(match[0]) + times * int(getattr(step, str(kind))))
-
-    return _NUMBERS.sub(moved, line)
+    added = {
+        "time": times * step.time,
+        "batch": times * step.batch,
+        "stage": times * step.stage,
+        "stages": times * step.stage,
+        "task": times * step.task,
+    }
+    return "".join(
+        part if isinstance(part, str) else str(part[1] + added[part[0]]) for part in line
+    )
 
 
 def _move(event: dict[str, Any], step: Step, times: int) -> None:

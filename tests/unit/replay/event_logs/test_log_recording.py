@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from tests.unit.replay.event_logs.written_log import START_S, event, executor_added, written_log
 
 from rheostat.replay.event_logs.application_log import read_log
-from rheostat.replay.event_logs.log_recording import arrival_curve, moments, trigger_s
+from rheostat.replay.event_logs.log_recording import (
+    Sizes,
+    arrival_curve,
+    moments,
+    query_name,
+    trigger_s,
+)
 
 
 def recording(lines):
@@ -126,3 +132,21 @@ def test_a_log_of_each_version_of_spark_shows_its_batches(sample):
     seen = [moment.observation for moment in moments(log, query)]
     assert {(o.executors, o.slots_per_executor, o.state_partitions) for o in seen} == {(1, 1, 2)}
     assert len(seen) == len(query.progress) >= 3
+
+
+def test_a_log_that_is_not_of_a_sized_query_shows_each_query_and_leaves_other_jobs_out():
+    """Two queries at the same time, one a join of two streams, with Spark SQL in between."""
+    log = read_log("file", sample_lines(FOLDER / "mixed-4.3.0.jsonl.xz"))
+    assert log.malformed == 0
+    assert log.conf["spark.dynamicAllocation.enabled"] == "true"
+    queries = {query_name(log, query): query for query in log.queries.values()}
+    assert set(queries) == {"join", "count"}
+    sources = {"join": 2, "count": 1}
+    for name, query in queries.items():
+        batches = [event for event in query.progress if event.rows]
+        assert {event.rows for event in batches} == {200 * sources[name]}
+        assert {len(event.source_rows) for event in batches} == {sources[name]}
+        assert all(event.tasks for event in batches)
+    busy_s = sum(e.tasks.busy_s for q in queries.values() for e in q.progress if e.tasks)
+    assert 0 < busy_s < log.run_s
+    assert {size for size in Sizes.of(log).counts if size} <= {1, 2}
