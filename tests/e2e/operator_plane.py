@@ -173,7 +173,7 @@ class Driver(Sensor):
         at: tuple[str, int] = ("127.0.0.1", 0),
         hurry: float = 1.0,
     ) -> None:
-        self._hurry = hurry
+        self._hurry, self._start_s = hurry, time.time()
         cannot = () if live else ("it is a test",)
         self.capabilities = Capabilities(can_scale=live, cannot=cannot)
         self.size, self.asked, self.drains = size, [], 0  # type: tuple[int, list[int], int]
@@ -234,7 +234,8 @@ class Driver(Sensor):
     def tick(self) -> None:
         """Do a tick of the loop."""
         with self._lock:
-            self.desk.see(self._loop.step(time.time() * self._hurry))
+            passed_s = (time.time() - self._start_s) * self._hurry
+            self.desk.see(self._loop.step(self._start_s + passed_s))
 
     def close(self) -> None:
         """Serve no more."""
