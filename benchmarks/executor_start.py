@@ -25,7 +25,7 @@ from rich.table import Table
 from rheostat.local.executor_options import arrivals, session_options
 from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import find_spark_home
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.spark.internals.executors.executors import Executors
 from rheostat.spark.internals.internals import internals_of

@@ -28,7 +28,7 @@ import numpy as np
 from rheostat.api import attach
 from rheostat.config import LoopOptions
 from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.receivers.stream_batches import read_batches
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint

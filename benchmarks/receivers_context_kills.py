@@ -23,7 +23,7 @@ from typing import Any
 
 from rheostat.api import attach
 from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.receivers.receiver_obstacles import LOG

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.fleet.fleet import Fleet
 from rheostat.spark.fleet.receiving import SOURCES

@@ -26,7 +26,7 @@ from typing import Any
 from rheostat.api import attach
 from rheostat.config import LoopOptions
 from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.protocols.receivers import receiver_moves
 from rheostat.spark.internals.executors.executors import Executors

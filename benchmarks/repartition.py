@@ -23,10 +23,10 @@ from typing import Any
 import psutil
 from rich.console import Console
 
-from rheostat.local.replay_session import replay_session
+from rheostat.local.local_session import replay_session
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.offline_repartition import repartition
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.repartition.spark_repartition import repartition
 from rheostat.repartition.state_engine import Rewrite, StateVersion
 from rheostat.spark.internals.state.state_rewrite import PartitionReport
 from rheostat.storage.local_files import LocalFileSystem

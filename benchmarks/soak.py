@@ -36,7 +36,7 @@ from py4j.protocol import Py4JError
 
 from rheostat.errors import RheostatError
 from rheostat.local.spark_home import find_spark_home
-from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
+from rheostat.local.standalone_cluster import HOSTS, Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.resizing.state.state_placement import Placement

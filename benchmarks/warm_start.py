@@ -27,8 +27,7 @@ from rich.table import Table
 
 from rheostat.local.executor_options import arrivals
 from rheostat.local.local_files import class_path
-from rheostat.local.standalone.standalone_cluster import Cluster
-from rheostat.machine.class_archive import RECORD, use
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.internals.tasks.placed_tasks import HOLDS, STARTS_PYTHON
@@ -37,7 +36,7 @@ from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.sensing.queries.rhythms import Rhythms
 from rheostat.spark.sensing.queries.running_queries import RunningQueries
 from rheostat.spark.sensing.rest.rest_pages import Rest
-from rheostat.spark.warming.warm_start import LIBRARIES, WarmStart
+from rheostat.spark.warming.warm_start import LIBRARIES, RECORD, WarmStart, use
 from rheostat.spark.warming.warmup import Warmup
 from rheostat_lab.rescale.job_setting import PARTITIONS, Setting
 from rheostat_lab.rescale.stateful_job import StatefulJob

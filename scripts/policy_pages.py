@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from rheostat.policies.description import Description, Parameter, describe  # noqa: E402
+from rheostat.cli.policies import Description, Parameter, describe  # noqa: E402
 from rheostat.policies.registry import POLICIES  # noqa: E402
 from rheostat_lab.comparison.spark_comparison import plain_cell  # noqa: E402
 from rheostat_lab.sweep.course_plot import Course, course, digest_in  # noqa: E402

@@ -9,7 +9,7 @@ from typer.main import get_command
 
 from rheostat.cli.app import application
 from rheostat.model import Observation
-from rheostat.replay.thesis import COLUMNS
+from rheostat.replay.tables import COLUMNS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "replay.md").read_text(encoding="utf-8")
 

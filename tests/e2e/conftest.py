@@ -15,7 +15,7 @@ from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path
 from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import driver_environment, find_spark_home
-from rheostat.local.standalone.standalone_cluster import HOSTS, Cluster
+from rheostat.local.standalone_cluster import HOSTS, Cluster
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest.rest_pages import Rest

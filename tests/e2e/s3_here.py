@@ -18,7 +18,7 @@ import pytest
 from tests.e2e.drivers_elsewhere import until
 
 from rheostat.local.spark_home import find_spark_home
-from rheostat.machine import folders
+from rheostat.machine import scratch_folder as folders
 from rheostat.machine.free_ports import LOOPBACK, free_port
 from rheostat.machine.ivy import cached_jars
 from rheostat.machine.process import Child

@@ -13,8 +13,7 @@ import pytest
 from pyspark import __version__ as pyspark_version
 
 from rheostat.journal.control_channel import FOLDER
-from rheostat.restart.restart_log import RestartLog
-from rheostat.restart.restart_state import RestartState
+from rheostat.restart.restart_state import RestartLog, RestartState
 
 DEADLINE_S = 240.0
 RESCALES = pyspark_version >= "4.3"

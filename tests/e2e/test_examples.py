@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from rheostat.journal.folder import read
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 
 pytestmark = pytest.mark.e2e

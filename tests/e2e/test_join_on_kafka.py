@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from rheostat.kafka.jars import source_jars
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.spark.sensing.capabilities.query_shape import SHUFFLE_PARTITIONS
 from rheostat_lab.demo.demo_environment import as_words

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from rheostat.workloads.constant import Constant
-from rheostat.workloads.workload import rows_until
+from rheostat.workloads.workload import Constant, rows_until
 from rheostat_lab.loads.day import Day
 from rheostat_lab.nexmark.curve import Point, read_curve
 from rheostat_lab.nexmark.encoding import encode

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 
 pytestmark = pytest.mark.e2e
 SCRIPT = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.spark.warming.preload import GROUP
 from rheostat_lab.rescale.job_setting import Setting

@@ -11,9 +11,8 @@ from pyspark.sql import SparkSession
 from rheostat.cli.app import run
 from rheostat.errors import BadInput
 from rheostat.model import Limits
-from rheostat.replay.jobs import lines, read_frame, replay_job
 from rheostat.replay.recording import packaged, read
-from rheostat.replay.replayer import Request, as_line, replay
+from rheostat.replay.replayer import Request, as_line, lines, read_frame, replay, replay_job
 
 pytestmark = pytest.mark.e2e
 

@@ -18,7 +18,7 @@ import pyspark
 import pytest
 
 from rheostat.journal.folder import read
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Decision, Observation, Record
 
 pytestmark = pytest.mark.e2e

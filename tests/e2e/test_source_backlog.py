@@ -12,7 +12,7 @@ from typing import Any
 import pyspark
 import pytest
 
-from rheostat.machine import folders
+from rheostat.machine import scratch_folder as folders
 from rheostat.machine.ivy import cached_jars
 
 pytestmark = pytest.mark.e2e

@@ -21,7 +21,7 @@ from rheostat.config import LoopOptions
 from rheostat.journal.folder import FolderJournal
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.protocols.executors.memory import GOING, KEEPABLE
 from rheostat.spark.handle import Handle

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from rheostat.state.assignment import Unit, contiguous, minimal_movement, moves
 from rheostat.state.fluid import next_moves
-from rheostat.state.key_groups import key_group_range, murmur_hash, operator_index
-from rheostat.state.operator_state import split, union
+from rheostat.state.key_groups import key_group_range, murmur_hash, operator_index, split, union
 
 executors = st.integers(1, 9).map(lambda n: [str(e) for e in range(n)])
 holder = st.none() | st.integers(0, 12).map(str)

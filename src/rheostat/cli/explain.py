@@ -14,7 +14,7 @@ import typer
 from rheostat.cli.output import out_option, write_out
 from rheostat.errors import BadInput
 from rheostat.journal import explanation as words
-from rheostat.journal.history import History
+from rheostat.journal.explanation import History
 from rheostat.journal.reading import records
 from rheostat.journal.record import to_line
 from rheostat.journal.retention import segments
@@ -75,8 +75,7 @@ def _last_decision(journal: Path) -> str:
 def _restarts(journal: Path) -> Iterator[tuple[float, str]]:
     """Yield when each restart of a supervised job was requested, and what it was."""
     from rheostat.journal.control_channel import FOLDER
-    from rheostat.restart.restart_log import RestartLog
-    from rheostat.restart.restart_state import restart_text
+    from rheostat.restart.restart_state import RestartLog, restart_text
 
     for restart in RestartLog(journal / FOLDER).restarts():
         yield restart.requested_s, f"{words.when(restart.requested_s)}: {restart_text(restart)}"

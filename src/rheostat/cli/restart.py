@@ -39,7 +39,7 @@ def restart(
     Example: rheostat restart out/journal --executors 4 --partitions 48
     """
     from rheostat.journal.control_channel import FOLDER
-    from rheostat.restart.restart_log import RestartLog
+    from rheostat.restart.restart_state import RestartLog
 
     kept = RestartLog(journal / FOLDER)
     last = kept.last()

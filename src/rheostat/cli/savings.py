@@ -10,14 +10,13 @@ from typing import Annotated, Any
 
 import typer
 
-from rheostat.cli.options.arguments import span_s
+from rheostat.cli.options.options import span_s
 from rheostat.cli.output import AsJson, Out, emit, plain_table
 from rheostat.cli.status_text import UNKNOWN
 from rheostat.errors import BadInput
 from rheostat.journal.known_journals import is_journal
-from rheostat.journal.savings import MAX, Saving, against_of, saving, total
 from rheostat.journal.starts import read_events, starts_of
-from rheostat.journal.status import size_before
+from rheostat.journal.status import MAX, Saving, against_of, saving, size_before, total
 from rheostat.journal.summary import summarize
 from rheostat.journal.totals import DAY_S, Day, date_of
 

@@ -16,7 +16,7 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.journal.known_journals import is_journal, journals_of, known_journals, written_s
 from rheostat.journal.starts import Start
 from rheostat.journal.status import job_status, status_json
-from rheostat.machine import folders
+from rheostat.machine.scratch_folder import state_folder
 from rheostat.storage.lease import process_start, this_process
 
 _ENDPOINT = re.compile(r"(?:http://)?([\w.-]+|\[[0-9a-f:]+\]):(\d{1,5})/?", re.IGNORECASE)
@@ -62,7 +62,7 @@ def status(
 
 
 def _recent() -> list[str]:
-    place = folders.state_folder()
+    place = state_folder()
     since_s = time.time() - _RECENT_S
     recent = [str(folder) for folder in known_journals(place) if written_s(folder) >= since_s]
     if not recent:
@@ -82,7 +82,7 @@ def _answers(job: str) -> list[dict[str, Any]]:
         raise BadInput(f"there is no journal in {job}, but there is one in {folder / 'journal'}")
     if not folder.exists() and (endpoint := _ENDPOINT.fullmatch(job)):
         return [_of_endpoint(f"{endpoint[1]}:{endpoint[2]}")]
-    journals = journals_of(job, folders.state_folder())
+    journals = journals_of(job, state_folder())
     if not journals:
         raise BadInput(
             f"{job} is no journal, no control endpoint HOST:PORT, and no checkpoint of which a"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 from rheostat.clusters import scaling_settings as scaling
-from rheostat.clusters.static_settings import Wanted
+from rheostat.clusters.scaling_settings import Wanted
 from rheostat.model import Finding
 
 Get = Callable[[str, str], str]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from rheostat.clusters import scaling_settings as scaling
 from rheostat.clusters.registry import cluster_manager
-from rheostat.clusters.static_settings import Given, Merged, Wanted, merged
+from rheostat.clusters.scaling_settings import Given, Merged, Wanted, merged
 from rheostat.model import Limits
 
 _SERVICE = "spark.shuffle.service.enabled"

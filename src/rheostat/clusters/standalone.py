@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rheostat.clusters import scaling_settings as scaling
 from rheostat.clusters.cluster_manager import ClusterManager, Get, decommissioning
-from rheostat.clusters.static_settings import Wanted
+from rheostat.clusters.scaling_settings import Wanted
 from rheostat.model import Finding
 
 

@@ -17,9 +17,17 @@ from rheostat.journal.evidence_terms import term
 from rheostat.journal.explanation import explain, format_observation, verdict
 from rheostat.journal.reading import record_at
 from rheostat.journal.retention import segments
-from rheostat.journal.savings import BEFORE, MAX, saving, total
 from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Command, Start, read_events, starts_of
-from rheostat.journal.status import Alive, job_status, size_before, status_json
+from rheostat.journal.status import (
+    BEFORE,
+    MAX,
+    Alive,
+    job_status,
+    saving,
+    size_before,
+    status_json,
+    total,
+)
 from rheostat.journal.summary import summarize
 from rheostat.journal.totals import DAY_S, date_of, longest_gap_s
 from rheostat.model import Record

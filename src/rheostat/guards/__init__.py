@@ -7,17 +7,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rheostat.config import GuardOptions, LoopOptions
-from rheostat.guards.bounds import Bounds
+from rheostat.guards.bounds import Bounds, OverProvisioning, ReceiverRoom, StepLimits
 from rheostat.guards.budget import Budget
-from rheostat.guards.cooldown import Cooldown
-from rheostat.guards.over_provisioning import OverProvisioning
+from rheostat.guards.cooldown import Cooldown, Stabilization
 from rheostat.guards.real_time import RealTime
-from rheostat.guards.receiver_room import ReceiverRoom
 from rheostat.guards.reversal import Reversal
 from rheostat.guards.schedule import ExcludedPeriods, Schedule
-from rheostat.guards.stabilization import Stabilization
 from rheostat.guards.stale_data import StaleData
-from rheostat.guards.step_limits import StepLimits
 from rheostat.guards.undo import Undo
 from rheostat.model import Decision, GuardChange, Limits, Memory, Observation
 

@@ -2,9 +2,97 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
+from rheostat.capacity.receiver_cores import cores_needed, executors_holding
+from rheostat.errors import BadInput
 from rheostat.model import Decision, Limits, Memory, Observation
+
+
+@dataclass(frozen=True, slots=True)
+class OverProvisioning:
+    """Enlarges a requested size by ``factor`` (rounded up); a scale-in stays one.
+
+    A decision to keep the size is not changed, so that ticks do not accumulate.
+    """
+
+    factor: float = 0.2
+    name: str = "over_provisioning"
+
+    def __post_init__(self) -> None:
+        if not self.factor >= 0:
+            raise BadInput(
+                f"over-provisioning's factor must be at least 0, but it is {self.factor}"
+            )
+
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
+        """Return the decision with its target enlarged."""
+        current, decided = observation.size, decision.target
+        if current is None or decided == current:
+            return decision, {}
+        # Rounded first: 50 x 1.1 is 55 and not 55.00000000000001, which would become 56.
+        larger = math.ceil(round(decided * (1 + self.factor), 9))
+        target = larger if decided > current else min(current, larger)
+        if target == decided:
+            return decision, {}
+        reason = f"{decision.reason}; {self.factor:.0%} over-provisioned"
+        return replace(decision, target=target, reason=reason), {}
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiverRoom:
+    """Raises the target to the executors that hold all receivers and a core for batches
+    (SPARK-12133, version 2); without receivers, or with unknown cores, it changes nothing.
+    """
+
+    name: str = "receiver_room"
+
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
+        """Return the decision, or the least size that holds the receivers."""
+        receivers, cores = observation.receivers, observation.slots_per_executor
+        if not receivers or not cores:
+            return decision, {}
+        least = executors_holding(receivers, cores)
+        if decision.target >= least:
+            return decision, {}
+        reason = f"{decision.reason}; {cores_needed(receivers)}"
+        return replace(decision, target=least, reason=reason), {}
+
+
+@dataclass(frozen=True, slots=True)
+class StepLimits:
+    """Limits a decision to ``out`` executors more and ``in_`` fewer; None is no limit."""
+
+    out: int | None = None
+    in_: int | None = None
+    name: str = "step_limits"
+
+    def __post_init__(self) -> None:
+        for which, value in (("out", self.out), ("in_", self.in_)):
+            if value is not None and value < 1:
+                raise BadInput(f"step limit {which} must be at least 1 executor, but it is {value}")
+
+    def __call__(
+        self, decision: Decision, observation: Observation, memory: Memory, now: float
+    ) -> tuple[Decision, Memory]:
+        """Return the decision, or the furthest size within one step."""
+        current = observation.size
+        if current is None:
+            return decision, {}
+        target, limit = decision.target, ""
+        if self.out is not None and target > current + self.out:
+            target, limit = current + self.out, f"{self.out} more"
+        if self.in_ is not None and target < current - self.in_:
+            target, limit = current - self.in_, f"{self.in_} fewer"
+        if not limit:
+            return decision, {}
+        reason = f"{decision.reason}; at most {limit} at a time"
+        return replace(decision, target=target, reason=reason), {}
 
 
 @dataclass(frozen=True, slots=True)

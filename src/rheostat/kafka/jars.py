@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.machine import folders
 from rheostat.machine.ivy import cached_jars
+from rheostat.machine.scratch_folder import cache_folder as user_cache
 
 KAFKA_VERSION = "4.2.0"
 
@@ -86,7 +86,7 @@ def up_to(major: int, minor: int, patch: int) -> str:
 
 def cache_folder() -> Path:
     """Return the folder of the JARs: ``rheostat/jars`` in XDG_CACHE_HOME, or in ``~/.cache``."""
-    return folders.cache_folder() / "jars"
+    return user_cache() / "jars"
 
 
 def _numbers(version: str) -> tuple[int, int, int]:

@@ -14,15 +14,14 @@ from typing import Any
 from rheostat.capacity.initial_size import initial_size
 from rheostat.clusters.registry import cluster_manager
 from rheostat.clusters.run_settings import Plan, executor_shape, own_executors, planned
-from rheostat.clusters.scaling_settings import CORES
-from rheostat.clusters.static_settings import Given, Wanted
+from rheostat.clusters.scaling_settings import CORES, Given, Wanted
 from rheostat.errors import BadInput
 from rheostat.journal.control_channel import Order
 from rheostat.journal.folder import STOP_FILE
 from rheostat.kafka.jars import source_jars
 from rheostat.local.executor_options import arrivals, local_settings
 from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone.standalone_cluster import DEFAULT_MEMORY_MIB, Cluster
+from rheostat.local.standalone_cluster import DEFAULT_MEMORY_MIB, Cluster
 from rheostat.local.user_settings import SUBMIT, with_master
 from rheostat.model import Limits
 from rheostat.policies.third_party import make_importable

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from rheostat.clusters.scaling_settings import (
     LINGER_S,
+    Given,
+    Wanted,
     allocation,
     beginning,
     leaving,
 )
 from rheostat.clusters.standalone import Standalone
-from rheostat.clusters.static_settings import Given, Wanted
 from rheostat.errors import BadInput, RheostatError
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.free_ports import LOOPBACK

@@ -12,8 +12,8 @@ from pathlib import Path
 from rheostat.errors import RheostatError
 from rheostat.kafka.jars import source_jars
 from rheostat.local.spark_home import find_spark_home
-from rheostat.machine import folders
 from rheostat.machine.java_jar import build_jar
+from rheostat.machine.scratch_folder import cache_folder
 
 _log = logging.getLogger("rheostat")
 SETTING = "spark.hadoop.fs.file.impl"
@@ -37,7 +37,7 @@ def local_files() -> LocalFiles:
     home = find_spark_home()
     try:
         jar = build_jar(
-            [_SOURCE], CLASS, f"{home.folder / 'jars'}/*", home.jdk, folders.cache_folder() / "java"
+            [_SOURCE], CLASS, f"{home.folder / 'jars'}/*", home.jdk, cache_folder() / "java"
         )
     except (RheostatError, OSError) as fault:
         _log.info("rheostat: each file of a local disk costs two processes: %s", fault)

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rheostat.clusters.static_settings import Given
+from rheostat.clusters.scaling_settings import Given
 from rheostat.errors import BadInput
 from rheostat.machine.properties_file import properties
 

@@ -14,6 +14,17 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+
+def cache_folder() -> Path:
+    """Return what can be made again: ``rheostat`` in XDG_CACHE_HOME, or in ``~/.cache``."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rheostat"
+
+
+def state_folder() -> Path:
+    """Return what is to stay: ``rheostat`` in XDG_STATE_HOME, or in ``~/.local/state``."""
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "rheostat"
+
+
 PREFIX = "rheostat-"
 LOCK = ".rheostat-lock"
 

@@ -14,8 +14,8 @@ from importlib.metadata import version
 from rheostat.config import MetricOptions
 from rheostat.journal.events import action_of, reason_class
 from rheostat.journal.rescalings import NOT_EXECUTED
-from rheostat.journal.savings import total
 from rheostat.journal.starts import Start
+from rheostat.journal.status import total
 from rheostat.journal.totals import Totals
 from rheostat.metrics.catalog import PREFIX
 from rheostat.metrics.gauges import Gauges, finite_values

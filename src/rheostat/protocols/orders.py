@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rheostat.state.units import Unit
+from rheostat.state.assignment import Unit
 
 
 @dataclass(frozen=True, slots=True)

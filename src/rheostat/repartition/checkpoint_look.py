@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, local_folder, read_checkpoint
-from rheostat.repartition.checkpoints.inspection import Counts, Inspection, inspect
-from rheostat.repartition.checkpoints.repartitionable import refusal, unknown_format
+from rheostat.repartition.checkpoints.inspection import (
+    Counts,
+    Inspection,
+    inspect,
+    refusal,
+    unknown_format,
+)
 from rheostat.repartition.checkpoints.state_files import missing_file
-from rheostat.repartition.protocol.lease import lease_path
 from rheostat.repartition.protocol.preflight import last_sign, unended
-from rheostat.repartition.protocol.repartition_log import RepartitionLog
+from rheostat.repartition.protocol.repartition_log import RepartitionLog, lease_path
 from rheostat.storage.file_system import FileSystem, is_remote
 from rheostat.storage.lease import lease_owner
 from rheostat.storage.local_files import LocalFileSystem
@@ -73,8 +77,11 @@ def _unended(checkpoint: Checkpoint, files: FileSystem) -> str | None:
 
 
 def _look_elsewhere(location: str, rows: bool) -> Look:
-    from rheostat.repartition.rewrite.own_session import own_session
-    from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter, reachable_files
+    from rheostat.repartition.rewrite.spark_rewriter import (
+        SparkRewriter,
+        own_session,
+        reachable_files,
+    )
 
     with own_session() as spark:
         files = reachable_files(spark, location)
@@ -85,8 +92,7 @@ def _look_elsewhere(location: str, rows: bool) -> Look:
 
 
 def _counted(checkpoint: Checkpoint) -> Counts:
-    from rheostat.repartition.rewrite.own_session import own_session
-    from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+    from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter, own_session
 
     if unknown_format(checkpoint) or any(map(refusal, checkpoint.operators)):
         return {}

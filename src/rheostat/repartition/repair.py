@@ -15,11 +15,10 @@ from pathlib import PurePosixPath
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import checkpoint_folder
-from rheostat.repartition.protocol.lease import leased
 from rheostat.repartition.protocol.log_entry import entry_partitions
 from rheostat.repartition.protocol.preflight import UNFINISHED, require_stopped
-from rheostat.repartition.protocol.repartition_log import OWN_FOLDER, RepartitionLog
-from rheostat.repartition.protocol.sink_log import SinkLog
+from rheostat.repartition.protocol.repartition_log import OWN_FOLDER, RepartitionLog, leased
+from rheostat.repartition.protocol.staging import SinkLog
 from rheostat.storage.file_system import FileSystem, numbered
 
 LATE_S = 1.0

@@ -2,22 +2,148 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
-from rheostat.errors import BadInput
-from rheostat.repartition.checkpoints.checkpoint import Checkpoint, refused_place
-from rheostat.repartition.offline_repartition import CheckStopped, repartition, undo
-from rheostat.repartition.protocol.preflight import require_number, require_stopped
-from rheostat.repartition.protocol.repartition_log import RepartitionState
-from rheostat.repartition.protocol.repartition_runner import ProgressCallback
+from rheostat.errors import BadInput, RheostatError
+from rheostat.protocols.repartition import OTHERS
+from rheostat.repartition.checkpoints.checkpoint import (
+    Checkpoint,
+    checkpoint_folder,
+    read_checkpoint,
+    refused_place,
+)
+from rheostat.repartition.protocol.preflight import (
+    UNFINISHED,
+    plan_of,
+    require_drained,
+    require_fit,
+    require_no_unfinished,
+    require_number,
+    require_stopped,
+)
+from rheostat.repartition.protocol.repartition_log import (
+    Plan,
+    RepartitionLog,
+    RepartitionState,
+    leased,
+)
+from rheostat.repartition.protocol.repartition_runner import (
+    ProgressCallback,
+    RepartitionRunner,
+    quiet,
+)
+from rheostat.repartition.protocol.staging import SinkLog
 from rheostat.repartition.repair import Repaired, repair, repair_sink
-from rheostat.repartition.rewrite.own_session import own_session
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter, reachable_files
-from rheostat.repartition.state_engine import Rewriter
+from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter, own_session, reachable_files
+from rheostat.repartition.state_engine import Rewriter, StateVersion
 from rheostat.storage.file_system import FileSystem, is_remote, local_path
 from rheostat.storage.local_files import LocalFileSystem
+
+Clock = Callable[[], float]
+CheckStopped = Callable[[str, FileSystem], None]
+"""Raises BadInput if a query uses a checkpoint."""
+
+
+def repartition(
+    location: str,
+    partitions: int,
+    engine: Callable[[Checkpoint], Rewriter],
+    *,
+    files: FileSystem | None = None,
+    progress: ProgressCallback = quiet,
+    sink: str = "",
+    clock: Clock = time.time,
+    check_stopped: CheckStopped = require_stopped,
+) -> RepartitionState:
+    """Give a checkpoint another number of state partitions, or complete an unfinished repartition.
+
+    ``files`` are those of this computer by default. ``sink`` is the folder that the query writes
+    files to, if its sink is one of files. ``engine`` makes what rewrites state, after all checks.
+    Raises BadInput with nothing written; RheostatError when the work failed and the checkpoint is
+    as before.
+    """
+    folder, files = checkpoint_folder(location, files)
+    journal = RepartitionLog(folder, files)
+    state = journal.read()
+    require_no_unfinished(state, partitions, sink)
+    taken_up = state is not None and state.phase in UNFINISHED
+    require_number(partitions)
+    checkpoint = read_checkpoint(folder, files)
+    check_stopped(folder, files)
+    if not taken_up:
+        checkpoint = read_checkpoint(folder, files)
+        require_fit(checkpoint, partitions, files)
+        if sink:
+            SinkLog(files, sink).require_newest(checkpoint.committed.batch)
+    rewriter = engine(checkpoint)
+    with leased(folder, files):
+        if not taken_up or state is None:
+            checkpoint = read_checkpoint(folder, files)
+            require_drained(checkpoint)
+            state = journal.begin(plan_of(checkpoint, partitions, sink), clock())
+        runner = RepartitionRunner(folder, state, files=files, clock=clock, on_progress=progress)
+        return _ended(runner.run(rewriter, _source(checkpoint, state.plan)), folder)
+
+
+def undo(
+    location: str,
+    *,
+    files: FileSystem | None = None,
+    progress: ProgressCallback = quiet,
+    clock: Clock = time.time,
+    check_stopped: CheckStopped = require_stopped,
+) -> RepartitionState:
+    """Undo the newest repartition of a checkpoint, completed or not; raises BadInput if there is
+    none, or if the query has planned a batch with the new number.
+    """
+    folder, files = checkpoint_folder(location, files)
+    state = RepartitionLog(folder, files).read()
+    if state is None or state.phase == "ended":
+        raise BadInput(f"{folder} has no repartition that could be taken back")
+    runner = RepartitionRunner(folder, state, files=files, clock=clock, on_progress=progress)
+    _require_way_back(runner, folder, files)
+    check_stopped(folder, files)
+    with leased(folder, files):
+        _require_way_back(runner, folder, files)
+        return runner.rollback("taken back by the user")
+
+
+def _require_way_back(runner: RepartitionRunner, folder: str, files: FileSystem) -> None:
+    plan, facts = runner.state.plan, runner.look(back=True)
+    if facts.gone_on:
+        raise BadInput(
+            f"{folder} cannot be taken back: its query has planned a batch with"
+            f" {plan.partitions} partitions since; rheostat state repartition --partitions"
+            f" {plan.partitions_before} goes back without a loss"
+        )
+    if facts.lock != OTHERS and files.status(f"{folder}/offsets/{plan.batch}") is None:
+        raise BadInput(f"{folder} cannot be taken back: batch {plan.batch} is no longer kept")
+
+
+def _source(checkpoint: Checkpoint, plan: Plan) -> StateVersion:
+    """Return the state as the last batch before the repartition has left it."""
+    state = checkpoint.state
+    if state.batch == plan.batch:
+        return state
+    return replace(state, batch=plan.batch, partitions=plan.partitions_before)
+
+
+def _ended(state: RepartitionState, folder: str) -> RepartitionState:
+    """Return the state of a repartition that succeeded; raises RheostatError if it failed."""
+    if state.phase == "done":
+        return state
+    if state.phase == "ended":
+        raise RheostatError(
+            f"{folder} was not repartitioned and is as it was before: {state.reason}"
+        )
+    raise RheostatError(
+        f"the logs of {folder} were changed by hand meanwhile (phase {state.phase}): rheostat state"
+        " inspect shows them"
+    )
 
 
 def repartition_here(

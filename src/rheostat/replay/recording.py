@@ -13,12 +13,18 @@ from typing import Any, TypeAlias
 from rheostat.errors import BadInput
 from rheostat.journal.reading import records
 from rheostat.journal.retention import segments
-from rheostat.replay import thesis
-from rheostat.replay.csv_cells import observation_of
 from rheostat.replay.event_logs.application_log import read_log
 from rheostat.replay.event_logs.log_files import COMPRESSED, ROLLED, find_logs, lines
 from rheostat.replay.event_logs.log_recording import moments
-from rheostat.replay.tables import Table, read_csv, read_parquet
+from rheostat.replay.tables import (
+    Table,
+    amend,
+    is_thesis,
+    observation_of,
+    read_csv,
+    read_parquet,
+    translate,
+)
 from rheostat.replay.validate import Moment, check, check_columns, check_numbers, check_times
 from rheostat.signals.application import combine
 
@@ -86,12 +92,10 @@ def kind_of(path: Path) -> str:
 
 def moments_of(table: Table, recording: str) -> Iterator[Moment]:
     """Yield the validated observations of a table; ``recording`` is its name."""
-    of_thesis, names = thesis.is_thesis(table.columns), names_of(table.columns, recording)
+    of_thesis, names = is_thesis(table.columns), names_of(table.columns, recording)
     for where, cells in table.rows:
         fields: dict[str, Any] = {name: cells[column] for name, column in names.items()}
-        moment = Moment(
-            where, observation_of(thesis.amend(fields) if of_thesis else fields, names, where)
-        )
+        moment = Moment(where, observation_of(amend(fields) if of_thesis else fields, names, where))
         check(moment, names)
         yield moment
 
@@ -99,8 +103,8 @@ def moments_of(table: Table, recording: str) -> Iterator[Moment]:
 def names_of(columns: Sequence[str], recording: str) -> dict[str, str]:
     """Return the columns of the fields of ``Observation``; raises BadInput for a bad header."""
     names = (
-        thesis.translate(columns, recording)
-        if thesis.is_thesis(columns)
+        translate(columns, recording)
+        if is_thesis(columns)
         else {column: column for column in columns}
     )
     check_columns(columns, recording, names)

@@ -10,7 +10,7 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Observation
-from rheostat.replay.csv_cells import FIELDS
+from rheostat.replay.tables import FIELDS
 from rheostat.signals.true_rates import check_graph
 
 _FLAGS = frozenset(field.name for field in fields(Observation) if "bool" in str(field.type))

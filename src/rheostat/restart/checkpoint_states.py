@@ -13,7 +13,7 @@ from rheostat.machine.process import Child
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
 from rheostat.repartition.protocol.preflight import UNFINISHED
 from rheostat.repartition.protocol.repartition_log import RepartitionLog
-from rheostat.repartition.rewrite.own_session import require_spark
+from rheostat.repartition.rewrite.spark_rewriter import require_spark
 from rheostat.storage.file_system import is_remote, local_path
 from rheostat.storage.local_files import LocalFileSystem
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rheostat.storage.event_log import EventLog, known_fields
+from rheostat.storage.local_files import LocalFileSystem
 
 DOWN = ("draining", "stopping", "stopped", "finishing", "repartitioning", "starting")
 """Phases of a restart whose durations are reported separately."""
@@ -67,3 +72,27 @@ def duration(state: RestartState) -> str:
 
 def _executors(number: int) -> str:
     return f"{number} executor{'s' * (number != 1)}"
+
+
+FILE = "story.jsonl"
+
+
+class RestartLog(EventLog[RestartState]):
+    """The file ``story.jsonl`` in the folder of the control channel."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(LocalFileSystem(), str(folder / FILE), asdict, _state)
+
+    def last(self) -> RestartState | None:
+        """Return where the job stands; None where nothing was kept."""
+        return next(reversed([*self.read()]), None)
+
+    def restarts(self) -> list[RestartState]:
+        """Return every restart as it stood last, in order."""
+        by_number = {state.number: state for state in self.read() if state.number}
+        return [by_number[number] for number in sorted(by_number)]
+
+
+def _state(read: dict[str, Any]) -> RestartState:
+    values = known_fields(RestartState, read)
+    return RestartState(**{**values, "checkpoints": tuple(values["checkpoints"])})

@@ -14,8 +14,7 @@ from typing import Literal, Protocol
 from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order
 from rheostat.protocols.restart import RESTART, RestartFacts, RestartOrder, due, hopeless
 from rheostat.restart.request_selection import RestartConfig, differs, select_request
-from rheostat.restart.restart_log import RestartLog
-from rheostat.restart.restart_state import RestartState
+from rheostat.restart.restart_state import RestartLog, RestartState
 
 LOOK_S = 0.2
 """Time between two observations of the job."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rheostat.signals.arrival_points import Points
+from rheostat.signals.latency import Points
 
 _KEPT_SHARE = 0.9
 """What a batch leaves of the weight of those before it: the last ten count for two thirds."""

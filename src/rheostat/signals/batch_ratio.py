@@ -15,3 +15,12 @@ def batch_ratio(observation: Observation, slo_s: float) -> float | None:
     running_s = observation.in_flight.elapsed_s if observation.in_flight else None
     longest_s = max((s for s in (observation.batch_s, running_s) if s is not None), default=None)
     return None if longest_s is None else longest_s / interval_s
+
+
+def suspended_share(observation: Observation, slo_s: float) -> float | None:
+    """Return 0..1: Flink's backpressure, else 1 - 1/R for a batch ratio R > 1."""
+    if observation.backpressure_ms_per_s is not None:
+        return min(1.0, observation.backpressure_ms_per_s / 1000)
+    # A micro-batch engine reports no backpressure, but a batch that overruns has the same effect.
+    ratio = batch_ratio(observation, slo_s)
+    return None if ratio is None else max(0.0, 1 - 1 / ratio) if ratio > 0 else 0.0

@@ -2,7 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from rheostat.model import Memory, Observation
+from rheostat.signals.lag import queued_rows
+from rheostat.signals.statistics.windows import at_most_quantile
+from rheostat.signals.true_rates import is_known
+
+
+def learn_downtimes(
+    observation: Observation, memory: Mapping[str, Any], settle_s: float, keep: int
+) -> dict[str, Any]:
+    """Return the memory after this tick: ``downtimes_s`` (the last ``keep``) and the open
+    disturbance.
+
+    A change of size opens one. The growth of the lag within ``settle_s``, in seconds of arrivals,
+    is its downtime (Varga et al., section 5.3: only its distribution can be known).
+    """
+    now, lag, rate, executors = (
+        observation.t_s,
+        queued_rows(observation),
+        observation.input_rows_per_s,
+        observation.executors,
+    )
+    known, open_ = list(memory.get("downtimes_s", ())), memory.get("disturbance")
+    # Its time is over, or a clock was put back: only the first has a result.
+    if open_ and not 0 <= now - open_["since_s"] < settle_s:
+        known = [*known, *([open_["most_s"]] if now >= open_["since_s"] else [])][-keep:]
+        open_ = None
+    before = memory.get("executors", executors)
+    if executors is not None and before is not None and executors != before:
+        # The next change cuts the last one short: what it has cost so far is at least known.
+        known = [*known, open_["most_s"]][-keep:] if open_ else known
+        open_ = (
+            {"since_s": now, "lag_rows": memory.get("lag_rows"), "most_s": 0.0}
+            if memory.get("lag_rows") is not None
+            else None
+        )
+    if open_ and is_known(lag) and is_known(rate) and rate:
+        open_ = {**open_, "most_s": max(open_["most_s"], (lag - open_["lag_rows"]) / rate)}
+    return {
+        "downtimes_s": known,
+        "disturbance": open_,
+        "executors": executors if executors is not None else before,
+        "lag_rows": lag if is_known(lag) else memory.get("lag_rows"),
+    }
+
+
+def predicted_downtime_s(memory: Mapping[str, Any], quantile: float, first_s: float) -> float:
+    """Return the quantile of the measured downtimes; ``first_s`` before the first."""
+    downtimes_s = memory.get("downtimes_s") or [first_s]
+    return at_most_quantile(downtimes_s, quantile)
 
 
 def resized(observation: Observation, memory: Memory) -> tuple[float, int]:

@@ -3,13 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from statistics import median
 from typing import TypeGuard
 
 from rheostat.errors import BadInput
 from rheostat.model import Observation, Stage
+
+DEFINITIONS = ("varga", "koper")
+
+
+def utilization(observation: Observation, definition: str) -> float | None:
+    """Return 0..1; None where neither busy nor idle time is known.
+
+    ``varga`` (eq. 5, Flink 1.12) counts busy time only, ``koper`` (eq. 3.4, Flink 1.14) also
+    backpressure. For Spark both are ``busy``.
+    """
+    blocked = (observation.backpressure_ms_per_s or 0.0) / 1000
+    if definition == "varga":
+        used = (
+            observation.busy if observation.busy is not None else _rest(observation.idle, blocked)
+        )
+    else:
+        used = (
+            _rest(observation.idle, 0.0)
+            if observation.idle is not None
+            else _sum(observation.busy, blocked)
+        )
+    # Busy and idle are means of different windows, so their sum may miss 1 a little.
+    return None if used is None else min(1.0, max(0.0, used))
+
+
+def _rest(idle: float | None, blocked: float) -> float | None:
+    return None if idle is None else 1 - idle - blocked
+
+
+def _sum(busy: float | None, blocked: float) -> float | None:
+    return None if busy is None else busy + blocked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,3 +263,35 @@ def _per_slot(stage: Stage) -> float:
 def is_known(number: float | None) -> TypeGuard[float]:
     """Return whether a count, rate or time is present, finite and at least 0."""
     return number is not None and 0 <= number < math.inf
+
+
+_KEPT = 21
+"""Number of estimates whose median is used, so that a garbage collection has no effect."""
+
+
+def arrivals_per_s(observation: Observation) -> float | None:
+    """Return the rows per second that arrive, summed over the sources; None where unknown."""
+    rate = observation.input_rows_per_s
+    if rate is None and observation.inputs:
+        rate = sum(observation.inputs.values())
+    return rate if is_known(rate) else None
+
+
+def slot_s_per_row(observation: Observation) -> float | None:
+    """Return busy slot-seconds per row (LibReDE, Spinner et al., 2015); None if unknown."""
+    rate, demand = arrivals_per_s(observation), needs(observation)
+    if not rate or not demand.operators:
+        return None
+    # A demand of 0 is no estimate: it says that the stages were idle.
+    return sum(operator.slots for operator in demand.operators) / rate or None
+
+
+def with_demand(demands: Sequence[float], observation: Observation) -> list[float]:
+    """Return the last estimates, with that of an observation where it has one."""
+    demand = slot_s_per_row(observation)
+    return [*demands, *([] if demand is None else [demand])][-_KEPT:]
+
+
+def demand_of(demands: Sequence[float]) -> float | None:
+    """Return the slot-seconds of a row by the last estimates; None before the first."""
+    return median(demands) if demands else None

@@ -22,8 +22,13 @@ from rheostat.capacity.initial_size import (
 )
 from rheostat.guards.starting import Starting
 from rheostat.journal.folder import FolderJournal
-from rheostat.journal.last_run import journal_of_command, last_run, memory_of, tails
-from rheostat.journal.remote_journal import RemoteJournal
+from rheostat.journal.remote_journal import (
+    RemoteJournal,
+    journal_of_command,
+    last_run,
+    memory_of,
+    tails,
+)
 from rheostat.kafka.checkpoint_offsets import committed_offsets
 from rheostat.loop import Loop
 from rheostat.model import Decision, Limits, Memory

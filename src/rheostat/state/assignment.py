@@ -3,13 +3,213 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from rheostat.errors import BadInput
 from rheostat.state import key_groups
-from rheostat.state.counts import balanced_counts
-from rheostat.state.exchange import Counts
-from rheostat.state.units import Unit
-from rheostat.state.weighted import balance_weights
+
+Unit: TypeAlias = tuple[str, int]
+"""The run id of a query and a state partition: all stores of all stateful operators of that
+partition, which move together."""
+
+
+Counts: TypeAlias = dict[str, list[int]]
+"""Partitions of each query on each executor, in the order of the executors."""
+
+_Link: TypeAlias = tuple[int, str | None]
+"""What it costs to hand one partition on, and of which query it is; None: nothing is handed on, the
+sums change places."""
+
+_MOVE = 1_000_000
+"""One move weighs more than all unevenness."""
+
+
+def exchange(counts: Counts, held: Mapping[str, Sequence[int]]) -> bool:
+    """Make one cost-reducing exchange along a ring of executors in place; return whether there was
+    one.
+
+    The cost is moves away from ``held``, then unevenness within queries; it is convex, so counts
+    that no ring improves are optimal (Klein 1967, negative cycles in minimum-cost flows).
+    """
+    executors = range(len(next(iter(counts.values()))))
+    links = {
+        (giver, taker): _cheapest(counts, held, giver, taker)
+        for giver in executors
+        for taker in executors
+        if giver != taker
+    }
+    ring = _negative_ring(
+        len(executors), {pair: link[0] for pair, link in links.items() if link is not None}
+    )
+    for giver, taker in ring:
+        query = (links[giver, taker] or (0, None))[1]
+        if query is not None:
+            counts[query][giver] -= 1
+            counts[query][taker] += 1
+    return bool(ring)
+
+
+def _cheapest(
+    counts: Counts, held: Mapping[str, Sequence[int]], giver: int, taker: int
+) -> _Link | None:
+    """Return the cheapest way from giver to taker; None where the giver has nothing."""
+    surplus = sum(of_query[taker] - of_query[giver] for of_query in counts.values())
+    # Two executors whose sums differ by one may trade places for nothing: both stay balanced.
+    links: list[_Link] = [(0, None)] if surplus == 1 else []
+    for query, of_query in counts.items():
+        if of_query[giver]:
+            links.append(
+                (
+                    _change(of_query, held[query], giver, -1)
+                    + _change(of_query, held[query], taker, +1),
+                    query,
+                )
+            )
+    return min(links, key=lambda link: link[0], default=None)
+
+
+def _change(of_query: Sequence[int], held: Sequence[int], executor: int, by: int) -> int:
+    """Return what one partition of a query more (or less) on an executor costs."""
+    low, rest = divmod(sum(of_query), len(of_query))
+    before, after = (
+        _cost(of_query[executor] + more, held[executor], low, low + bool(rest)) for more in (0, by)
+    )
+    return after - before
+
+
+def _cost(count: int, held: int, low: int, high: int) -> int:
+    return _MOVE * max(0, count - held) + max(0, low - count, count - high)
+
+
+def _negative_ring(nodes: int, costs: Mapping[tuple[int, int], int]) -> list[tuple[int, int]]:
+    """Return the links of a ring of negative cost (Bellman-Ford); empty if there is none."""
+    distance, before, changed = [0] * nodes, [-1] * nodes, -1
+    for _ in range(nodes):
+        changed = -1
+        for (begin, end), cost in costs.items():
+            # All distances begin at 0, as if one more node led everywhere: any negative ring is
+            # found.
+            if distance[begin] + cost < distance[end]:
+                distance[end], before[end], changed = distance[begin] + cost, begin, end
+        if changed < 0:
+            return []
+    for _ in range(nodes):  # so far back the walk is inside the ring
+        changed = before[changed]
+    ring: list[tuple[int, int]] = []
+    node = changed
+    while not ring or node != changed:
+        ring.append((before[node], node))
+        node = before[node]
+    return ring
+
+
+def balance_weights(
+    current: Mapping[Unit, str | None], executors: Sequence[str], weights: Mapping[Unit, float]
+) -> dict[Unit, str]:
+    """Return an assignment whose loads differ by at most the largest weight.
+
+    Unheld units go to the least loaded executor, heaviest first (Graham's LPT rule); then the most
+    loaded gives the least loaded the unit nearest to half their difference.
+    """
+    weight = _filled(current, weights)
+    assigned = {
+        unit: str(holder)
+        for unit, holder in sorted(current.items(), key=lambda item: item[0])
+        if holder in executors
+    }
+    load = {
+        executor: sum(weight[unit] for unit in assigned if assigned[unit] == executor)
+        for executor in executors
+    }
+    for unit in sorted(
+        (unit for unit in current if unit not in assigned), key=lambda unit: (-weight[unit], unit)
+    ):
+        lightest = min(executors, key=lambda e: load[e])
+        assigned[unit] = lightest
+        load[lightest] += weight[unit]
+    # A little wider than the largest weight: sums in another order differ in their last digits, and
+    # the loop would hand one unit to and fro for ever.
+    tolerance = max(weight.values()) * (1 + 1e-9)
+    while (gap := max(load.values()) - min(load.values())) > tolerance:
+        giver, taker = max(executors, key=lambda e: load[e]), min(executors, key=lambda e: load[e])
+        given = _nearest(
+            gap / 2,
+            {
+                unit: weight[unit]
+                for unit in assigned
+                # Units without weight change no load: moving them would never end.
+                if assigned[unit] == giver and weight[unit] > 0
+            },
+        )
+        assigned[given] = taker
+        load[giver] -= weight[given]
+        load[taker] += weight[given]
+    return assigned
+
+
+def _nearest(weight_sought: float, weight: Mapping[Unit, float]) -> Unit:
+    return min(weight, key=lambda unit: (abs(weight[unit] - weight_sought), unit))
+
+
+def _filled(current: Mapping[Unit, str | None], weights: Mapping[Unit, float]) -> dict[Unit, float]:
+    known = [weights[unit] for unit in current if unit in weights]
+    mean = sum(known) / len(known)
+    return {unit: max(0.0, weights.get(unit, mean)) for unit in current}
+
+
+def balanced_counts(
+    held: Mapping[str, list[int]], totals: Mapping[str, int], executors: int
+) -> Counts:
+    """Return the counts after the fewest moves: every executor's sum is the floor or ceiling of the
+    mean.
+
+    ``held`` are the present counts, ``totals`` the partitions of each query. The fullest executors
+    get the ceiling; ``exchange`` then evens out the queries.
+    """
+    # Three passes: take off what is above a share, deal what is free, then even the queries out.
+    counts = {query: list(held[query]) for query in sorted(totals)}
+    shares = _shares(_sums(counts, executors), sum(totals.values()))
+    for e, share in enumerate(shares):
+        for _ in range(_sums(counts, executors)[e] - share):
+            counts[_most_above_mean(counts, totals, e)][e] -= 1
+    for query, total in totals.items():
+        for _ in range(total - sum(counts[query])):
+            counts[query][_neediest(counts, query, shares)] += 1
+    while len(counts) > 1 and exchange(counts, held):
+        pass
+    return counts
+
+
+def _sums(counts: Mapping[str, list[int]], executors: int) -> list[int]:
+    return [sum(of_query[e] for of_query in counts.values()) for e in range(executors)]
+
+
+def _shares(sums: list[int], total: int) -> list[int]:
+    """Return the number of partitions that each executor should have in all."""
+    share, larger = divmod(total, len(sums))
+    # The larger shares go to those that hold most: each of them then keeps one partition more.
+    by_size = sorted(range(len(sums)), key=lambda e: (-sums[e], e))
+    return [share + (by_size.index(e) < larger) for e in range(len(sums))]
+
+
+def _most_above_mean(counts: Counts, totals: Mapping[str, int], executor: int) -> str:
+    """Return the query of which an executor has most beyond its mean."""
+    present = [query for query in counts if counts[query][executor]]
+    return max(
+        present, key=lambda query: counts[query][executor] - totals[query] / len(counts[query])
+    )
+
+
+def _neediest(counts: Counts, query: str, shares: list[int]) -> int:
+    """Return the executor below its share that has the fewest partitions of this query."""
+    lacking = [
+        share - total for share, total in zip(shares, _sums(counts, len(shares)), strict=True)
+    ]
+    return min(
+        (e for e in range(len(shares)) if lacking[e] > 0),
+        key=lambda e: (counts[query][e], -lacking[e], e),
+    )
+
 
 __all__ = ["Unit", "contiguous", "minimal_movement", "moves"]
 

@@ -6,8 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from rheostat.state.assignment import moves
-from rheostat.state.units import Unit
+from rheostat.state.assignment import Unit, moves
 
 STEP_SHARE = 0.5
 """A step plans with this share of the slack: the stores' maintenance, which writes snapshots, takes

@@ -15,8 +15,7 @@ from collections.abc import Callable
 
 from rheostat.model import Record, Rescaling
 from rheostat.ports import Journal
-from rheostat.testing.guard_contract import check_bounds, guard_checks
-from rheostat.testing.observation_script import Checks, follow, minutes
+from rheostat.testing.guard_contract import Checks, check_bounds, follow, guard_checks, minutes
 from rheostat.testing.policy_contract import SIGNALS, policy_checks
 
 __all__ = [

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from rheostat.errors import BadInput
 from rheostat.model import Capabilities, Decision, InFlight, Observation, Rescaling
 from rheostat.ports import Actuator, Sensor
-from rheostat.signals.arrival_points import Points, with_point
-from rheostat.signals.latency import ArrivalCurve
+from rheostat.signals.latency import ArrivalCurve, Points, with_point
 
 _STEP_S = 1.0
 

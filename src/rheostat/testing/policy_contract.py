@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from rheostat.model import InFlight, Memory, Observation
 from rheostat.ports import Policy
-from rheostat.testing.observation_script import Checks, follow, minutes, plain
+from rheostat.testing.guard_contract import Checks, follow, minutes, plain
 
 SIGNALS = (
     "input_rows_per_s",

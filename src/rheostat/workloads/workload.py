@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
+
+from rheostat.errors import BadInput
+
+
+def at_least(limit: float, **values: float) -> None:
+    """Raise BadInput for the first value that is below ``limit`` or not a finite number."""
+    for name, value in values.items():
+        if not (math.isfinite(value) and value >= limit):
+            raise BadInput(f"{name} must be a number of at least {limit:g}, but it is {value}")
+
+
+def above(limit: float, **values: float) -> None:
+    """Raise BadInput for the first value that is not above ``limit`` or not a finite number."""
+    for name, value in values.items():
+        if not (math.isfinite(value) and value > limit):
+            raise BadInput(f"{name} must be a number above {limit:g}, but it is {value}")
 
 
 class Workload(Protocol):
@@ -60,3 +78,157 @@ class DueRows:
 def rows_until(workload: Workload, t_s: float, step_s: float = 0.05) -> int:
     """Return the rows due from 0 to ``t_s`` seconds, with the rate held for steps of ``step_s``."""
     return DueRows(workload, step_s).until(t_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """``rate`` rows per second at every moment."""
+
+    rate: float = field(default=1000.0, metadata={"help": "arrival rate", "unit": "rows/s"})
+
+    def __post_init__(self) -> None:
+        at_least(0, rate=self.rate)
+
+    @property
+    def duration_s(self) -> None:
+        """None: the load never ends."""
+        return None
+
+    def rate_per_s(self, t_s: float) -> float:
+        """Return the rate."""
+        return self.rate
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Each level for ``hold_s`` seconds; the last one stays."""
+
+    levels: tuple[float, ...] = field(
+        default=(500.0, 2000.0, 500.0), metadata={"help": "rates, in their order", "unit": "rows/s"}
+    )
+    hold_s: float = field(default=60.0, metadata={"help": "time at each level", "unit": "s"})
+
+    def __post_init__(self) -> None:
+        if not self.levels:
+            raise BadInput(
+                "levels must hold at least one rate, such as 500,2000,500, but it is empty"
+            )
+        at_least(0, **{f"levels[{i}]": level for i, level in enumerate(self.levels)})
+        above(0, hold_s=self.hold_s)
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds to the end of the last level."""
+        return self.hold_s * len(self.levels)
+
+    def rate_per_s(self, t_s: float) -> float:
+        """Return the level at ``t_s``."""
+        step = int(max(0.0, t_s) / self.hold_s)
+        return self.levels[min(step, len(self.levels) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Recorded rates in rows/s, each held until the next sample (the last one as long as the one
+    before).
+
+    ``time_scale`` 0.5 plays at double speed, ``rate_scale`` 0.5 halves the rates. Raises BadInput
+    for fewer than two samples, times that do not rise, and negative rates.
+    """
+
+    times_s: tuple[float, ...] = field(
+        default=(), metadata={"help": "times of the samples", "unit": "s"}
+    )
+    rates: tuple[float, ...] = field(
+        default=(), metadata={"help": "rates of the samples", "unit": "rows/s"}
+    )
+    time_scale: float = field(
+        default=1.0, metadata={"help": "stretches time by this factor", "unit": "1"}
+    )
+    rate_scale: float = field(default=1.0, metadata={"help": "multiplies the rates", "unit": "1"})
+
+    def __post_init__(self) -> None:
+        if len(self.times_s) != len(self.rates) or len(self.times_s) < 2:
+            sizes = f"{len(self.times_s)} times and {len(self.rates)} rates"
+            raise BadInput(
+                f"a trace needs two samples or more, a rate for each time, but it has {sizes}"
+            )
+        for i, (early, late) in enumerate(zip(self.times_s, self.times_s[1:], strict=False), 1):
+            if not late > early:
+                raise BadInput(
+                    f"the times of a trace must rise, but times_s[{i}] is {late} after {early}"
+                )
+        at_least(
+            0,
+            rate_scale=self.rate_scale,
+            **{f"rates[{i}]": rate for i, rate in enumerate(self.rates)},
+        )
+        above(0, time_scale=self.time_scale)
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds to the end of the last sample, scaled."""
+        # The last sample has no successor, so it is held as long as the one before it.
+        return (2 * self.times_s[-1] - self.times_s[-2] - self.times_s[0]) * self.time_scale
+
+    def rate_per_s(self, t_s: float) -> float:
+        """Return the scaled rate of the sample that holds at ``t_s``; 0 outside the recording."""
+        if not 0 <= t_s < self.duration_s:
+            return 0.0
+        sample = bisect_right(self.times_s, self.times_s[0] + t_s / self.time_scale) - 1
+        return self.rates[sample] * self.rate_scale
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """The rates of all ``parts``, as long as the longest; raises BadInput without parts."""
+
+    parts: tuple[Workload, ...]
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise BadInput("a sum of workloads needs one at least, but it has none")
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds until the last part ends; None if one never ends."""
+        ends = [part.duration_s for part in self.parts]
+        return None if None in ends else max(end for end in ends if end is not None)
+
+    @property
+    def marks(self) -> Mapping[str, float]:
+        """The marks of all parts; of two with one name that of the first part."""
+        # Later entries win in a dictionary, so the first part comes last.
+        return {name: t_s for part in reversed(self.parts) for name, t_s in marks(part).items()}
+
+    def rate_per_s(self, t_s: float) -> float:
+        """Return the sum of the rates at ``t_s``."""
+        return sum(part.rate_per_s(t_s) for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """A workload with ``factor`` times the rows per second, played ``speed`` times as fast."""
+
+    load: Workload
+    factor: float = 1.0
+    speed: float = 1.0
+
+    def __post_init__(self) -> None:
+        above(0, factor=self.factor, speed=self.speed)
+
+    @property
+    def duration_s(self) -> float | None:
+        """Seconds at this speed; None if it never ends."""
+        duration_s = self.load.duration_s
+        return None if duration_s is None else duration_s / self.speed
+
+    @property
+    def marks(self) -> Mapping[str, float]:
+        """The marks at this speed."""
+        return {name: t_s / self.speed for name, t_s in marks(self.load).items()}
+
+    def rate_per_s(self, t_s: float) -> float:
+        """Return the scaled rate at ``t_s``."""
+        # Only time is compressed, not the rows: a day at double speed brings half of them.
+        return self.factor * self.load.rate_per_s(t_s * self.speed)

@@ -20,7 +20,7 @@ from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
 from tests.unit.repartition.kill_points import QuickDisk, killed, phase_of
 
 from rheostat.errors import BadInput
-from rheostat.repartition.offline_repartition import repartition, undo
+from rheostat.repartition.spark_repartition import repartition, undo
 from rheostat.storage.local_files import LocalFileSystem
 
 NEW = 5

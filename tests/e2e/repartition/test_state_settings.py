@@ -16,8 +16,8 @@ from tests.e2e.repartition.test_state_variables import CASES as VARIABLES
 
 from rheostat.errors import RheostatError
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.offline_repartition import repartition
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.repartition.spark_repartition import repartition
 from rheostat.spark.sensing.capabilities.query_shape import CHANGELOG
 from rheostat.storage.local_files import LocalFileSystem
 

@@ -11,8 +11,7 @@ from rheostat.cli.app import run
 from rheostat.journal.control_channel import FOLDER, PERSON, ControlChannel
 from rheostat.model import Limits
 from rheostat.restart import supervised
-from rheostat.restart.restart_log import RestartLog
-from rheostat.restart.restart_state import RestartState
+from rheostat.restart.restart_state import RestartLog, RestartState
 from rheostat.restart.supervised import first_restart_state
 
 DONE = RestartState(

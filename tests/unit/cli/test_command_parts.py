@@ -10,9 +10,9 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.cli.options.name_value_pairs import pairs
+from rheostat.cli.options.options import pairs
 from rheostat.cli.output import emit
-from rheostat.cli.recordings.replay_decisions import show_decisions
+from rheostat.cli.recordings.replay import show_decisions
 from rheostat.errors import BadInput
 from rheostat.model import Decision
 from rheostat.replay.replayer import Decided

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rheostat.clusters.pod_rights import lacking
+from rheostat.clusters.pods import lacking
 from rheostat_lab.clusters.kubernetes.control_plane import RULES
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rheostat.clusters import scaling_settings as scaling
 from rheostat.clusters.run_settings import Plan, executor_shape, own_executors, planned
-from rheostat.clusters.static_settings import Given, Wanted
+from rheostat.clusters.scaling_settings import Given, Wanted
 from rheostat.model import Limits
 
 STANDALONE = "spark://a:1"

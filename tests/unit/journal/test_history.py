@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.unit.journal.test_totals import NOON_S, record, start
 
-from rheostat.journal.history import History
+from rheostat.journal.explanation import History
 from rheostat.journal.starts import SHADOW, Start
 from rheostat.model import Record, Rescaling
 from rheostat.protocols.conflict_history import OTHER

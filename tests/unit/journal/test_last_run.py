@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from rheostat.journal.folder import FolderJournal
-from rheostat.journal.last_run import journal_of_command, last_run, memory_of, tails
+from rheostat.journal.remote_journal import journal_of_command, last_run, memory_of, tails
 from rheostat.model import Observation, Record, Rescaling
 
 

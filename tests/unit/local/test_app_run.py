@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.clusters.static_settings import Given
+from rheostat.clusters.scaling_settings import Given
 from rheostat.errors import BadInput
 from rheostat.journal.control_channel import Order
 from rheostat.journal.folder import FolderJournal

@@ -9,9 +9,9 @@ import pytest
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.local import spark_home
+from rheostat.local import standalone_cluster as standalone
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
-from rheostat.local.standalone import standalone_cluster as standalone
-from rheostat.local.standalone.standalone_cluster import check_cores
+from rheostat.local.standalone_cluster import check_cores
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.machine.jdk import Jdk
 

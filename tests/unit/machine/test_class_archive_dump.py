@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import RheostatError
-from rheostat.machine.class_archive import dump, named
 from rheostat.machine.jdk import Jdk
+from rheostat.spark.warming.warm_start import dump, named
 
 BACKEND = "org.apache.spark.executor.Backend"
 HIERARCHY = f"""21650:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from rheostat.cli.policies import describe
 from rheostat.errors import BadInput
-from rheostat.policies.description import describe
 from rheostat.policies.parameters import parameters, values
 from rheostat.policies.registry import create
 

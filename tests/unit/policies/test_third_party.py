@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.cli.app import run
+from rheostat.cli.policies import describe
 from rheostat.errors import BadInput
-from rheostat.policies.description import describe
 from rheostat.policies.registry import POLICIES, create, find
 from rheostat.testing.contracts import policy_checks
 

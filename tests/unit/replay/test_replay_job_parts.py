@@ -1,6 +1,6 @@
 import pytest
 
-from rheostat.replay.jobs import refusal
+from rheostat.replay.replayer import refusal
 
 
 def test_what_was_refused_in_a_task_is_found_in_its_traceback():

@@ -12,8 +12,7 @@ from rheostat.guards.periods import periods_of
 from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order, RestartRequest
 from rheostat.protocols.restart import RESTART
 from rheostat.restart.request_selection import RestartConfig
-from rheostat.restart.restart_log import FILE, RestartLog
-from rheostat.restart.restart_state import RestartState, restart_text
+from rheostat.restart.restart_state import FILE, RestartLog, RestartState, restart_text
 from rheostat.restart.supervisor import Supervisor
 
 CHECKPOINT = "/cp"

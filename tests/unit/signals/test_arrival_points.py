@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from rheostat.signals.arrival_points import MAX_POINTS, with_point
-from rheostat.signals.latency import ArrivalCurve
+from rheostat.signals.latency import MAX_POINTS, ArrivalCurve, with_point
 
 
 def test_points_are_kept_in_the_order_of_time() -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from rheostat.model import Observation
-from rheostat.signals.resize_downtime import learn_downtimes, predicted_downtime_s
+from rheostat.signals.last_resize import learn_downtimes, predicted_downtime_s
 
 
 def learn(

@@ -1,7 +1,7 @@
 import pytest
 
 from rheostat.model import Observation, Stage
-from rheostat.signals.service_demand import (
+from rheostat.signals.true_rates import (
     arrivals_per_s,
     demand_of,
     slot_s_per_row,

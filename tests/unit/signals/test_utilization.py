@@ -1,8 +1,8 @@
 import pytest
 
 from rheostat.model import Observation
-from rheostat.signals.backpressure import suspended_share
-from rheostat.signals.utilization import utilization
+from rheostat.signals.batch_ratio import suspended_share
+from rheostat.signals.true_rates import utilization
 
 
 @pytest.mark.parametrize(

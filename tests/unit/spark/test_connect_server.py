@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.clusters.static_settings import Given
+from rheostat.clusters.scaling_settings import Given
 from rheostat.errors import BadInput
 from rheostat.local.app_run import Request, plan
 from rheostat.settings import Settings

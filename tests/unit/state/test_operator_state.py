@@ -4,7 +4,7 @@ StateAssignmentOperationTest."""
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.state.operator_state import broadcast, split, union
+from rheostat.state.key_groups import broadcast, split, union
 
 
 def test_lists_are_cut_into_consecutive_pieces():

@@ -9,7 +9,7 @@ import pytest
 from rheostat.guards import Bounds, Cooldown
 from rheostat.journal.folder import MemoryJournal
 from rheostat.model import Decision, Limits, Observation, hold
-from rheostat.policies.about import About
+from rheostat.policies.parameters import About
 from rheostat.testing.contracts import (
     check_bounds,
     follow,

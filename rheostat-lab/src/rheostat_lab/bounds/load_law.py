@@ -11,10 +11,7 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.sim.plant import Floats
-from rheostat.workloads.combined import Scaled
-from rheostat.workloads.constant import Constant
-from rheostat.workloads.steps import Steps
-from rheostat.workloads.workload import Workload
+from rheostat.workloads.workload import Constant, Scaled, Steps, Workload
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day

@@ -16,8 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import psutil
 
 from rheostat.errors import BadInput
-from rheostat.local.standalone import standalone_cluster
-from rheostat.local.standalone.standalone_cluster import check_cores
+from rheostat.local.standalone_cluster import HOSTS, Cluster, check_cores
 from rheostat.machine.missing_module import Installation
 from rheostat_lab.clusters import standalone_service
 
@@ -157,9 +156,7 @@ def _standalone_up(cores: int, nodes: int, _: Report, port: int | None = None) -
 
 
 STANDALONE = ClusterKind(
-    create=lambda cores, nodes, _: standalone_cluster.Cluster(
-        cores, hosts=standalone_cluster.HOSTS[:nodes]
-    ),
+    create=lambda cores, nodes, _: Cluster(cores, hosts=HOSTS[:nodes]),
     up=_standalone_up,
     down=standalone_service.down,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.local.spark_home import SparkHome, find_spark_home
-from rheostat.local.standalone.standalone_cluster import (
+from rheostat.local.standalone_cluster import (
     DEFAULT_MEMORY_MIB,
     check_cores,
     given_or_free,
@@ -18,8 +18,8 @@ from rheostat.local.standalone.standalone_cluster import (
     wait_for,
     worker_command,
 )
-from rheostat.machine import folders
 from rheostat.machine.free_ports import claim_port, free_port
+from rheostat.machine.scratch_folder import state_folder
 from rheostat_lab.services import own_folder, service
 
 NAME = "cluster"
@@ -44,7 +44,7 @@ def up(
     home = find_spark_home()
     port = _usual_or_free() if port is None else claim_port(port, "the Spark master")
     ui_port = given_or_free(ui_port, "the Spark master's web page")
-    folder = (folders.state_folder() / NAME).resolve()
+    folder = (state_folder() / NAME).resolve()
     own_folder.remove_marked(folder)
     own_folder.claim(folder, "the cluster's folder")
     commands = {
@@ -72,7 +72,7 @@ def down() -> str | None:
     None if none was up.
     """
     ended = [service.end(WORKER_NAME), service.end(NAME)]
-    own_folder.remove_marked(folders.state_folder() / NAME)
+    own_folder.remove_marked(state_folder() / NAME)
     return next((stopped.url for stopped in ended if stopped), None)
 
 

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.options.arguments import Parameters
-from rheostat.cli.options.options import takes
-from rheostat.cli.options.policy_choice import chosen
+from rheostat.cli.options.options import Parameters, chosen, takes
 from rheostat.config import GuardOptions
 from rheostat.errors import BadInput
 from rheostat.policies.default_policy import DEFAULT_POLICY

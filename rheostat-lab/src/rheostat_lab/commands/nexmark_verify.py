@@ -42,7 +42,7 @@ def verify(
 
 
 def _checked(names: list[str], events: int, seeds: list[int]) -> list[Checked]:
-    from rheostat.local.replay_session import replay_session
+    from rheostat.local.local_session import replay_session
     from rheostat.machine.scratch_folder import ScratchFolder
     from rheostat_lab.demo.query_check import SETTINGS, Checked, check, write_events
 

@@ -74,7 +74,7 @@ def run_cells(cells: Sequence[Cell], folder: Path, master: str) -> None:
     if master == "none":
         _run(cells, folder, here)
         return
-    from rheostat.local.replay_session import replay_session
+    from rheostat.local.local_session import replay_session
 
     kept = {row["key"] for row in rows(folder)}
     if all(cell.key in kept for cell in cells):

@@ -9,10 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rheostat.errors import BadInput
-from rheostat.workloads.check import above
-from rheostat.workloads.combined import Sum
-from rheostat.workloads.steps import Steps
-from rheostat.workloads.workload import Workload
+from rheostat.workloads.workload import Steps, Sum, Workload, above
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.spikes import Spikes
 from rheostat_lab.loads.walk import Walk

@@ -6,9 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 from rheostat.errors import BadInput
-from rheostat.workloads.combined import Scaled, Sum
-from rheostat.workloads.trace import Trace
-from rheostat.workloads.workload import Workload
+from rheostat.workloads.workload import Scaled, Sum, Trace, Workload
 from rheostat_lab.loads.registry import create
 
 Reader = Callable[[str], Trace]

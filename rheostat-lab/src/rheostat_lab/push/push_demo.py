@@ -18,7 +18,7 @@ from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path, local_files
 from rheostat.local.local_session import start_session
 from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.jdk import find_jdk
 from rheostat.model import Record
 from rheostat.spark.fleet.fleet import Fleet, FleetState

@@ -15,7 +15,7 @@ from typing import Any
 
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.receiver_tracker import DStreams

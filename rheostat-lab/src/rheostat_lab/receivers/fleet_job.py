@@ -12,7 +12,7 @@ from typing import Any
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_files import class_path
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.spark.fleet.fleet import Fleet
 from rheostat.spark.fleet.read_once import read_once

@@ -19,7 +19,7 @@ from rheostat.kafka.checkpoint_offsets import committed_offsets
 from rheostat.kafka.jars import source_jars
 from rheostat.kafka.offsets import Offsets
 from rheostat.local.executor_options import EXECUTOR_FLAGS, SMALL
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.signals.lag import lag_rows
 from rheostat.storage.local_files import LocalFileSystem
 

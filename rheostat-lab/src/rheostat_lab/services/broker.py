@@ -16,12 +16,11 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.client import settings
 from rheostat.kafka.jars import broker_jars
-from rheostat.machine import folders
 from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child
-from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat.machine.scratch_folder import ScratchFolder, state_folder
 from rheostat_lab.services import service
 from rheostat_lab.services.own_folder import claim
 
@@ -154,7 +153,7 @@ def up(
     for name, partitions in (topics or {}).items():
         check_topic(name, partitions)
     service.require_none(NAME)
-    folder = (folder or folders.state_folder() / NAME).resolve()
+    folder = (folder or state_folder() / NAME).resolve()
     port = _usual_or_free() if port is None else claim_port(port, "Kafka")
     bootstrap = f"{LOOPBACK}:{port}"
     service.start(NAME, prepare(folder, port), url=bootstrap, folder=folder, log=folder / LOG)

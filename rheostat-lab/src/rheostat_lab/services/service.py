@@ -17,7 +17,8 @@ from pathlib import Path
 import psutil
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.machine import child_supervisor, folders
+from rheostat.machine import child_supervisor
+from rheostat.machine.scratch_folder import state_folder
 
 SAME_TIME_S = 2.0
 """A process id may be given to another process; start times this close are of the same one, even if
@@ -146,7 +147,7 @@ def _lives(process: psutil.Process) -> bool:
 
 
 def _file(name: str) -> Path:
-    return folders.state_folder() / f"{name}.json"
+    return state_folder() / f"{name}.json"
 
 
 def _write(service: Service) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from rheostat.errors import RheostatError
 from rheostat.journal.control_channel import FOLDER, PERSON, ControlChannel, RestartRequest
 from rheostat.journal.folder import read
-from rheostat.restart.restart_log import RestartLog
+from rheostat.restart.restart_state import RestartLog
 from rheostat_lab.services.broker import Broker
 from rheostat_lab.varga import file_policy, state_size_job
 from rheostat_lab.varga.gaps import downtime_s

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.kafka.jars import source_jars
-from rheostat.local.replay_session import replay_session
+from rheostat.local.local_session import replay_session
 
 
 @contextmanager

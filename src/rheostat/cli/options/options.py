@@ -5,12 +5,57 @@ the dataclass.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import Field, fields
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
+
+from rheostat.errors import BadInput
+from rheostat.model import Slo
+from rheostat.policies.registry import create
+from rheostat.policies.third_party import make_importable
+
+
+def pairs(
+    given: Sequence[str], what: str = "parameter", example: str = "factor=0.3"
+) -> dict[str, str]:
+    """Return ``name=value`` texts as a dict; raises BadInput for bad or duplicate ones."""
+    values: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise BadInput(
+                f"a {what} is written name=value, such as {example}, but this one is {text!r}"
+            )
+        if name.strip() in values:
+            raise BadInput(
+                f"the {what} {name.strip()} is set twice: {values[name.strip()]!r} and"
+                f" {value.strip()!r}"
+            )
+        values[name.strip()] = value.strip()
+    return values
+
+
+_SPAN = re.compile(r"(\d+)([dh])")
+PolicyName = Annotated[
+    str, typer.Option("--policy", help="Policy by name, or your own as module:Class.")
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A parameter of the policy, name=value; repeat it."),
+]
+Floor = Annotated[int, typer.Option("--min", help="Floor of the number of executors.")]
+Interval = Annotated[
+    float | None,
+    typer.Option(
+        "--interval", help="Seconds between two decisions; default: the recording's own step."
+    ),
+]
+
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -87,3 +132,29 @@ def _value(field: Field[Any], given: dict[str, Any]) -> Any:
 
 def _flag(field: Field[Any]) -> str:
     return "--" + field.name.removesuffix("_s").replace("_", "-")
+
+
+def chosen(
+    policy: str,
+    given: Sequence[str] | None,
+    *,
+    folder: Path | None = None,
+    script: Path | None = None,
+    slo: Slo | None = None,
+) -> dict[str, str]:
+    """Return the policy's parameters once it can be created; ``module:Class`` may be in ``folder``.
+
+    Raises BadInput for an unknown policy, wrong parameters, and a policy inside ``script``.
+    """
+    make_importable(policy, folder or Path.cwd(), script)
+    parameters = pairs(given or ())
+    create(policy, parameters, slo)
+    return parameters
+
+
+def span_s(text: str) -> float:
+    """Return the seconds of ``--since``, such as 7d or 12h; raises BadInput for another text."""
+    span = _SPAN.fullmatch(text)
+    if span is None or not int(span[1]):
+        raise BadInput(f"--since must be a time such as 7d or 12h, but it is {text!r}")
+    return int(span[1]) * (86_400.0 if span[2] == "d" else 3600.0)

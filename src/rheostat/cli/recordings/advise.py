@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.options.arguments import span_s
+from rheostat.cli.options.options import span_s
 from rheostat.cli.output import AsJson, Out, emit, plain_table, watched, write_out
 from rheostat.cli.recordings.prices import Prices, read_prices
 from rheostat.errors import BadInput
@@ -126,7 +126,7 @@ def _logs(place: str, application: str, since: str) -> list[LogFiles]:
 
 
 def _rows(logs: Sequence[LogFiles], request: Request, master: str) -> list[dict[str, Any]]:
-    from rheostat.local.replay_session import replay_session
+    from rheostat.local.local_session import replay_session
     from rheostat.sim.advice.advise_job import advise_logs
 
     with replay_session(master) as session:

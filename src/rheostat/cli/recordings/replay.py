@@ -3,24 +3,76 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.options.arguments import Floor, Interval, Parameters, PolicyName
-from rheostat.cli.options.options import takes
-from rheostat.cli.options.policy_choice import chosen
-from rheostat.cli.output import out_option, watched, working, write_out
-from rheostat.cli.recordings.replay_decisions import show_decisions
+from rheostat.cli.options.options import Floor, Interval, Parameters, PolicyName, chosen, takes
+from rheostat.cli.output import out_option, plain_table, watched, working, write_out
 from rheostat.config import GuardOptions
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
+from rheostat.policies.reason_text import counted
 from rheostat.policies.third_party import search_first
 
 if TYPE_CHECKING:
-    from rheostat.replay.replayer import Request
+    from rheostat.replay.replayer import Decided, Request
+
+
+_SHOWN = 40
+
+
+def show_decisions(decided: Sequence[Decided], several: bool) -> None:
+    """Print each decision that changes the size, once, and a summary line."""
+    from rich.console import Console
+    from rich.markup import escape
+
+    start_s = decided[0].t_s
+    changes = [
+        decision
+        for number, decision in enumerate(decided)
+        if _changes_size(decision) and (number == 0 or not _same(decision, decided[number - 1]))
+    ]
+    names_of = ["application"] if several else []
+    table = plain_table("time", *names_of, "executors", "target", "why")
+    for change in changes[:_SHOWN]:
+        size = "?" if change.size is None else str(change.size)
+        names = [escape(change.application or "")] if several else []
+        table.add_row(
+            f"{change.t_s - start_s:.0f} s",
+            *names,
+            size,
+            str(change.decision.target),
+            escape(change.decision.reason),
+        )
+    console = Console()
+    if changes:
+        console.print(table)
+    if len(changes) > _SHOWN:
+        console.print(f"... and {len(changes) - _SHOWN} more; all of them: --json")
+    targets = [decision.decision.target for decision in decided]
+    spread = (
+        f"targets {min(targets)} to {max(targets)}, {sum(targets) / len(targets):.2f} on average"
+    )
+    console.print(
+        f"{counted(len(decided), 'decision')}, {sum(map(_changes_size, decided))} of them for"
+        " another size"
+        f" than the one that stood; {spread}"
+    )
+
+
+def _changes_size(decided: Decided) -> bool:
+    return decided.decision.target != decided.size
+
+
+def _same(decided: Decided, before: Decided) -> bool:
+    return (
+        _changes_size(before)
+        and decided.decision.target == before.decision.target
+        and decided.application == before.application
+    )
 
 
 @takes(guards=GuardOptions)
@@ -116,8 +168,8 @@ def _printed(line: str) -> str:
 
 
 def _lines_of_job(master: str, path: Path, request: Request) -> Iterator[str]:
-    from rheostat.local.replay_session import replay_session
-    from rheostat.replay.jobs import lines, read_frame, replay_job
+    from rheostat.local.local_session import replay_session
+    from rheostat.replay.replayer import lines, read_frame, replay_job
 
     with replay_session(master) as session:
         yield from lines(replay_job(read_frame(session, path), request, path.name))

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rheostat.cli.options.arguments import Floor, Interval, Parameters, PolicyName
-from rheostat.cli.options.policy_choice import chosen
+from rheostat.cli.options.options import Floor, Interval, Parameters, PolicyName, chosen
 from rheostat.cli.output import Out, emit, working
 from rheostat.cli.recordings.whatif_answer import show_answer
 from rheostat.model import Limits, Slo

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rheostat.cli.options.options import explicit_options, takes
+from rheostat.cli.output import write_out
 from rheostat.cli.run.run_options import OutputOptions, RunOptions
 from rheostat.config import (
     ExportOptions,
@@ -20,11 +27,136 @@ from rheostat.config import (
     StateOptions,
 )
 from rheostat.errors import BadInput
+from rheostat.journal.folder import read
+from rheostat.journal.rescalings import rescalings
+from rheostat.local.app_run import Application, Request
 from rheostat.machine.orderly_end import orderly_end
+from rheostat.model import Limits, Record
 
 if TYPE_CHECKING:
     from rheostat.clusters.run_settings import Plan
     from rheostat.local.app_run import Request
+
+
+def hand_out(
+    request: Request,
+    applications: Sequence[Application],
+    exit_code: int | None,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    """Write the report to a file, to standard error, or both; ``exit_code`` None: running."""
+    if not (as_json or out):
+        return
+    text = json.dumps(report(request, applications, exit_code), allow_nan=False)
+    if out:
+        write_out(out, [text])
+    if as_json:
+        sys.stderr.write(text + "\n")
+
+
+def report(
+    request: Request, applications: Sequence[Application], exit_code: int | None
+) -> dict[str, Any]:
+    """Return the run as plain values; nothing of Kafka's configuration is among them."""
+    settings = request.settings
+    return {
+        "script": str(request.script),
+        "exit_code": exit_code,
+        "policy": settings.policy_name,
+        "parameters": dict(settings.parameters),
+        "slo_s": settings.slo.latency_s,
+        "limits": _limits(settings.limits),
+        "shadow": request.shadow,
+        "applications": [_application(application) for application in applications],
+    }
+
+
+def _application(application: Application) -> dict[str, Any]:
+    records = [
+        record for record in read(application.handle.journal) if record.t_s >= application.since_s
+    ]
+    seconds = executor_seconds(records)
+    return {
+        "application": application.id,
+        "journal": str(application.handle.journal.resolve()),
+        "limits": _limits(application.limits),
+        "scales": application.handle.capabilities.can_scale,
+        "cannot": list(application.handle.capabilities.cannot),
+        "decisions": len(records),
+        "rescalings": len(rescalings(records)),
+        "slot_hours": None if seconds is None else seconds * application.slots_per_executor / 3600,
+    }
+
+
+def executor_seconds(records: Sequence[Record]) -> float | None:
+    """Return the integral of the executors over the ticks; None if never counted."""
+    intervals = [
+        (late.t_s - early.t_s) * early.observation.executors
+        for early, late in pairwise(records)
+        if early.observation and early.observation.executors is not None
+    ]
+    return sum(intervals) if intervals else None
+
+
+def _limits(limits: Limits) -> dict[str, int]:
+    return {"min": limits.min_executors, "max": limits.max_executors}
+
+
+def run_supervised(
+    request: Request, arguments: list[str], restarts: RestartOptions, output: OutputOptions
+) -> int:
+    """Supervise the job, or be the job where a supervisor has started this process; raises BadInput
+    for what restarts exclude.
+    """
+    from rheostat.journal.control_channel import VARIABLE
+
+    # Out of the environment, so that what the script starts is not taken for a supervised job.
+    folder = os.environ.pop(VARIABLE, None)
+    if folder:
+        return _job(request, arguments, output, Path(folder))
+    return _supervisor(request, restarts)
+
+
+def _supervisor(request: Request, restarts: RestartOptions) -> int:
+    from rheostat.local.app_run import plan
+    from rheostat.restart.supervised import journal_of_script, supervise
+
+    if request.shadow:
+        raise BadInput("--shadow and --actuator restart exclude each other")
+    journal = request.settings.journal or journal_of_script(request.script)
+    if isinstance(journal, str):
+        raise BadInput(f"--actuator restart keeps its journal in a local folder, not in {journal}")
+    settings = replace(request.settings, journal=journal.resolve())
+    initial = plan(replace(request, settings=settings), {}).initial
+    with orderly_end():
+        return supervise(sys.argv[1:], settings.limits, restarts, journal.resolve(), initial)
+
+
+def _job(request: Request, arguments: list[str], output: OutputOptions, folder: Path) -> int:
+    from rheostat.journal.control_channel import ControlChannel
+    from rheostat.local.app_run import AppRun
+    from rheostat.spark.launching.launch import run_script
+    from rheostat.spark.restarting.job_watch import own_report
+    from rheostat.spark.restarting.one_batch import OneBatch
+
+    channel = ControlChannel(folder)
+    order = channel.order()
+    if order is None:
+        raise BadInput(f"{folder} has no order of a supervisor")
+    channel.tell(own_report(order.run))
+    settings = replace(request.settings, journal=folder.parent, restarts=folder)
+    request, batches = (
+        replace(request, settings=settings, cli=None, order=order),
+        OneBatch(),
+    )
+    with orderly_end(with_parent=True), ExitStack() as stack:
+        if order.once:
+            stack.enter_context(batches.installed())
+        around = stack.enter_context(AppRun(request, batches))
+        code = run_script(request.script, arguments, around)
+    hand_out(request, around.applications, code, output.as_json, output.out)
+    return code
 
 
 BUILDER = (
@@ -70,8 +202,6 @@ def run(
     """
     request = request_of(script, options, options.arguments(groups, explicit_options(context)))
     if restarts.actuator == "restart" and not output.show_settings:
-        from rheostat.cli.run.supervised_run import run_supervised
-
         return run_supervised(request, arguments or [], restarts, output)
     return go(request, arguments or [], output)
 
@@ -125,7 +255,7 @@ def request_of(script: Path, options: RunOptions, cli: Mapping[str, Any]) -> Req
     """Return the request of a command line; raises BadInput for unusable values."""
     import os
 
-    from rheostat.clusters.static_settings import Given
+    from rheostat.clusters.scaling_settings import Given
     from rheostat.local.app_run import Request, settings_for
     from rheostat.local.user_settings import settings_of_user
     from rheostat.spark.internals.gateway import submitted
@@ -146,7 +276,6 @@ def request_of(script: Path, options: RunOptions, cli: Mapping[str, Any]) -> Req
 
 
 def _run(request: Request, arguments: list[str], output: OutputOptions) -> int:
-    from rheostat.cli.run.run_report import hand_out
     from rheostat.local.app_run import AppRun
     from rheostat.spark.launching.launch import run_script
 

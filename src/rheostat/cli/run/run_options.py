@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from rheostat.cli.options.name_value_pairs import pairs
+from rheostat.cli.options.options import pairs
 from rheostat.errors import BadInput
 from rheostat.policies.default_policy import DEFAULT_POLICY
 

@@ -16,7 +16,7 @@ from rheostat.cli.status import alive
 from rheostat.config import ServeOptions
 from rheostat.errors import BadInput, RheostatError
 from rheostat.journal.known_journals import known_journals
-from rheostat.machine import folders
+from rheostat.machine.scratch_folder import state_folder
 
 if TYPE_CHECKING:
     from rheostat.control.jobs import Job, Scan
@@ -83,7 +83,7 @@ def serve(
 
 def known() -> list[str]:
     """Return the journals of this computer; raises BadInput where there is none."""
-    journals = [str(folder) for folder in known_journals(folders.state_folder())]
+    journals = [str(folder) for folder in known_journals(state_folder())]
     if not journals:
         raise BadInput("there is no journal on this computer yet; name a journal or HOST:PORT")
     return journals

@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.about import About
+from rheostat.policies.parameters import About
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.forecasts.interval_means import with_rate
 from rheostat.signals.forecasts.peak_model import learnt, peak
-from rheostat.signals.service_demand import arrivals_per_s, slot_s_per_row
 from rheostat.signals.statistics.running_line import Line
-from rheostat.signals.true_rates import executors_for
+from rheostat.signals.true_rates import arrivals_per_s, executors_for, slot_s_per_row
 
 _DISTINCT_SHARE = 0.1
 """Rates whose standard deviation is below this share of their mean say nothing about a slope."""

@@ -12,7 +12,6 @@ from rheostat.capacity.identify import Identified, identified
 from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.about import About
 from rheostat.policies.foresight.courses import course, risk, within_error_budget
 from rheostat.policies.foresight.late_rows import WINDOW_S
 from rheostat.policies.foresight.learning import learnt
@@ -20,6 +19,7 @@ from rheostat.policies.foresight.reasons import Compared, compared, decision_evi
 from rheostat.policies.foresight.situation import Situation, situation
 from rheostat.policies.foresight.state import State, is_current
 from rheostat.policies.foresight.tuning import Tuning
+from rheostat.policies.parameters import About
 from rheostat.policies.rates.measured_throughput import MeasuredThroughput
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order

@@ -8,12 +8,11 @@ from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.about import About
-from rheostat.policies.parameters import parameter, require_above_0
+from rheostat.policies.parameters import About, parameter, require_above_0
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
-from rheostat.signals.resize_downtime import learn_downtimes, predicted_downtime_s
+from rheostat.signals.last_resize import learn_downtimes, predicted_downtime_s
 from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
 
 

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.about import About
-from rheostat.policies.parameters import parameter
+from rheostat.policies.parameters import About, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.last_resize import latest_size, resized
 from rheostat.signals.true_rates import executors_for, is_known, needs, rounded_up

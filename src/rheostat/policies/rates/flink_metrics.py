@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rheostat.errors import BadInput
 from rheostat.model import Observation, Stage
 from rheostat.signals.lag import queued_rows
-from rheostat.signals.statistics.sample_columns import Columns
+from rheostat.signals.statistics.windows import Columns
 from rheostat.signals.true_rates import (
     busy_share,
     consumed_rows_per_s,

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.about import About
-from rheostat.policies.parameters import parameter, require_above_0
+from rheostat.policies.parameters import About, parameter, require_above_0
 from rheostat.policies.reason_text import needed, settled
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows

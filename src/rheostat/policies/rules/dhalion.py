@@ -19,11 +19,10 @@ from rheostat.model import (
     ReplaceExecutor,
     hold,
 )
-from rheostat.policies.about import About
-from rheostat.policies.parameters import parameter
+from rheostat.policies.parameters import About, parameter
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.backpressure import suspended_share
+from rheostat.signals.batch_ratio import suspended_share
 from rheostat.signals.lag import littles_law_s, queued_rows
 
 

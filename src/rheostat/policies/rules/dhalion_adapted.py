@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.about import About
-from rheostat.policies.parameters import parameter
+from rheostat.policies.parameters import About, parameter
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.backpressure import suspended_share
+from rheostat.signals.batch_ratio import suspended_share
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.last_resize import latest_size, resized
 from rheostat.signals.statistics.windows import deriv, within

@@ -13,7 +13,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.reason_text import counted
 from rheostat.signals.last_resize import latest_size, resized
-from rheostat.signals.statistics.moving_extremes import highest, lowest
+from rheostat.signals.statistics.windows import highest, lowest
 
 SELECT = ("Max", "Min", "Disabled")
 UNSET = "unset"

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.about import About
-from rheostat.policies.parameters import parameter
+from rheostat.policies.parameters import About, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.batch_ratio import batch_ratio
 from rheostat.signals.statistics.windows import mean, within

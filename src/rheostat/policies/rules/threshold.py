@@ -7,10 +7,9 @@ from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.about import About
-from rheostat.policies.parameters import parameter
+from rheostat.policies.parameters import About, parameter
 from rheostat.policies.sample_order import in_order
-from rheostat.signals.utilization import DEFINITIONS, utilization
+from rheostat.signals.true_rates import DEFINITIONS, utilization
 
 
 @dataclass(frozen=True, slots=True)

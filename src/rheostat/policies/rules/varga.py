@@ -8,14 +8,12 @@ from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
-from rheostat.policies.about import About
-from rheostat.policies.parameters import parameter, require_above_0
+from rheostat.policies.parameters import About, parameter, require_above_0
 from rheostat.policies.rules.kubernetes import Autoscaler, Reading, Rules, parse_policies
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import consumed_per_s, gated_lag_change, queued_rows, relative_lag_change
-from rheostat.signals.statistics.sample_columns import Column, extended
-from rheostat.signals.statistics.windows import slopes
-from rheostat.signals.utilization import DEFINITIONS, utilization
+from rheostat.signals.statistics.windows import Column, extended, slopes
+from rheostat.signals.true_rates import DEFINITIONS, utilization
 
 _FORMULA = (
     "executors = max of ceil(executors x utilization / target_utilization) and ceil(executors x"

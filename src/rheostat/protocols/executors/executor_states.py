@@ -11,7 +11,7 @@ from typing import TypeAlias
 from rheostat.protocols.engine import Row, first_row
 from rheostat.protocols.executors.memory import STAYING, Life, Waits
 from rheostat.protocols.orders import Order
-from rheostat.state.units import Unit
+from rheostat.state.assignment import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.state.units import Unit
+from rheostat.state.assignment import Unit
 
 TAKING = frozenset({"warm", "assigned", "ready", "rebalancing", "stuck"})
 """Phases in which an executor may receive state."""

@@ -8,9 +8,8 @@ from rheostat.model import Rescaling
 from rheostat.protocols.executors.executor_choice import request_total, spare
 from rheostat.protocols.executors.executor_states import ExecutorStates
 from rheostat.protocols.executors.memory import ARRIVING, GOING, KEEPABLE
-from rheostat.state.assignment import moves
+from rheostat.state.assignment import Unit, moves
 from rheostat.state.fluid import too_big
-from rheostat.state.units import Unit
 
 
 def describe(states: ExecutorStates) -> Rescaling:

@@ -17,7 +17,7 @@ from pathlib import Path
 from rheostat.errors import BadInput
 from rheostat.protocols.repartition import CLOSED, OPEN_OLD
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint
-from rheostat.repartition.checkpoints.repartitionable import require_repartitionable
+from rheostat.repartition.checkpoints.inspection import require_repartitionable
 from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.log_entry import offset_entry
 from rheostat.repartition.protocol.repartition_log import Plan, RepartitionState

@@ -28,8 +28,7 @@ from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.log_entry import commit_entry, entry_partitions
 from rheostat.repartition.protocol.repartition_log import RepartitionLog, RepartitionState, Written
-from rheostat.repartition.protocol.sink_log import SinkLog
-from rheostat.repartition.protocol.staging import STAGED, Staging
+from rheostat.repartition.protocol.staging import STAGED, SinkLog, Staging
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion, differences
 from rheostat.storage.file_system import FileSystem, numbered
 from rheostat.storage.local_files import LocalFileSystem

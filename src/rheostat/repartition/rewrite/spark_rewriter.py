@@ -6,17 +6,20 @@ import functools
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rheostat.errors import BadInput
+from rheostat.local.local_session import replay_session
+from rheostat.local.spark_home import find_spark_home
 from rheostat.repartition.checkpoints.checkpoint import (
     FORMAT,
     Checkpoint,
     Operator,
     read_checkpoint,
 )
-from rheostat.repartition.checkpoints.repartitionable import require_repartitionable
+from rheostat.repartition.checkpoints.inspection import require_repartitionable
 from rheostat.repartition.checkpoints.state_files import operator_metadata
 from rheostat.repartition.rewrite.groups import groups, noted, slices
 from rheostat.repartition.state_engine import (
@@ -34,7 +37,35 @@ from rheostat.spark.internals.hadoop_file_system import session_files
 from rheostat.spark.internals.state.opened_stores import KeptStore, OpenStores
 from rheostat.spark.internals.state.state_rewrite import PartitionReport, StateRewrite, parsed_line
 from rheostat.spark.sensing.capabilities.query_shape import FILES, checkpoint_files_class
+from rheostat.spark.sensing.capabilities.rescaling_spark import rescaling_means
 from rheostat.storage.file_system import FileSystem, StorageError, is_remote
+
+WAY_OUT = "install PySpark 4.3 for this command; the query may stay on Spark 4.0 or later"
+
+
+@contextmanager
+def own_session(memory: str = "2g") -> Iterator[Any]:
+    """Hand out a session and end it; raises BadInput where this Python has an older Spark.
+
+    ``memory`` is the heap: a partition of the provider on HDFS has to fit into it as often as there
+    are cores.
+    """
+    require_spark(find_spark_home().version)
+    with tempfile.TemporaryDirectory(prefix="rheostat-state-") as folder:
+        options = {
+            "spark.local.dir": folder,
+            "spark.sql.warehouse.dir": folder,
+            "spark.driver.memory": memory,
+        }
+        with replay_session("local[*]", "rheostat state", options) as session:
+            yield session
+
+
+def require_spark(version: str, way_out: str = WAY_OUT) -> None:
+    """Raise BadInput with a ``way_out`` for a Spark that is too old, such as ``4.2.1``."""
+    if rescaling_means(version) != "own":
+        raise BadInput(f"PySpark {version} cannot read state as it is kept: {way_out}")
+
 
 _ESCAPED = re.compile(r"[^\w\-!.~'()*,;:$&+=/@]")
 """What may not stand in the path of a URI; letters and digits of all alphabets may."""

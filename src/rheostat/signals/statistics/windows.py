@@ -9,10 +9,45 @@ open. Compared with the answers of a Prometheus 2.42 (``scripts/promql_answers.p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import mul
 from typing import Any, TypeAlias
+
+Column: TypeAlias = Sequence[float | None]
+Columns: TypeAlias = Mapping[str, Sequence[Column]]
+"""Per name its columns, each as long as the row of times; an absent value is None."""
+
+
+def extended(
+    times: Sequence[float],
+    columns: Columns,
+    now: float,
+    row: Mapping[str, Sequence[float | None]],
+    window_s: float,
+) -> tuple[list[float], dict[str, list[list[float | None]]]]:
+    """Return times and columns with one more sample, within now - window_s <= t <= now.
+
+    A new name has absent values before; one that is not in ``row`` is dropped.
+    """
+    first, end = bisect_left(times, now - window_s), bisect_right(times, now)
+    absent = [None] * len(times)
+    grown = {
+        name: [
+            [*column[first:end], value]
+            for column, value in zip(
+                # Every column is as long as the row of times, so a new name has a past of absent
+                # values.
+                columns.get(name) or [absent] * len(values),
+                values,
+                strict=True,
+            )
+        ]
+        for name, values in row.items()
+    }
+    return [*times[first:end], now], grown
+
 
 Samples: TypeAlias = Sequence[tuple[float, float]]
 
@@ -126,3 +161,17 @@ def newest(
         if left_s < math.inf:
             arrived, age_s = arrived + rate * left_s, age_s + left_s
     return min(arrived, rows), age_s
+
+
+def highest(kept: Samples, now: float, value: float, window_s: float) -> list[tuple[float, float]]:
+    """Return the samples to keep for the maximum of the last ``window_s`` seconds; the first is it.
+
+    The window is open at its old end, as Kubernetes' recommendation window.
+    """
+    # An equal value is dropped as well: the newer one stays in the window for longer.
+    return [*((t, v) for t, v in kept if now - window_s < t <= now and v > value), (now, value)]
+
+
+def lowest(kept: Samples, now: float, value: float, window_s: float) -> list[tuple[float, float]]:
+    """Return the same for the minimum: the first is the smallest value of the window."""
+    return [*((t, v) for t, v in kept if now - window_s < t <= now and v < value), (now, value)]

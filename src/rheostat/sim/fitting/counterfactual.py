@@ -18,14 +18,13 @@ from rheostat.sim.demand import demand_curve, demand_over, minute_rates
 from rheostat.sim.engine import Run, simulate
 from rheostat.sim.fitting.batch_fit import Fit, fit
 from rheostat.sim.fitting.calibration import Calibration, Errors, calibrate, forced
-from rheostat.sim.fitting.recorded_ledger import recorded_ledger
-from rheostat.sim.fitting.recorded_run import Recorded, load_of
+from rheostat.sim.fitting.recorded_run import Recorded, load_of, recorded_ledger
 from rheostat.sim.measures import Elasticity, Measures, measures
 from rheostat.sim.plant import Ledger, Steps
 from rheostat.sim.spark.machine_pace import PacedPlant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.constant import Constant
+from rheostat.workloads.workload import Constant
 
 _LOADS = 32
 """Loads of the demand curve, up to the busiest minute of the recording."""

@@ -12,7 +12,7 @@ from rheostat.sim.bookkeeping import Book
 from rheostat.sim.events import Events
 from rheostat.sim.noise import Noise, streams
 from rheostat.sim.plant import Ledger, Plant
-from rheostat.sim.spark.simulated_batch import SimulatedBatch
+from rheostat.sim.spark.spark_batch import SimulatedBatch
 from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_signals import PlantSensor

@@ -7,7 +7,7 @@ from typing import Protocol
 from rheostat.model import InFlight, Observation
 from rheostat.signals.latency import Wait
 from rheostat.sim.arrivals import Arrivals
-from rheostat.sim.spark.simulated_batch import SimulatedBatch
+from rheostat.sim.spark.spark_batch import SimulatedBatch
 from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
 

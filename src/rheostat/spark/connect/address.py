@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rheostat.clusters.static_settings import Wanted
+from rheostat.clusters.scaling_settings import Wanted
 from rheostat.errors import BadInput
 
 SCRIPT = Path(__file__).with_name("connect_server.py")

@@ -24,7 +24,7 @@ from rheostat.journal.folder import (
     require_known_schema,
 )
 from rheostat.journal.remote_journal import RemoteJournal
-from rheostat.machine import folders
+from rheostat.machine.scratch_folder import state_folder
 from rheostat.settings import Settings
 from rheostat.spark.internals.hadoop_file_system import application_files
 from rheostat.spark.internals.internals import Internals
@@ -136,7 +136,7 @@ def _place(spark: Any) -> Path:
 
 def default_place(in_container: bool = False) -> Path:
     """Return where the journals of applications are that name none; in a container its own."""
-    return Path.cwd() / "rheostat-journal" if in_container else folders.state_folder() / "journal"
+    return Path.cwd() / "rheostat-journal" if in_container else state_folder() / "journal"
 
 
 def check_journal(settings: Settings, deploy_mode: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rheostat.journal.known_journals import remember
 from rheostat.journal.starts import LIVE, RESTART, SHADOW, Checkpoints, Start
-from rheostat.machine import folders
+from rheostat.machine.scratch_folder import state_folder
 from rheostat.model import Capabilities
 from rheostat.settings import Settings
 from rheostat.storage.lease import this_process
@@ -71,7 +71,7 @@ def directed_start(start: Start, settings: Settings, mode: str) -> Start:
 def remember_journal(folder: Path) -> None:
     """Let ``rheostat status`` on this computer find a journal; without a home it does not."""
     with suppress(OSError, RuntimeError):
-        remember(folders.state_folder(), folder)
+        remember(state_folder(), folder)
 
 
 class NotedCheckpoints:

@@ -49,7 +49,7 @@ from rheostat.spark.resizing.rescale_ports import (
 from rheostat.spark.resizing.state.state_loading import LoadRoom, PendingMoves, StateLoading
 from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.resizing.state.state_watch import StateWatch
-from rheostat.state.units import Unit
+from rheostat.state.assignment import Unit
 
 ASSERT_S = 1.0
 """The protocol goes a step at least so often while it waits for boundaries."""

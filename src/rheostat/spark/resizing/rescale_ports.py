@@ -9,7 +9,7 @@ from typing import Protocol
 
 from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.sensing.queries.state_stores import Operator
-from rheostat.state.units import Unit
+from rheostat.state.assignment import Unit
 
 
 class Executors(Protocol):

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from rheostat.model import Observation
-from rheostat.signals.arrival_points import Points, with_point
 from rheostat.signals.lag import Offsets, lag_rows, littles_law_s
-from rheostat.signals.latency import ArrivalCurve, Wait, mean_s
+from rheostat.signals.latency import ArrivalCurve, Points, Wait, mean_s, with_point
 from rheostat.signals.statistics.windows import growth_per_s
 from rheostat.spark.sensing.queries.in_flight import in_flight
 from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of, reported_trigger_s

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rheostat.signals.application import fold
-from rheostat.signals.arrival_points import Points, with_point
 from rheostat.signals.arrivals_of_source import RowsPerUnit, arrival_rate, with_arrival
-from rheostat.signals.latency import ArrivalCurve, Wait, mean_s
+from rheostat.signals.latency import ArrivalCurve, Points, Wait, mean_s, with_point
 from rheostat.sources.backlog_reader import Amount, Backlog, BacklogReader, Source
 from rheostat.spark.sensing.queries.progress import ReportedBatch, parsed_offset
 

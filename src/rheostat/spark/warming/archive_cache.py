@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.machine import folders
 from rheostat.machine.jdk import Jdk
+from rheostat.machine.scratch_folder import cache_folder as user_cache
 
 KEPT = 6
 """Applications whose archives stay in the cache, the latest ones; each takes 80 to 120 MB."""
@@ -40,7 +40,7 @@ def archive_key(
 
 def cache_folder() -> Path:
     """Return the folder of all archives, in the user's cache."""
-    return (folders.cache_folder() / "warm-start").absolute()
+    return (user_cache() / "warm-start").absolute()
 
 
 def forget_oldest(cache: Path, wanted: Path) -> None:

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any, Protocol
 
 from rheostat.spark.warming.warmup import POLL_S
-from rheostat.state.units import Unit
+from rheostat.state.assignment import Unit
 
 _log = logging.getLogger("rheostat")
 GROUP = "rheostat-preload"

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.local.standalone.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.free_ports import LOOPBACK
 
 

@@ -15,9 +15,7 @@ from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.constant import Constant
-from rheostat.workloads.steps import Steps
-from rheostat.workloads.workload import Workload
+from rheostat.workloads.workload import Constant, Steps, Workload
 
 SLO = Slo(latency_s=30)
 MOST_PER_HOUR = 60

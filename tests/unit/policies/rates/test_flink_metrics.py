@@ -5,7 +5,7 @@ import pytest
 from rheostat.errors import BadInput
 from rheostat.model import Observation, Stage
 from rheostat.policies.rates.flink_metrics import LAG, Window, observed_rate, sample, vertices
-from rheostat.signals.statistics.sample_columns import extended
+from rheostat.signals.statistics.windows import extended
 
 
 def joined(**signals: Any) -> Observation:

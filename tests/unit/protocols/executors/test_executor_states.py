@@ -8,8 +8,7 @@ from rheostat.protocols.executors.executor_choice import with_choice, with_need
 from rheostat.protocols.executors.executor_lifecycle import CHOICES, LIFE, READINESS, chosen
 from rheostat.protocols.executors.executor_states import ExecutorStates, Facts, walk
 from rheostat.protocols.executors.memory import Life, Memory, Waits
-from rheostat.protocols.executors.state_plan import plan_of
-from rheostat.protocols.executors.transition import arrive
+from rheostat.protocols.executors.transition import arrive, plan_of
 from rheostat.protocols.orders import WarmUp
 
 

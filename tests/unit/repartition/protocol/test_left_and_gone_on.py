@@ -11,8 +11,8 @@ from tests.unit.repartition.protocol.test_refused import quiet
 from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.protocol.repartition_log import RepartitionState
+from rheostat.repartition.spark_repartition import repartition, undo
 
 
 class Killed(BaseException):

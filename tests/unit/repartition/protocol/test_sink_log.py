@@ -9,11 +9,11 @@ from tests.unit.repartition.toy_query import ToyEngine, ToyQuery
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.offline_repartition import repartition, undo
 from rheostat.repartition.protocol.preflight import plan_of
 from rheostat.repartition.protocol.repartition_log import RepartitionLog
-from rheostat.repartition.protocol.sink_log import SinkLog
+from rheostat.repartition.protocol.staging import SinkLog
 from rheostat.repartition.repair import repair_sink
+from rheostat.repartition.spark_repartition import repartition, undo
 from rheostat.storage.local_files import LocalFileSystem
 
 

@@ -3,11 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.workloads.combined import Scaled, Sum
-from rheostat.workloads.constant import Constant
-from rheostat.workloads.steps import Steps
-from rheostat.workloads.trace import Trace
-from rheostat.workloads.workload import marks, rows_until
+from rheostat.workloads.workload import Constant, Scaled, Steps, Sum, Trace, marks, rows_until
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.espa import Espa

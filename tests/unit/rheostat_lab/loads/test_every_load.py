@@ -11,11 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
-from rheostat.workloads.combined import Scaled, Sum
-from rheostat.workloads.constant import Constant
-from rheostat.workloads.steps import Steps
-from rheostat.workloads.trace import Trace
-from rheostat.workloads.workload import DueRows, Workload, marks, rows_until
+from rheostat.workloads.workload import (
+    Constant,
+    DueRows,
+    Scaled,
+    Steps,
+    Sum,
+    Trace,
+    Workload,
+    marks,
+    rows_until,
+)
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.rheostat_lab.loads.test_every_load import single
 
 from rheostat.errors import BadInput
-from rheostat.workloads.combined import Scaled, Sum
-from rheostat.workloads.workload import Workload
+from rheostat.workloads.workload import Scaled, Sum, Workload
 from rheostat_lab.loads.registry import WORKLOADS
 from rheostat_lab.loads.text import parse, with_seed
 

@@ -5,10 +5,7 @@ import math
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.workloads.constant import Constant
-from rheostat.workloads.steps import Steps
-from rheostat.workloads.trace import Trace
-from rheostat.workloads.workload import DueRows, marks, rows_until
+from rheostat.workloads.workload import Constant, DueRows, Steps, Trace, marks, rows_until
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.ramp import Ramp

@@ -1,6 +1,6 @@
 import pytest
 
-from rheostat.signals.statistics.gaussian_process import posterior_mean
+from rheostat.policies.rates.conttune import posterior_mean
 
 
 def test_one_measurement_gives_a_line_through_the_origin():

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.signals.statistics.moving_extremes import highest, lowest
+from rheostat.signals.statistics.windows import highest, lowest
 
 WINDOW_S = 60.0
 

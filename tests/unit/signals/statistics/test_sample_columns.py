@@ -1,6 +1,6 @@
 import pytest
 
-from rheostat.signals.statistics.sample_columns import Columns, extended
+from rheostat.signals.statistics.windows import Columns, extended
 
 
 def test_a_sample_more_leaves_what_is_older_than_the_window():

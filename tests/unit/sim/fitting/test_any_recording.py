@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from rheostat.model import InFlight, Observation, Slo
 from rheostat.sim.arrivals import Arrivals
-from rheostat.sim.fitting.recorded_ledger import recorded_ledger
 from rheostat.sim.fitting.recorded_run import (
     Recorded,
     _ages_s,
@@ -21,6 +20,7 @@ from rheostat.sim.fitting.recorded_run import (
     _new,
     _registered,
     load_of,
+    recorded_ledger,
 )
 from rheostat.sim.measures import measures
 

@@ -10,8 +10,7 @@ from rheostat.model import Limits, Observation, Slo
 from rheostat.policies.registry import create
 from rheostat.replay.validate import Moment
 from rheostat.sim.engine import simulate
-from rheostat.sim.fitting.recorded_ledger import recorded_ledger
-from rheostat.sim.fitting.recorded_run import Recorded, recorded
+from rheostat.sim.fitting.recorded_run import Recorded, recorded, recorded_ledger
 from rheostat.sim.measures import Measures, measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant

@@ -8,11 +8,10 @@ import pytest
 
 from rheostat.model import Decision, Observation
 from rheostat.signals.true_rates import stage_needs
-from rheostat.sim.spark.simulated_batch import SimulatedBatch
+from rheostat.sim.spark.spark_batch import SimulatedBatch
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.constant import Constant
-from rheostat.workloads.steps import Steps
+from rheostat.workloads.workload import Constant, Steps
 
 CALM = {"task_noise": 0.0, "batch_noise": 0.0, "start_noise": 0.0}
 

@@ -15,7 +15,7 @@ from rheostat.model import Decision
 from rheostat.sim.spark.machine_pace import Pace, PacedPlant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.steps import Steps
+from rheostat.workloads.workload import Steps
 from rheostat_lab.sweep.faults import LateMetrics, MissingMetrics
 
 jobs = st.builds(

@@ -17,11 +17,10 @@ from rheostat.errors import RheostatError
 from rheostat.local.executor_options import SMALL
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
 from rheostat.local.spark_processes import executors_under
-from rheostat.machine import folders
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.machine.orderly_end import orderly_end, undisturbed
 from rheostat.machine.process import Child
-from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat.machine.scratch_folder import ScratchFolder, state_folder
 from rheostat_lab.clusters.cluster_kinds import ClusterKind, Report, Up, check_nodes
 from rheostat_lab.clusters.cluster_logs import trouble
 from rheostat_lab.clusters.kubernetes import plane_build
@@ -204,7 +203,7 @@ def up(
     service.require_none(NAME)
     find_spark_home()
     plane_build.build(tell)
-    folder = (folders.state_folder() / NAME).resolve()
+    folder = (state_folder() / NAME).resolve()
     own_folder.remove_marked(folder)
     own_folder.claim(folder, "the cluster's folder")
     words = [str(folder), str(cores), str(nodes), str(memory_mib)]
@@ -228,7 +227,7 @@ def down() -> str | None:
     """End the Kubernetes that ``up`` started, its pods too, remove its files, and return its
     master; None if none was up.
     """
-    folder = folders.state_folder() / NAME
+    folder = state_folder() / NAME
     try:
         master = (folder / "conf" / "master").read_text().strip()
     except OSError:

@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.machine import folders
 from rheostat.machine.process import Child
-from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat.machine.scratch_folder import ScratchFolder, cache_folder
 from rheostat_lab.clusters.cluster_logs import trouble
 
 KUBERNETES = "1.34.1"
@@ -53,7 +52,7 @@ func main() { etcdmain.Main(os.Args) }
 
 def programs_folder() -> Path:
     """Return where the programs are kept in the cache."""
-    return folders.cache_folder() / f"kubernetes-{KUBERNETES}-etcd-{ETCD}"
+    return cache_folder() / f"kubernetes-{KUBERNETES}-etcd-{ETCD}"
 
 
 def are_built() -> bool:

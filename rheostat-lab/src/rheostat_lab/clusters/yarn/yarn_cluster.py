@@ -14,10 +14,9 @@ from rheostat.errors import RheostatError
 from rheostat.local.executor_options import SMALL
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
 from rheostat.local.spark_processes import executors_under
-from rheostat.machine import folders
 from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child
-from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat.machine.scratch_folder import ScratchFolder, state_folder
 from rheostat_lab.clusters.cluster_kinds import ClusterKind, Report, Up, check_nodes
 from rheostat_lab.clusters.cluster_logs import trouble
 from rheostat_lab.clusters.spark_defaults import write_defaults
@@ -142,7 +141,7 @@ def up(cores: int = 8, nodes: int = 1, memory_mib: int = MEMORY_MIB) -> Path:
     check_nodes(cores, nodes)
     service.require_none(NAME)
     home = find_spark_home()
-    folder = (folders.state_folder() / NAME).resolve()
+    folder = (state_folder() / NAME).resolve()
     own_folder.remove_marked(folder)
     own_folder.claim(folder, "the cluster's folder")
     try:
@@ -168,7 +167,7 @@ def down() -> str | None:
     master; None if none was up.
     """
     ended = service.end(NAME)
-    own_folder.remove_marked(folders.state_folder() / NAME)
+    own_folder.remove_marked(state_folder() / NAME)
     return ended.url if ended else None
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.local.spark_home import SparkHome
-from rheostat.machine import folders
 from rheostat.machine.ivy import cached_jars, complete_jars
 from rheostat.machine.java_jar import build_jar
+from rheostat.machine.scratch_folder import cache_folder
 
 CLASS = "rheostat.YarnCluster"
 FETCH = "fetching YARN's JARs: 56 MB from Maven Central, about half a minute, once"
@@ -55,14 +55,14 @@ def yarn_class_path(home: SparkHome) -> str:
     jars = cached_jars(_folder(home), "YARN", _dependencies(home))
     # YARN's own classes go before Spark's: they are of one version, but not all are in Spark's.
     beside = ":".join([*map(str, jars), f"{home.folder / 'jars'}/*"])
-    ours = build_jar([_SOURCE], CLASS, beside, home.jdk, folders.cache_folder() / "java")
+    ours = build_jar([_SOURCE], CLASS, beside, home.jdk, cache_folder() / "java")
     return f"{ours}:{beside}"
 
 
 def _folder(home: SparkHome) -> Path:
     # By what it holds: a cache of an older Rheostat may lack a JAR that is wanted now.
     held = hashlib.sha256(_dependencies(home).encode()).hexdigest()[:8]
-    return folders.cache_folder() / "jars" / f"yarn-{_hadoop(home)}-{held}"
+    return cache_folder() / "jars" / f"yarn-{_hadoop(home)}-{held}"
 
 
 def _dependencies(home: SparkHome) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
-from rheostat.clusters import pod_rights
 from rheostat.clusters.pods import (
     Pod,
     Refused,
@@ -17,6 +16,7 @@ from rheostat.clusters.pods import (
     driver_of,
     ghost_words,
     ghosts_of,
+    lacking,
     nodes_of,
     pods_of,
     taken_of,
@@ -149,7 +149,7 @@ class Platform:
             return
         self._has_read_rights = True
         with suppress(Refused):  # a failing look at the pods will say it
-            for line in pod_rights.lacking(self._pods.rights(), self._pods.namespace):
+            for line in lacking(self._pods.rights(), self._pods.namespace):
                 _log.warning("rheostat: %s", line)
 
     def _is_new(self, registered: Collection[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rheostat.spark.resizing.rescale_ports import Preloading, Queries
 from rheostat.spark.resizing.state.batch_slack import Loads
-from rheostat.state.units import Unit
+from rheostat.state.assignment import Unit
 
 
 class LoadRoom(NamedTuple):

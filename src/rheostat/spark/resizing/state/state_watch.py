@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 
 from rheostat.spark.resizing.rescale_ports import Queries
 from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.state.units import Unit
+from rheostat.state.assignment import Unit
 
 
 class StateWatch:

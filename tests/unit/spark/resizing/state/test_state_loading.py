@@ -8,7 +8,7 @@ import pytest
 from rheostat.signals.rhythm import BatchTime, Rhythm
 from rheostat.spark.resizing.state.batch_slack import OUT_SHARE
 from rheostat.spark.resizing.state.state_loading import LoadRoom, StateLoading
-from rheostat.state.units import Unit
+from rheostat.state.assignment import Unit
 
 
 class Queries:

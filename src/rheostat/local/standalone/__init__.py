@@ -1,1 +1,0 @@
-"""Spark Standalone on this computer: of a command, and one that outlives it."""
