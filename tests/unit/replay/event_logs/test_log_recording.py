@@ -80,8 +80,7 @@ def test_few_batches_that_waited_show_the_trigger_interval_among_long_ones():
     begin_s, busy = 1000.0, []
     for number, one in enumerate(batches):
         took_s = 0.2 if number % 4 == 0 else 1.37
-        changed = {"begin_s": begin_s, "batch_s": took_s}
-        busy.append(replace(one, **changed))
+        busy.append(replace(one, begin_s=begin_s, batch_s=took_s))
         # Source: ProcessingTimeExecutor: at once after a long batch, else at the next multiple.
         next_s = (begin_s // 1.0 + 1) * 1.0
         begin_s = max(next_s, begin_s + took_s)
