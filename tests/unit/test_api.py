@@ -113,6 +113,7 @@ def test_the_guards_that_are_asked_for_stand_in_their_order():
         "reversal",
         "cooldown",
         "receiver_room",
+        "real_time",
         "bounds",
     ]
 

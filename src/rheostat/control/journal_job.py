@@ -156,7 +156,7 @@ class JournalJob:
         """Return the buckets between two times, the starts, and the width of one of ``points``."""
         extent = self._series.extent()
         if extent[0] is None or extent[1] is None:
-            return [], [], 0.0
+            return [], starts_of(read_events(self.folder)), 0.0
         begin_s, end_s = max(extent[0], from_s or 0.0), min(extent[1], to_s or extent[1])
         width_s = max(0.0, end_s - begin_s) / points
         return *self._series.between(from_s, to_s, width_s), width_s

@@ -9,7 +9,7 @@ from rheostat.control.control_service import ControlService, Refused
 from rheostat.control.external_size_policy import ExternalSizePolicy, FlapGuard, Held
 from rheostat.control.sizing import Sizing
 from rheostat.errors import BadInput
-from rheostat.guards import Bounds, ReceiverRoom, guards_of
+from rheostat.guards import Bounds, RealTime, ReceiverRoom, guards_of
 from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Limits, Observation
@@ -85,7 +85,12 @@ def test_a_size_from_outside_is_decided_at_the_next_tick_within_the_limits():
 def test_a_size_from_outside_waits_for_no_cooldown():
     app = App([at(0), at(1)], mode="external")
     app.desk.resize(5)
-    assert [type(rule) for rule in app.directed[1]] == [FlapGuard, ReceiverRoom, Bounds]
+    assert [type(rule) for rule in app.directed[1]] == [
+        FlapGuard,
+        ReceiverRoom,
+        RealTime,
+        Bounds,
+    ]
 
 
 def test_two_who_write_the_size_in_turn_are_told_of_at_either_size_and_forgotten_after_a_minute():
