@@ -7,9 +7,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from rheostat.errors import BadInput
+
+T = TypeVar("T")
 
 WANTED = {
     float: "a finite number",
@@ -36,27 +38,23 @@ def _is_of(kind: type, value: object) -> bool:
     return isinstance(value, kind)
 
 
+def _option(default: T, text: str, **metadata: str | bool) -> T:
+    """Return a field with its help text; ``metadata`` is for the command line."""
+    return field(default=default, metadata={"help": text, **metadata})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopOptions:
     """How often the loop decides, and which delays it applies."""
 
-    interval_s: float = field(default=5.0, metadata={"help": "seconds between two decisions"})
-    cooldown_out_s: float = field(
-        default=10.0, metadata={"help": "seconds after a rescaling before the next scale-out"}
+    interval_s: float = _option(5.0, "seconds between two decisions")
+    cooldown_out_s: float = _option(10.0, "seconds after a rescaling before the next scale-out")
+    cooldown_in_s: float = _option(60.0, "seconds after a rescaling before the next scale-in")
+    reversal_hold_s: float = _option(
+        3600.0, "seconds without a scale-in after one was taken back at the same load; 0: no hold"
     )
-    cooldown_in_s: float = field(
-        default=60.0, metadata={"help": "seconds after a rescaling before the next scale-in"}
-    )
-    reversal_hold_s: float = field(
-        default=3600.0,
-        metadata={
-            "help": (
-                "seconds without a scale-in after one was taken back at the same load; 0: no hold"
-            )
-        },
-    )
-    stale_after_s: float = field(
-        default=30.0, metadata={"help": "seconds after which observations are too old to decide on"}
+    stale_after_s: float = _option(
+        30.0, "seconds after which observations are too old to decide on"
     )
 
     def __post_init__(self) -> None:
@@ -71,13 +69,10 @@ class LoopOptions:
 class JournalOptions:
     """How much of the journal is kept: old segments are removed, their changes are kept."""
 
-    journal_mib: float = field(
-        default=256.0,
-        metadata={"help": "maximum size of the journal, MiB; the oldest ticks are removed first"},
+    journal_mib: float = _option(
+        256.0, "maximum size of the journal, MiB; the oldest ticks are removed first"
     )
-    journal_days: float = field(
-        default=30.0, metadata={"help": "days for which ticks are kept; changes are kept longer"}
-    )
+    journal_days: float = _option(30.0, "days for which ticks are kept; changes are kept longer")
 
     def __post_init__(self) -> None:
         check_kinds(self)
@@ -99,37 +94,24 @@ SHARES = ("count", "bytes", "ranges")
 class StateOptions:
     """How the state of stateful queries is placed."""
 
-    placement: str = field(
-        default="auto",
-        metadata={
-            "help": "move state with the executors: auto (where it has been verified), force, off"
-        },
+    placement: str = _option(
+        "auto", "move state with the executors: auto (where it has been verified), force, off"
     )
-    shares: str = field(
-        default="count",
-        metadata={
-            "help": (
-                "how state is distributed: count (even numbers), bytes (even bytes, if skewed),"
-                " ranges (as Flink)"
-            )
-        },
+    shares: str = _option(
+        "count",
+        "how state is distributed: count (even numbers), bytes (even bytes, if skewed),"
+        " ranges (as Flink)",
     )
-    standby: int = field(
-        default=0,
-        metadata={
-            "help": (
-                "warm executors without state above the target, up to the ceiling; they cost as"
-                " much as others"
-            )
-        },
+    standby: int = _option(
+        0,
+        "warm executors without state above the target, up to the ceiling; they cost as"
+        " much as others",
     )
 
-    free_nodes: bool = field(
-        default=True,
-        metadata={
-            "help": "among executors with equal state, remove one on the emptiest node first",
-            "flag": "--free-nodes/--any-node",
-        },
+    free_nodes: bool = _option(
+        True,
+        "among executors with equal state, remove one on the emptiest node first",
+        flag="--free-nodes/--any-node",
     )
 
     def __post_init__(self) -> None:
@@ -151,50 +133,32 @@ ACTUATORS = ("live", "restart")
 class RestartOptions:
     """How a job changes its size: live, or by restarting its process."""
 
-    actuator: str = field(
-        default="live",
-        metadata={
-            "help": (
-                "how the size is changed: live, or restart: the queries end their batches, and the"
-                " script restarts at the new size"
-            )
-        },
+    actuator: str = _option(
+        "live",
+        "how the size is changed: live, or restart: the queries end their batches, and the"
+        " script restarts at the new size",
     )
-    partitions: int = field(
-        default=0,
-        metadata={
-            "help": (
-                "with restart: state partitions of the queries; a different number is repartitioned"
-                " between stop and start; 0: unchanged"
-            )
-        },
+    partitions: int = _option(
+        0,
+        "with restart: state partitions of the queries; a different number is repartitioned"
+        " between stop and start; 0: unchanged",
     )
-    restart_pause_s: float = field(
-        default=300.0,
-        metadata={"help": "with restart: minimum seconds from a start to the next restart"},
+    restart_pause_s: float = _option(
+        300.0, "with restart: minimum seconds from a start to the next restart"
     )
-    drain_limit_s: float = field(
-        default=120.0,
-        metadata={"help": "with restart: maximum seconds for a query to end its batch"},
+    drain_limit_s: float = _option(
+        120.0, "with restart: maximum seconds for a query to end its batch"
     )
-    allow_repartition: bool = field(
-        default=False,
-        metadata={
-            "help": (
-                "with restart: repartition the state automatically when its partitions are the"
-                " limit, in the maintenance window only"
-            ),
-            "flag": "--allow-repartition",
-        },
+    allow_repartition: bool = _option(
+        False,
+        "with restart: repartition the state automatically when its partitions are the"
+        " limit, in the maintenance window only",
+        flag="--allow-repartition",
     )
-    maintenance_window: str = field(
-        default="",
-        metadata={
-            "help": (
-                "when repartitioning may stop the job, such as 'Sat-Sun 02:00-04:00 Europe/Berlin';"
-                " several separated by ';'"
-            )
-        },
+    maintenance_window: str = _option(
+        "",
+        "when repartitioning may stop the job, such as 'Sat-Sun 02:00-04:00 Europe/Berlin';"
+        " several separated by ';'",
     )
 
     def __post_init__(self) -> None:
@@ -237,56 +201,37 @@ class GuardOptions:
     ``guards.guards_of`` creates them and rejects values out of range.
     """
 
-    over_provisioning: float = field(
-        default=0.0, metadata={"help": "share added to the decided size"}
+    over_provisioning: float = _option(0.0, "share added to the decided size")
+    stabilization_out_s: float = _option(
+        0.0, "scale out to the smallest size decided in this many seconds"
     )
-    stabilization_out_s: float = field(
-        default=0.0,
-        metadata={"help": "scale out to the smallest size decided in this many seconds"},
+    stabilization_in_s: float = _option(
+        0.0, "scale in to the largest size decided in this many seconds"
     )
-    stabilization_in_s: float = field(
-        default=0.0, metadata={"help": "scale in to the largest size decided in this many seconds"}
+    undo: bool = _option(False, "revert a scale-out that did not help")
+    step_out: int = _option(0, "maximum number of executors added at a time")
+    step_in: int = _option(0, "maximum number of executors removed at a time")
+    budget: float = _option(0.0, "maximum slot-hours per day (UTC)")
+    floor: str | Sequence[str] = _option(
+        "",
+        "minimum number of executors in a period, such as 'Mon-Fri 08:00-10:00"
+        " Europe/Budapest = 4'; several separated by ';'",
+        setting="floor",
+        repeated=True,
     )
-    undo: bool = field(default=False, metadata={"help": "revert a scale-out that did not help"})
-    step_out: int = field(
-        default=0, metadata={"help": "maximum number of executors added at a time"}
+    ceiling: str | Sequence[str] = _option(
+        "",
+        "maximum number of executors in a period, such as '22:00-06:00 = 2' (UTC); several"
+        " separated by ';'",
+        setting="ceiling",
+        repeated=True,
     )
-    step_in: int = field(
-        default=0, metadata={"help": "maximum number of executors removed at a time"}
-    )
-    budget: float = field(default=0.0, metadata={"help": "maximum slot-hours per day (UTC)"})
-    floor: str | Sequence[str] = field(
-        default="",
-        metadata={
-            "setting": "floor",
-            "help": (
-                "minimum number of executors in a period, such as 'Mon-Fri 08:00-10:00"
-                " Europe/Budapest = 4'; several separated by ';'"
-            ),
-            "repeated": True,
-        },
-    )
-    ceiling: str | Sequence[str] = field(
-        default="",
-        metadata={
-            "setting": "ceiling",
-            "help": (
-                "maximum number of executors in a period, such as '22:00-06:00 = 2' (UTC); several"
-                " separated by ';'"
-            ),
-            "repeated": True,
-        },
-    )
-    excluded: str | Sequence[str] = field(
-        default="",
-        metadata={
-            "setting": "excluded",
-            "help": (
-                "no changes in this period, such as '2026-12-24..2026-12-26 Europe/Budapest';"
-                " several separated by ';'"
-            ),
-            "repeated": True,
-        },
+    excluded: str | Sequence[str] = _option(
+        "",
+        "no changes in this period, such as '2026-12-24..2026-12-26 Europe/Budapest';"
+        " several separated by ';'",
+        setting="excluded",
+        repeated=True,
     )
 
     def __post_init__(self) -> None:
@@ -300,30 +245,20 @@ class GuardOptions:
 class ServeOptions:
     """Whether a driver serves its page and its control API over HTTP, and under which names."""
 
-    serve: str = field(
-        default="",
-        metadata={
-            "help": (
-                "serve the page, /metrics, /status and the control API at this port of the loopback"
-                " address, or at HOST:PORT (0.0.0.0:PORT: the network of the pod); writing needs"
-                " the token of the environment variable RHEOSTAT_TOKEN, and reading that of"
-                " RHEOSTAT_READ_TOKEN if it is set"
-            )
-        },
+    serve: str = _option(
+        "",
+        "serve the page, /metrics, /status and the control API at this port of the loopback"
+        " address, or at HOST:PORT (0.0.0.0:PORT: the network of the pod); writing needs"
+        " the token of the environment variable RHEOSTAT_TOKEN, and reading that of"
+        " RHEOSTAT_READ_TOKEN if it is set",
     )
-    serve_hosts: str = field(
-        default="",
-        metadata={
-            "help": (
-                "host names, separated by commas, under which the page may be called besides"
-                " addresses, localhost and the name of this computer"
-            )
-        },
+    serve_hosts: str = _option(
+        "",
+        "host names, separated by commas, under which the page may be called besides"
+        " addresses, localhost and the name of this computer",
     )
-    serve_certificate: str = field(
-        default="", metadata={"help": "TLS certificate file (PEM); without one HTTP is plain"}
-    )
-    serve_key: str = field(default="", metadata={"help": "key file (PEM) of that certificate"})
+    serve_certificate: str = _option("", "TLS certificate file (PEM); without one HTTP is plain")
+    serve_key: str = _option("", "key file (PEM) of that certificate")
 
     def __post_init__(self) -> None:
         check_kinds(self)
@@ -361,34 +296,22 @@ WEBHOOK_FORMATS = ("json", "slack", "teams")
 class ExportOptions:
     """Where metrics and events go besides the control API."""
 
-    metrics_file: str = field(
-        default="",
-        metadata={
-            "help": (
-                "write the metrics to this file at each decision, for the textfile collector of"
-                " node_exporter"
-            )
-        },
+    metrics_file: str = _option(
+        "",
+        "write the metrics to this file at each decision, for the textfile collector of"
+        " node_exporter",
     )
-    otel: bool = field(
-        default=False,
-        metadata={
-            "help": "export the metrics through OpenTelemetry, configured by its variables OTEL_*",
-            "flag": "--otel",
-        },
+    otel: bool = _option(
+        False,
+        "export the metrics through OpenTelemetry, configured by its variables OTEL_*",
+        flag="--otel",
     )
-    webhook: str = field(
-        default="",
-        metadata={
-            "help": (
-                "send rescales, halts and failures to this URL; default: the environment variable"
-                " RHEOSTAT_WEBHOOK"
-            )
-        },
+    webhook: str = _option(
+        "",
+        "send rescales, halts and failures to this URL; default: the environment variable"
+        " RHEOSTAT_WEBHOOK",
     )
-    webhook_format: str = field(
-        default="json", metadata={"help": "format of the messages: json, slack or teams"}
-    )
+    webhook_format: str = _option("json", "format of the messages: json, slack or teams")
 
     def __post_init__(self) -> None:
         check_kinds(self)
@@ -408,15 +331,12 @@ class ExportOptions:
 class MetricOptions:
     """Windows and threshold of the metrics that an application reports to an HPA."""
 
-    lag_threshold_rows: float = field(
-        default=50_000.0, metadata={"help": "lag in rows above which the lag metric is positive"}
+    lag_threshold_rows: float = _option(
+        50_000.0, "lag in rows above which the lag metric is positive"
     )
-    window_s: float = field(
-        default=60.0, metadata={"help": "seconds over which lag and consumed rate are measured"}
-    )
-    calm_s: float = field(
-        default=120.0,
-        metadata={"help": "seconds after a change of executors in which the calm metrics are 0"},
+    window_s: float = _option(60.0, "seconds over which lag and consumed rate are measured")
+    calm_s: float = _option(
+        120.0, "seconds after a change of executors in which the calm metrics are 0"
     )
 
     def __post_init__(self) -> None:
