@@ -44,6 +44,7 @@ def test_over_two_days_the_default_policy_keeps_the_objective_with_less_than_the
     log = read_log("file", log_of(day, 560))
     advice = advise({"shop/orders": moments(log, log.queries["q-1"])}, Slo(latency_s=15.0))
     assert advice.policy.attained
+    assert advice.fixed is not None
     assert advice.policy.slot_hours < advice.fixed.slot_hours
 
 
