@@ -87,15 +87,15 @@ class JournalJob:
     def series(self, from_s: float | None, to_s: float | None, points: int) -> dict[str, Any]:
         """Return the columns of the charts between two times; None is the first and the last."""
         points = max(10, min(points, _MOST_POINTS))
-        buckets, starts, width_s = self._between(from_s, to_s, points)
+        extent = self._series.extent()
+        buckets, starts, width_s = self._between(extent, from_s, to_s, points)
         if not buckets:
             return {"t": [], "first_s": None, "last_s": None}
         shown = list(resample(buckets, width_s)) if len(buckets) > points else buckets
         gap_s = max(longest_gap_s(starts[-1] if starts else None), 3 * width_s)
         if any(bucket.ticks > 1 for bucket in shown[:2]):
             gap_s = max(gap_s, 3 * WIDTH_S)
-        first_s, last_s = self._series.extent()
-        return {**columns(shown, starts, gap_s), "first_s": first_s, "last_s": last_s}
+        return {**columns(shown, starts, gap_s), "first_s": extent[0], "last_s": extent[1]}
 
     def decisions(
         self, from_s: float | None, to_s: float | None, limit: int = _MOST_DECISIONS
@@ -103,7 +103,8 @@ class JournalJob:
         """Return the changes between two times and why nothing was changed in between, the newest
         first.
         """
-        buckets, starts, _ = self._between(from_s, to_s, _MOST_POINTS // 2)
+        extent = self._series.extent()
+        buckets, starts, _ = self._between(extent, from_s, to_s, _MOST_POINTS // 2)
         commands = [item for item in read_events(self.folder) if isinstance(item, Command)]
         entries = [*_entries(buckets), *map(_start_entry, starts), *map(_command_entry, commands)]
         inside = [
@@ -151,10 +152,13 @@ class JournalJob:
         return sum(bucket.late_rows for bucket in buckets) / rows if rows else None
 
     def _between(
-        self, from_s: float | None, to_s: float | None, points: int
+        self,
+        extent: tuple[float | None, float | None],
+        from_s: float | None,
+        to_s: float | None,
+        points: int,
     ) -> tuple[list[Bucket], list[Start], float]:
         """Return the buckets between two times, the starts, and the width of one of ``points``."""
-        extent = self._series.extent()
         if extent[0] is None or extent[1] is None:
             return [], starts_of(read_events(self.folder)), 0.0
         begin_s, end_s = max(extent[0], from_s or 0.0), min(extent[1], to_s or extent[1])

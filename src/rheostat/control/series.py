@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -14,13 +13,13 @@ from itertools import pairwise
 from typing import Any
 
 from rheostat.journal.binding_constraint import applied_guard
+from rheostat.journal.explanation import kind_of_reason
 from rheostat.journal.starts import Start, start_at
 from rheostat.journal.totals import late, longest_gap_s
 from rheostat.model import Observation, Record
 from rheostat.signals.forecasts.forecast import HORIZONS_S
 
 SCHEMA = 1
-_NUMBERS = re.compile(r"\d[\d,.]*")
 _DIGITS = 5
 MEANS = (
     *("rate", "forecast_p50", "forecast_p90", "forecast_p99", "executors", "wanted", "target"),
@@ -246,7 +245,7 @@ def most_frequent(reasons: Iterable[Mapping[str, int]], most: int | None = 3) ->
     texts: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for text, count in (item for counted in reasons for item in counted.items()):
-        texts[kind := _NUMBERS.sub("#", text)] = text
+        texts[kind := kind_of_reason(text)] = text
         counts[kind] += count
     return {texts[kind]: count for kind, count in counts.most_common(most)}
 

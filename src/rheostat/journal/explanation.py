@@ -157,6 +157,11 @@ Line = tuple[float, str]
 """A time, and what happened then."""
 
 
+def kind_of_reason(reason: str) -> str:
+    """Return a reason without its numbers: the same for all decisions that it explains."""
+    return _NUMBERS.sub("#", reason)
+
+
 class History:
     """Collects what happened while the records of a journal pass, with its ``starts``."""
 
@@ -206,7 +211,7 @@ class History:
             self._target, self._target_s = record.target, record.t_s
             self._reasons.clear()
         reason = _reason(record)
-        kind = _NUMBERS.sub("#", reason)
+        kind = kind_of_reason(reason)
         self._reasons[kind] += 1
         self._examples[kind] = reason
 

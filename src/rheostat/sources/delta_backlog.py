@@ -78,12 +78,7 @@ class DeltaBacklog:
             self._begin(end, position[0])
         while self._read_version():
             pass
-        self._added = {
-            # Of the versions before the last one nobody asks any more.
-            at: added
-            for at, added in self._added.items()
-            if at[0] >= position[0] - 1000
-        }
+        self._drop_before(position[0] - _VERSIONS_KEPT)
         return Backlog(now, self._amount(position, (math.inf, math.inf)))
 
     def between(self, start: Any, end: Any) -> Amount | None:
@@ -126,6 +121,11 @@ class DeltaBacklog:
         self._keep(self._next, [_file(add) for add in adds if add.get("dataChange", True)])
         self._next += 1
         return True
+
+    def _drop_before(self, version: int) -> None:
+        # Versions were added in their order, so the first key is the oldest.
+        while self._added and (oldest := next(iter(self._added)))[0] < version:
+            del self._added[oldest]
 
     def _keep(self, version: int, added: Sequence[AddedFile]) -> None:
         self._in_rows = self._in_rows and all(file.rows is not None for file in added)

@@ -27,6 +27,11 @@ READERS: Mapping[str, LocatedReader] = {
 }
 
 
+def is_kafka(description: str) -> bool:
+    """Return whether a source is Kafka, whose backlog the broker counts."""
+    return description.startswith("Kafka")
+
+
 def reader_of(
     description: str, number: int, checkpoint: str | None, remote: FileSystem | None
 ) -> BacklogReader | None:
@@ -35,7 +40,7 @@ def reader_of(
     ``number`` is its position among the sources of its query, ``remote`` reads what is not on this
     computer.
     """
-    if description.startswith("Kafka"):
+    if is_kafka(description):
         return None
     described = _DESCRIPTION.fullmatch(description)
     located = _located(described[1]) if described else None

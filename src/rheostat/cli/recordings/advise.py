@@ -26,14 +26,26 @@ COLUMNS = ("query", "slot-h", "in time", "fixed", "simple", "predictive", "saved
 CHARTS = 200
 """Queries whose charts the page has: those that save most."""
 
+Place = Annotated[
+    str,
+    typer.Argument(
+        help="An event log, or a folder of them: a path, s3a://, hdfs://, gs:// or abfss://."
+    ),
+]
+PriceTable = Annotated[
+    Path | None,
+    typer.Option(
+        "--prices",
+        help=(
+            "CSV with instance_type, price_per_hour and slots; the row default is for types"
+            " that are not in the logs."
+        ),
+    ),
+]
+
 
 def advise(
-    place: Annotated[
-        str,
-        typer.Argument(
-            help="An event log, or a folder of them: a path, s3a://, hdfs://, gs:// or abfss://."
-        ),
-    ],
+    place: Place,
     slo: Annotated[float, typer.Option(help="Latency objective in seconds.")] = 30.0,
     application: Annotated[str, typer.Option(help="Only logs whose name contains this text.")] = "",
     since: Annotated[str, typer.Option(help="Only logs written since, as 7d or 12h.")] = "",
@@ -47,16 +59,7 @@ def advise(
     price: Annotated[
         float | None, typer.Option("--price-per-slot-hour", help="Shows money, too.", min=0)
     ] = None,
-    price_table: Annotated[
-        Path | None,
-        typer.Option(
-            "--prices",
-            help=(
-                "CSV with instance_type, price_per_hour and slots; the row default is for types"
-                " that are not in the logs."
-            ),
-        ),
-    ] = None,
+    price_table: PriceTable = None,
     earlier: Annotated[
         Path | None,
         typer.Option(help="Advice from before (--out): compare its prediction with these logs."),

@@ -11,6 +11,7 @@ from rheostat.signals.application import fold
 from rheostat.signals.arrivals_of_source import RowsPerUnit, arrival_rate, with_arrival
 from rheostat.signals.latency import ArrivalCurve, Points, Wait, mean_s, with_point
 from rheostat.sources.backlog_reader import Amount, Backlog, BacklogReader, Source
+from rheostat.sources.readers import is_kafka
 from rheostat.spark.sensing.queries.progress import ReportedBatch, parsed_offset
 
 _log = logging.getLogger("rheostat")
@@ -167,7 +168,7 @@ class SourceTrackers:
         views = []
         for number, source in enumerate(read["sources"]):
             description = str(source["description"])
-            if description.startswith("Kafka"):
+            if is_kafka(description):
                 continue
             if number not in self._trackers:
                 reader = self._readers(self._query, number, description)

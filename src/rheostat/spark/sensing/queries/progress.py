@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from rheostat.signals.lag import Offsets
+from rheostat.sources.readers import is_kafka
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,7 @@ def _kafka_rows(sources: Any) -> int | None:
 def _rows(read: Mapping[str, Any], kafka_rows: int | None) -> int:
     if kafka_rows is None:
         return int(read["numInputRows"])
-    others = (s for s in read["sources"] if not str(s["description"]).startswith("Kafka"))
+    others = (s for s in read["sources"] if not is_kafka(str(s["description"])))
     return kafka_rows + sum(int(source.get("numInputRows") or 0) for source in others)
 
 
@@ -131,7 +132,7 @@ def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
     merged: dict[tuple[str, int], int] = {}
     for source in sources:
         # Another source's offsets may look the same and count files or bytes.
-        if not str(source["description"]).startswith("Kafka"):
+        if not is_kafka(str(source["description"])):
             continue
         offsets = parsed_offset(source.get(which))
         if not isinstance(offsets, Mapping):
