@@ -2,10 +2,12 @@
 
     python scripts/event_log_sample.py count tests/unit/replay/event_logs/samples
     python scripts/event_log_sample.py mixed tests/unit/replay/event_logs/samples
+    python scripts/event_log_sample.py rolled tests/unit/replay/event_logs/samples
 
 ``count`` is a stateful query on 200 rows a batch in local mode; ``mixed`` runs a join of two streams
 and a count at the same time, with Spark SQL jobs in between and dynamic allocation, on two executors
-that are processes.
+that are processes. ``rolled`` is a stateless query whose log fills several files; the History
+Server's own code compacts all but the newest.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import json
 import lzma
 import sys
+import tarfile
 import tempfile
 import time
 from pathlib import Path
@@ -35,6 +38,10 @@ SESSION = {
     "spark.eventLog.rolling.enabled": "false",
     "spark.eventLog.compress": "false",
 }
+ROLLED = {
+    "spark.eventLog.rolling.enabled": "true",
+    "spark.eventLog.rolling.maxFileSize": "10m",
+}
 DYNAMIC = {
     "spark.dynamicAllocation.enabled": "true",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
@@ -45,10 +52,10 @@ DYNAMIC = {
 }
 
 
-def stream(spark: SparkSession) -> DataFrame:
+def stream(spark: SparkSession, partitions: int = 1) -> DataFrame:
     """Return 200 rows a batch."""
     source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 200)
-    return source.option("numPartitions", 1).load()
+    return source.option("numPartitions", partitions).load()
 
 
 def count(spark: SparkSession) -> list[Any]:
@@ -76,6 +83,29 @@ def mixed(spark: SparkSession) -> list[Any]:
     for query in queries:
         wait(query, 4)
     return queries
+
+
+def rolled(spark: SparkSession) -> list[Any]:
+    """Run batches of 200 tasks until the log has three files."""
+    query = stream(spark, 200).writeStream.format("noop").queryName("rolled").start()
+    events = Path(spark.conf.get("spark.eventLog.dir", "").removeprefix("file://"))
+    while len(list(events.glob("*/events_*"))) < 3:
+        query.awaitTermination(0.2)
+    wait(query, len(query.recentProgress) + 3)
+    return [query]
+
+
+def compact(spark: SparkSession, folder: Path) -> None:
+    """Compact all files of a rolled log but the newest, as the History Server does."""
+    jvm: Any = spark._jvm  # noqa: SLF001  (the class has no public way in)
+    hadoop = jvm.org.apache.hadoop.conf.Configuration()
+    system = jvm.org.apache.hadoop.fs.FileSystem.getLocal(hadoop)
+    compactor = jvm.org.apache.spark.deploy.history.EventLogFileCompactor(
+        jvm.org.apache.spark.SparkConf(), hadoop, system, 1, 0.0
+    )
+    files = sorted(folder.glob("events_*"))
+    statuses = [system.getFileStatus(jvm.org.apache.hadoop.fs.Path(str(file))) for file in files]
+    compactor.compact(jvm.PythonUtils.toSeq(statuses))
 
 
 def wait(query: Any, batches: int) -> None:
@@ -113,24 +143,38 @@ def cut(line: str) -> dict[str, Any] | None:
     return event
 
 
+def cut_lines(log: Path) -> str:
+    """Return the lines of a log that are read, with the fields that are."""
+    kept = [event for line in log.read_text().splitlines() if (event := cut(line))]
+    return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in kept)
+
+
 def main() -> None:
     """Run the application and write its log."""
     kind, folder = sys.argv[1], Path(sys.argv[2])
-    master = "local[1]" if kind == "count" else "local-cluster[2,1,512]"
+    master = "local-cluster[2,1,512]" if kind == "mixed" else "local[1]"
     with tempfile.TemporaryDirectory() as events:
         builder = SparkSession.builder.master(master).appName("orders")
         options = SESSION | {"spark.eventLog.dir": Path(events).as_uri()}
-        for name, value in (options | (DYNAMIC if kind == "mixed" else {})).items():
+        own: dict[str, dict[str, str]] = {"mixed": DYNAMIC, "rolled": ROLLED}
+        for name, value in (options | own.get(kind, {})).items():
             builder = builder.config(name, value)
         spark = builder.getOrCreate()
         spark_version = spark.version
-        {"count": count, "mixed": mixed}[kind](spark)
+        {"count": count, "mixed": mixed, "rolled": rolled}[kind](spark)
         spark.stop()
         (log,) = [file for file in Path(events).iterdir() if not file.name.startswith(".")]
-        kept = [event for line in log.read_text().splitlines() if (event := cut(line))]
-    text = "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in kept)
-    name = "spark" if kind == "count" else kind
-    (folder / f"{name}-{spark_version}.jsonl.xz").write_bytes(lzma.compress(text.encode()))
+        name = "spark" if kind == "count" else kind
+        out = folder / f"{name}-{spark_version}"
+        if kind == "rolled":
+            compact(spark, log)
+            for file in log.glob("[a-z]*"):
+                file.write_text(cut_lines(file))
+            with tarfile.open(f"{out}.tar.xz", "w:xz") as tar:
+                tar.add(log, log.name, filter=lambda info: None if "/." in info.name else info)
+        else:
+            text = cut_lines(log)
+            Path(f"{out}.jsonl.xz").write_bytes(lzma.compress(text.encode()))
 
 
 if __name__ == "__main__":

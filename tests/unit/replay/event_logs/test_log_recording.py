@@ -1,5 +1,6 @@
 # mypy: disallow-untyped-calls=False
 import lzma
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from tests.unit.replay.event_logs.written_log import START_S, event, executor_added, written_log
 
 from rheostat.replay.event_logs.application_log import read_log
+from rheostat.replay.event_logs.log_files import find_logs, lines
 from rheostat.replay.event_logs.log_recording import (
     Sizes,
     arrival_curve,
@@ -111,14 +113,13 @@ def test_a_query_without_a_batch_has_no_moments():
 
 
 FOLDER = Path(__file__).parent / "samples"
-SAMPLES = sorted(FOLDER.glob("spark-*.jsonl*"))
+SAMPLES = sorted(FOLDER.glob("spark-*.jsonl.xz"))
 """Logs of local sessions that ran a stateful query on 200 rows a batch, cut to the events and
 fields that are read (``scripts/event_log_sample.py``)."""
 
 
 def sample_lines(path):
-    content = path.read_bytes()
-    return (lzma.decompress(content) if path.suffix == ".xz" else content).decode().splitlines()
+    return lzma.decompress(path.read_bytes()).decode().splitlines()
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
@@ -131,6 +132,20 @@ def test_a_log_of_each_version_of_spark_shows_its_batches(sample):
     seen = [moment.observation for moment in moments(log, query)]
     assert {(o.executors, o.slots_per_executor, o.state_partitions) for o in seen} == {(1, 1, 2)}
     assert len(seen) == len(query.progress) >= 3
+
+
+def test_a_compacted_log_begins_with_the_batches_of_its_newest_file(tmp_path):
+    """Spark's compaction drops progress events; it keeps the query and the present executors."""
+    with tarfile.open(FOLDER / "rolled-4.3.0.tar.xz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    (rolled,) = find_logs(str(tmp_path))
+    log = read_log(rolled.application, lines(rolled, str(tmp_path)))
+    (query,) = log.queries.values()
+    assert [name.rpartition(".")[2] == "compact" for name in rolled.files] == [True, False]
+    assert (log.malformed, query.starts, Sizes.of(log).counts) == (0, 1, (1,))
+    assert len(moments(log, query)) == len(query.progress) >= 3
+    assert query.progress[0].batch_id > 20
+    assert {event.tasks and event.tasks.count for event in query.progress} == {200}
 
 
 def test_a_log_that_is_not_of_a_sized_query_shows_each_query_and_leaves_other_jobs_out():
