@@ -62,6 +62,11 @@ DECISION_RULES: dict[str, Switch] = {
         "surges",
         lambda *a, **k: replace(surges(*a, **k), unprecedented=surges(*a, **k).worst),
     ),
+    "continued rise in warm-up": (
+        situation,
+        "surges",
+        lambda *a, **k: replace(surges(*a, **k), continued=surges(*a, **k).worst),
+    ),
     "surges up to the first size": (
         situation,
         "surges",

@@ -12,7 +12,7 @@ from rheostat.capacity.identify import Identified, identified
 from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.foresight.courses import course, risk, within_error_budget
+from rheostat.policies.foresight.courses import course, rare_surges, risk, within_error_budget
 from rheostat.policies.foresight.late_rows import WINDOW_S
 from rheostat.policies.foresight.learning import learnt
 from rheostat.policies.foresight.reasons import Compared, compared, decision_evidence
@@ -163,7 +163,8 @@ class Predictive:
             why = f"rows would be late in {standing.violation_s:.0f} s on the 90 % path"
             return self._up(at, why, evidence, is_surge=False)
         if not within_error_budget((feared, worst), at):
-            why = f"a surge to {at.surges.worst.rate:,.0f} rows/s would exceed the error budget"
+            rate = max(surge.rate for surge in rare_surges(at))
+            why = f"a surge to {rate:,.0f} rows/s would exceed the error budget"
             return self._up(at, why, evidence, is_surge=True)
         return self._down(at, arrivals, evidence)
 

@@ -57,24 +57,35 @@ def surging(at: Situation, surge: Surge, target: int, there_s: float, phase: flo
 
 def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, float]:
     """Return the shares of rows that surges would make late with ``target`` executors: over all, as
-    often as they come, and in the worst five minutes; ``as_never``: also one that was never seen.
+    often as they come, and in the worst five minutes; ``as_never`` as in ``rare_surges``.
     """
     sustained = at.sustained(target)
     rows = max(1.0, at.rate * at.back_s)
-    often, worst = at.surges.above(sustained), at.surges.worst
-    seldom = [worst, at.surges.unprecedented] if as_never else [worst]
+    often = at.surges.above(sustained)
     late, window = 0.0, 0.0
     if often:
         there_s = at.cost.start_within_s(at.tuning.start_z_likely) + at.tick_s / 2
         surged = surging(at, often, target, there_s, at.tuning.surge_phase)
         late = often.share * surged.late_rows / rows
-    for surge in seldom:
+    for surge in rare_surges(at, as_never=as_never):
         if surge.rate > sustained:
             surged = surging(
                 at, surge, target, at.cost.start_within_s(at.tuning.start_z_surge) + at.tick_s, 0.0
             )
             window = max(window, surged.late_rows / max(1.0, surge.rate * WINDOW_S))
     return late, window
+
+
+def rare_surges(at: Situation, *, as_never: bool = False) -> list[Surge]:
+    """Return the surges of which each must fit into the error budget of five minutes: the worst of
+    the past, in warm-up the present rise if it lasts, and with ``as_never`` one without precedent.
+    """
+    surges = [at.surges.worst]
+    if at.is_young:
+        surges.append(at.surges.continued)
+    if as_never:
+        surges.append(at.surges.unprecedented)
+    return surges
 
 
 def within_error_budget(

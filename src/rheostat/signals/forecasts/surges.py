@@ -18,6 +18,9 @@ _RARE = 0.002
 _FEW, _NEAREST = 40, 0.35
 """Fewer moments that are alike say nothing; then a third of all is, the most like now."""
 
+_RISE_STEPS = 3
+"""Means of five seconds over which the present rise is measured."""
+
 _UNKNOWN_SHARE = 0.01
 """How often a rise as never before is to be feared."""
 
@@ -56,6 +59,9 @@ class Surges:
     unprecedented: Surge
     """What the rate may do as never before: the longer it is watched, the less."""
 
+    continued: Surge
+    """The rise of the last 15 s, if it lasts until the executors are there."""
+
     def above(self, limit: float) -> Surge | None:
         """Return the mean surge above a rate and its probability; None where none was recorded."""
         largest = None
@@ -93,7 +99,15 @@ def surges(
         often=often,
         worst=_worst(rates.now, announced, ((by_fine, 1.0), (by_minutes, often))),
         unprecedented=Surge(rates.now + rise, rise, _UNKNOWN_SHARE),
+        continued=_continued(rates, within_s),
     )
+
+
+def _continued(rates: Rates, within_s: float) -> Surge:
+    if len(rates.fine) <= _RISE_STEPS:
+        return Surge(rates.now, 0.0, _UNKNOWN_SHARE)
+    step = max(0.0, float(rates.now - rates.fine[-1 - _RISE_STEPS])) / _RISE_STEPS
+    return Surge(rates.now + step * within_s / FINE_S, step, _UNKNOWN_SHARE)
 
 
 def _worst(now: float, announced: float, resolutions: Sequence[tuple[Floats, float]]) -> Surge:

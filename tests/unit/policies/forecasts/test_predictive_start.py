@@ -72,19 +72,22 @@ def asked(looks: Sequence[Look]) -> list[int]:
     return sizes
 
 
-def day(policy: str, seed: int, start_s: float = 5.0) -> Run:
-    plant = SparkParameters(
-        executors=1,
-        slots_per_executor=DEMO.cores,
-        trigger_s=DEMO.trigger_s,
-        source_partitions=DEMO.partitions,
-        state_partitions=0,
-        source_row_s=0.0021,
-        source_task_s=0.052,
-        fixed_s=0.15,
-        cold_s=1.5,
-        start_s=start_s,
-    )
+COMPUTER = SparkParameters(
+    executors=1,
+    slots_per_executor=DEMO.cores,
+    trigger_s=DEMO.trigger_s,
+    source_partitions=DEMO.partitions,
+    state_partitions=0,
+    source_row_s=0.0021,
+    source_task_s=0.052,
+    fixed_s=0.15,
+    cold_s=1.5,
+    start_s=5.0,
+)
+SLOW = replace(COMPUTER, source_row_s=0.0022, fixed_s=0.3, start_s=7.0, cold_s=3.0, usl_sigma=0.03)
+
+
+def day(policy: str, seed: int, plant: SparkParameters = COMPUTER) -> Run:
     return simulate(
         SparkPlant(plant, replace(cast("Any", DEMO.load), seed=seed), seed=seed),
         create(policy, {}, DEMO.slo),
@@ -133,7 +136,13 @@ def test_a_young_jobs_size_is_that_of_the_worst_that_is_foreseen() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 600, 620])
 def test_a_steep_day_is_in_time_where_executors_take_as_long_as_the_objective(seed: int) -> None:
-    played = day("predictive", seed, start_s=10.0)
+    played = day("predictive", seed, replace(COMPUTER, start_s=10.0))
+    assert measures(played.ledger, DEMO.slo, warm_up_s=15).attained
+
+
+@pytest.mark.parametrize("seed", [717, 723])
+def test_a_rise_is_taken_to_continue_while_no_similar_moment_was_recorded(seed: int) -> None:
+    played = day("predictive", seed, SLOW)
     assert measures(played.ledger, DEMO.slo, warm_up_s=15).attained
 
 
