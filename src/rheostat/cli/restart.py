@@ -78,7 +78,7 @@ def _order(journal: Path, executors: int | None, partitions: int | None) -> None
             f"no supervisor runs for the journal {journal}, so the job cannot be restarted"
         )
     size: dict[str, Any] = {"executors": executors, "partitions": partitions}
-    ControlChannel(journal / FOLDER).leave(
+    ControlChannel(journal / FOLDER).write_request(
         PERSON, RestartRequest(t_s=time.time(), reason="ordered by hand", **size)
     )
 

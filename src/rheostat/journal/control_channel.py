@@ -80,7 +80,7 @@ class ControlChannel:
         """Return the newest order."""
         return self._read("order", Order)
 
-    def give(self, order: Order) -> None:
+    def write_order(self, order: Order) -> None:
         """Replace the order."""
         self._write("order", order)
 
@@ -89,21 +89,21 @@ class ControlChannel:
         report = self._read("report", Report)
         return None if report is None else _listed(report)
 
-    def tell(self, report: Report) -> None:
+    def write_report(self, report: Report) -> None:
         """Replace the report."""
         self._write("report", report)
 
     def request(self, by: str) -> RestartRequest | None:
         """Return the request of the loop or of a person."""
-        return self._read(f"wish-{by}", RestartRequest)
+        return self._read(f"request-{by}", RestartRequest)
 
-    def leave(self, by: str, request: RestartRequest) -> None:
+    def write_request(self, by: str, request: RestartRequest) -> None:
         """Replace the request of the loop or of a person."""
-        self._write(f"wish-{by}", request)
+        self._write(f"request-{by}", request)
 
-    def withdraw(self, by: str) -> None:
+    def remove_request(self, by: str) -> None:
         """Remove the request, if there is one."""
-        (self.folder / f"wish-{by}.json").unlink(missing_ok=True)
+        (self.folder / f"request-{by}.json").unlink(missing_ok=True)
 
     def _read(self, name: str, kind: type[T]) -> T | None:
         try:

@@ -93,7 +93,7 @@ TERMS = {
     "up_below": Term("capacity below which the job would scale out", _ROWS_PER_S),
     "utilization": Term("use of the slots, over its target"),
     "wanted": Term("executors that the metrics need", _EXECUTORS),
-    "wished": Term("slots that the most demanding operator needs", _SLOTS),
+    "recommended": Term("slots that the most demanding operator needs", _SLOTS),
 }
 """Words and unit of each number, by its name in the journal."""
 

@@ -55,7 +55,7 @@ class ProcessJob:
     def start(self, order: Order) -> None:
         """Start the process with an order, after the end of one left by an earlier supervisor."""
         self._end_left_over()
-        self._channel.give(order)
+        self._channel.write_order(order)
         environment = {**os.environ, VARIABLE: str(self._channel.folder)}
         self._process = subprocess.Popen(self._command, env=environment)
 
@@ -135,7 +135,7 @@ def supervise(
             request = RestartRequest(
                 t_s=time.time(), reason="--partitions", partitions=options.partitions
             )
-            channel.leave(PERSON, request)
+            channel.write_request(PERSON, request)
         _log.info(
             "rheostat: restarts this job to change its size; its journal is %s; another size at"
             " once: rheostat restart %s --executors N",

@@ -166,7 +166,7 @@ class Supervisor:
         requested = select_request(self.state, partitions, loop, person, now, self._config)
         if person is not None and requested is None:
             # Already fulfilled: kept, it would take precedence over the loop later.
-            self._channel.withdraw(PERSON)
+            self._channel.remove_request(PERSON)
         return requested
 
     def _differing(self) -> list[str]:
@@ -225,7 +225,9 @@ class Supervisor:
                 executors = state.executors_before or state.executors
                 self._job.start(Order(run=self.state.run, executors=executors, once=True))
             case RestartOrder.DRAIN:
-                self._channel.give(Order(run=state.run, executors=state.executors, drain=True))
+                self._channel.write_order(
+                    Order(run=state.run, executors=state.executors, drain=True)
+                )
             case RestartOrder.STOP:
                 self._job.stop()
             case RestartOrder.REPARTITION:

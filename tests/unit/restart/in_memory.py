@@ -31,7 +31,7 @@ class MemoryJob:
     def start(self, order: Order) -> None:
         """Start it with an order."""
         self.orders.append(order)
-        self._channel.give(order)
+        self._channel.write_order(order)
         self._state = "alive"
 
     def process(self) -> Literal["none", "alive", "ended"]:
@@ -49,7 +49,7 @@ class MemoryJob:
         if order is None or self._state != "alive":
             return
         drained = (order.drain or order.once) and not self.hangs
-        self._channel.tell(
+        self._channel.write_report(
             Report(
                 run=order.run,
                 pid=0,

@@ -30,7 +30,7 @@ class World:
     ) -> None:
         self.folder = folder
         self.now = 1000.0
-        self.mail = ControlChannel(folder)
+        self.channel = ControlChannel(folder)
         self.states = MemoryStates({CHECKPOINT: partitions})
         self.sinks: dict[str, str] = {}
         self.terms = terms or RestartConfig(pause_s=0)
@@ -41,11 +41,11 @@ class World:
 
     def supervise(self, story: RestartState | None = None) -> None:
         checkpoints = tuple(self.states.by_checkpoint)
-        self.job = MemoryJob(self.mail, checkpoints=checkpoints, sinks=self.sinks)
+        self.job = MemoryJob(self.channel, checkpoints=checkpoints, sinks=self.sinks)
         self.kept = RestartLog(self.folder)
         self.supervisor = Supervisor(
             story or self.kept.last() or RestartState(executors=1),
-            channel=self.mail,
+            channel=self.channel,
             journal=self.kept,
             job=self.job,
             states=self.states,
@@ -67,9 +67,11 @@ class World:
             self.supervisor.step()
         return self.supervisor.state
 
-    def wish(self, by: str = PERSON, **wanted: int) -> None:
+    def request(self, by: str = PERSON, **wanted: int) -> None:
         run = self.supervisor.state.run if by == LOOP else None
-        self.mail.leave(by, RestartRequest(t_s=self.now, reason="more rows", run=run, **wanted))
+        self.channel.write_request(
+            by, RestartRequest(t_s=self.now, reason="more rows", run=run, **wanted)
+        )
 
 
 def started(folder: Path) -> World:
@@ -85,7 +87,7 @@ def world(tmp_path: Path) -> World:
 
 
 def test_another_number_of_executors_is_a_drain_a_stop_and_a_start(world: World) -> None:
-    world.wish(executors=3)
+    world.request(executors=3)
     story = world.go()
     assert world.phases == ["draining", "stopped", "starting", "running"]
     assert world.job.orders[-1] == Order(run=2, executors=3)
@@ -94,7 +96,7 @@ def test_another_number_of_executors_is_a_drain_a_stop_and_a_start(world: World)
 
 
 def test_state_partitions_are_repartitioned_between_stop_and_start(world: World) -> None:
-    world.wish(executors=2, partitions=8)
+    world.request(executors=2, partitions=8)
     story = world.go()
     assert world.phases == [
         "draining", "stopped", "repartitioning", "stopped", "starting", "running",
@@ -105,7 +107,7 @@ def test_state_partitions_are_repartitioned_between_stop_and_start(world: World)
 
 def test_a_planned_batch_is_committed_before_the_state_is_repartitioned(world: World) -> None:
     world.states.planned = {CHECKPOINT}
-    world.wish(partitions=8)
+    world.request(partitions=8)
     world.go(3)
     assert world.phases[-1] == "finishing"
     world.states.planned.clear()
@@ -121,7 +123,7 @@ def test_the_sink_is_named_also_after_a_process_that_only_commits_a_planned_batc
     world.sinks[CHECKPOINT] = "/out"
     world.go()
     world.states.planned = {CHECKPOINT}
-    world.wish(partitions=8)
+    world.request(partitions=8)
     world.go(3)
     assert world.phases[-1] == "finishing"
     world.states.planned.clear()
@@ -130,16 +132,16 @@ def test_the_sink_is_named_also_after_a_process_that_only_commits_a_planned_batc
     assert world.states.repartitioned == [(CHECKPOINT, 8, "/out")]
 
 
-def test_every_checkpoint_gets_the_number_that_a_person_wishes(tmp_path: Path) -> None:
+def test_every_checkpoint_gets_the_number_that_a_person_requests(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.states.by_checkpoint["/other"] = 200
     world.supervise()
     world.go()
-    world.wish(partitions=4)
+    world.request(partitions=4)
     story = world.go()
     assert (story.phase, story.restarts, story.partitions_before) == ("running", 1, 200)
     assert world.states.by_checkpoint == {CHECKPOINT: 4, "/other": 4}
-    world.wish(partitions=4)
+    world.request(partitions=4)
     assert world.go().restarts == 1
 
 
@@ -149,7 +151,7 @@ def test_the_loop_takes_no_partition_from_a_query_that_is_not_bound(tmp_path: Pa
     world.states.by_checkpoint["/other"] = 200
     world.supervise()
     world.go()
-    world.wish(LOOP, partitions=2)
+    world.request(LOOP, partitions=2)
     story = world.go()
     assert (story.phase, story.partitions_before, story.partitions) == ("running", 1, 2)
     assert world.states.by_checkpoint == {CHECKPOINT: 2, "/other": 200}
@@ -159,7 +161,7 @@ def test_a_batch_that_is_never_committed_leaves_the_state_and_the_job_starts(
     world: World,
 ) -> None:
     world.states.planned = {CHECKPOINT}
-    world.wish(executors=2, partitions=8)
+    world.request(executors=2, partitions=8)
     story = world.go()
     assert story.phase == "running"
     assert [each.once for each in world.job.orders] == [False, True, True, False]
@@ -169,7 +171,7 @@ def test_a_batch_that_is_never_committed_leaves_the_state_and_the_job_starts(
 
 def test_a_refused_repartition_is_reported_and_the_job_starts_at_its_new_size(world: World) -> None:
     world.states.refusal = "limit cannot be repartitioned"
-    world.wish(executors=2, partitions=8)
+    world.request(executors=2, partitions=8)
     story = world.go()
     assert (story.phase, story.executors) == ("running", 2)
     assert "the state was not repartitioned: limit cannot be repartitioned" in restart_text(story)
@@ -177,7 +179,7 @@ def test_a_refused_repartition_is_reported_and_the_job_starts_at_its_new_size(wo
 
 def test_a_script_that_does_not_end_when_its_queries_have_is_stopped(world: World) -> None:
     world.job.stays = True
-    world.wish(executors=2)
+    world.request(executors=2)
     world.go()
     assert world.phases == ["draining", "stopping", "stopping", "stopped", "starting", "running"]
 
@@ -186,7 +188,7 @@ def test_a_query_that_does_not_drain_is_stopped_after_the_limit(tmp_path: Path) 
     world = World(tmp_path, terms=RestartConfig(pause_s=0, drain_limit_s=10))
     world.go()
     world.job.hangs = True
-    world.wish(executors=2)
+    world.request(executors=2)
     began_s = world.now
     assert world.go(40).executors == 2
     assert world.kept.restarts()[0].spent_s["draining"] > 10
@@ -201,7 +203,7 @@ def test_a_job_that_ends_by_itself_ends_its_supervisor_with_its_exit_code(world:
 
 
 def test_the_downtime_is_from_the_last_querys_end_to_the_first_batch(world: World) -> None:
-    world.wish(executors=2)
+    world.request(executors=2)
     story = world.go()
     assert story.down_s == 2.0  # the clock goes on by a second a step: stopped, starting
     assert list(story.spent_s) == ["draining", "stopped", "starting"]
@@ -211,26 +213,28 @@ def test_the_downtime_is_from_the_last_querys_end_to_the_first_batch(world: Worl
 def test_the_loop_waits_for_the_pause_and_a_person_does_not(tmp_path: Path) -> None:
     world = World(tmp_path, terms=RestartConfig(pause_s=100))
     world.go(5)
-    world.wish(LOOP, executors=2)
+    world.request(LOOP, executors=2)
     assert world.go(10).executors == 1
-    world.wish(PERSON, executors=3)
+    world.request(PERSON, executors=3)
     assert world.go(10).executors == 3
-    world.wish(LOOP, executors=2)
+    world.request(LOOP, executors=2)
     assert world.go(120).executors == 2
 
 
-def test_a_wish_of_an_earlier_process_is_no_wish(world: World) -> None:
-    world.wish(LOOP, executors=2)
+def test_a_request_of_an_earlier_process_is_ignored(world: World) -> None:
+    world.request(LOOP, executors=2)
     world.go()
     assert world.go().restarts == 1
-    world.mail.leave(LOOP, RestartRequest(t_s=world.now, reason="old", executors=5, run=1))
+    world.channel.write_request(
+        LOOP, RestartRequest(t_s=world.now, reason="old", executors=5, run=1)
+    )
     assert world.go().executors == 2
 
 
 def test_an_order_that_is_fulfilled_already_does_not_come_back_later(world: World) -> None:
-    world.wish(PERSON, executors=1)
+    world.request(PERSON, executors=1)
     world.go(2)
-    world.wish(LOOP, executors=4)
+    world.request(LOOP, executors=4)
     assert world.go().executors == 4
     assert world.go().restarts == 1
 
@@ -239,7 +243,7 @@ def test_the_loops_partitions_wait_for_the_window(tmp_path: Path) -> None:
     window = periods_of("00:20-00:30")  # from 1200 s after midnight
     world = World(tmp_path, terms=RestartConfig(pause_s=0, allow_repartition=True, window=window))
     world.go(3)
-    world.wish(LOOP, partitions=8)
+    world.request(LOOP, partitions=8)
     world.go(50)
     assert world.states.repartitioned == []
     world.now = 1200.0
@@ -255,7 +259,7 @@ def test_the_loops_partitions_wait_for_ever_where_they_are_not_allowed(
 ) -> None:
     world = World(tmp_path, terms=terms)
     world.go(3)
-    world.wish(LOOP, partitions=8)
+    world.request(LOOP, partitions=8)
     world.go()
     assert world.states.repartitioned == []
 
@@ -266,7 +270,7 @@ def test_killed_after_any_step_the_next_one_ends_the_restart(tmp_path: Path, poi
     world.go()
     world.job.stays = True
     world.states.planned = {CHECKPOINT}
-    world.wish(executors=2, partitions=8)
+    world.request(executors=2, partitions=8)
     world.steps, world.killed_at = 0, point
     killed = False
     for _ in range(60):
@@ -291,7 +295,7 @@ def test_a_torn_last_line_is_left_out(world: World) -> None:
 
 def test_a_script_that_neither_commits_its_planned_batch_nor_ends_is_stopped(world: World) -> None:
     world.states.planned = {CHECKPOINT}
-    world.wish(partitions=8)
+    world.request(partitions=8)
     world.go(3)
     assert world.supervisor.state.phase == "finishing"
     world.job.hangs = True

@@ -1,4 +1,4 @@
-"""The job's half of a restart: it wishes, reports, and stops its queries after their batches."""
+"""The job's half of a restart: it requests sizes, reports, and stops its queries after their batches."""
 
 from __future__ import annotations
 
@@ -42,45 +42,45 @@ class Queries:
 
 
 @pytest.fixture
-def mail(tmp_path: Path) -> ControlChannel:
-    mail = ControlChannel(tmp_path / "restart")
-    mail.give(Order(run=2, executors=1))
-    return mail
+def channel(tmp_path: Path) -> ControlChannel:
+    channel = ControlChannel(tmp_path / "restart")
+    channel.write_order(Order(run=2, executors=1))
+    return channel
 
 
-def test_a_job_reports_its_checkpoints_with_its_first_batch(mail: ControlChannel) -> None:
+def test_a_job_reports_its_checkpoints_with_its_first_batch(channel: ControlChannel) -> None:
     queries = Queries(a=-1, b=-1)
-    watch = JobWatch(queries, mail, run=2)
+    watch = JobWatch(queries, channel, run=2)
     watch.look(10.0)
-    assert mail.report() is None
+    assert channel.report() is None
     queries.batches["b"] = 0
     watch.look(11.0)
-    report = mail.report()
+    report = channel.report()
     assert report is not None
     assert (report.run, report.works_s, report.checkpoints) == (2, 11.0, ("/cp/a", "/cp/b"))
     assert report.sinks == {"/cp/b": "/out"}
 
 
-def test_a_query_that_is_started_later_is_reported_too(mail: ControlChannel) -> None:
+def test_a_query_that_is_started_later_is_reported_too(channel: ControlChannel) -> None:
     queries = Queries(a=0)
-    watch = JobWatch(queries, mail, run=2)
+    watch = JobWatch(queries, channel, run=2)
     watch.look(10.0)
     queries.batches["b"] = -1
     watch.look(11.0)
     del queries.batches["a"]
     watch.look(12.0)
-    report = mail.report()
+    report = channel.report()
     assert report is not None
     assert (report.works_s, report.checkpoints) == (10.0, ("/cp/a", "/cp/b"))
     assert report.sinks == {"/cp/b": "/out"}
 
 
-def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(mail: ControlChannel) -> None:
+def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(channel: ControlChannel) -> None:
     queries = Queries(a=5, b=7)
-    watch = JobWatch(queries, mail, run=2)
+    watch = JobWatch(queries, channel, run=2)
     watch.look(10.0)
     assert watch.pause_s(10.0) == CALM_S
-    mail.give(Order(run=2, executors=1, drain=True))
+    channel.write_order(Order(run=2, executors=1, drain=True))
     watch.look(11.0)
     assert queries.batches == {"a": 5, "b": 7}
     assert watch.pause_s(11.0) == DRAINING_S
@@ -90,30 +90,30 @@ def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(mail: ControlC
     queries.resting = {"b"}
     watch.look(13.0)
     watch.look(14.0)
-    report = mail.report()
+    report = channel.report()
     assert report is not None
     assert report.drained_s == 13.0
 
 
-def test_an_order_for_another_process_is_not_obeyed(mail: ControlChannel) -> None:
+def test_an_order_for_another_process_is_not_obeyed(channel: ControlChannel) -> None:
     queries = Queries(a=5)
     queries.resting = {"a"}
-    mail.give(Order(run=1, executors=1, drain=True))
-    JobWatch(queries, mail, run=2).look(10.0)
+    channel.write_order(Order(run=1, executors=1, drain=True))
+    JobWatch(queries, channel, run=2).look(10.0)
     assert queries.batches == {"a": 5}
 
 
 def test_a_job_for_one_batch_is_done_when_what_it_has_started_has_ended(
-    mail: ControlChannel,
+    channel: ControlChannel,
 ) -> None:
-    mail.give(Order(run=2, executors=1, once=True))
+    channel.write_order(Order(run=2, executors=1, once=True))
     started = 0
-    watch = JobWatch(Queries(), mail, run=2, started=lambda: started)
+    watch = JobWatch(Queries(), channel, run=2, started=lambda: started)
     watch.look(10.0)
-    assert mail.report() is None
+    assert channel.report() is None
     started = 1
     watch.look(11.0)
-    report = mail.report()
+    report = channel.report()
     assert report is not None
     assert report.drained_s == 11.0
 
@@ -156,41 +156,48 @@ def test_a_query_that_does_not_drain_is_stopped_after_the_limit() -> None:
     assert session.active == []
 
 
-def actuator(mail: ControlChannel) -> RestartActuator:
+def actuator(channel: ControlChannel) -> RestartActuator:
     return RestartActuator(
-        mail, Order(run=2, executors=1), JobWatch(Queries(), mail, 2), lambda: False
+        channel, Order(run=2, executors=1), JobWatch(Queries(), channel, 2), lambda: False
     )
 
 
-def test_held_it_withdraws_the_restart_that_it_wanted(mail: ControlChannel) -> None:
-    job = actuator(mail)
+def test_held_it_withdraws_the_restart_that_it_wanted(channel: ControlChannel) -> None:
+    job = actuator(channel)
     job.rescale(Decision(target=3, reason="lag"), 10.0)
     job.hold()
-    assert mail.request(LOOP) is None
+    assert channel.request(LOOP) is None
 
 
-def test_another_target_is_wished_for_and_the_size_that_stands_takes_that_back(
-    mail: ControlChannel,
+def test_another_target_is_requested_and_the_present_size_removes_the_request(
+    channel: ControlChannel,
 ) -> None:
-    job = actuator(mail)
+    job = actuator(channel)
     assert job.rescale(Decision(target=3, reason="lag"), 10.0).phase == "growing"
-    wish = mail.request(LOOP)
-    assert wish is not None
-    assert (wish.run, wish.executors, wish.partitions, wish.reason) == (2, 3, None, "lag")
+    request = channel.request(LOOP)
+    assert request is not None
+    assert (request.run, request.executors, request.partitions, request.reason) == (
+        2,
+        3,
+        None,
+        "lag",
+    )
     assert job.rescale(Decision(target=1, reason=""), 11.0).phase == "steady"
-    assert mail.request(LOOP) is None
+    assert channel.request(LOOP) is None
 
 
-def test_state_partitions_that_bind_are_wished_for_at_the_same_size(mail: ControlChannel) -> None:
+def test_state_partitions_that_bind_are_requested_at_the_same_size(
+    channel: ControlChannel,
+) -> None:
     action = RepartitionState(4, 8, "restart it")
     decision = Decision(target=1, reason="size kept", actions=(action,))
-    stands = actuator(mail).rescale(decision, 10.0)
-    wish = mail.request(LOOP)
-    assert wish is not None
-    assert (wish.executors, wish.partitions, wish.reason) == (1, 8, f"size kept; {action}")
+    stands = actuator(channel).rescale(decision, 10.0)
+    request = channel.request(LOOP)
+    assert request is not None
+    assert (request.executors, request.partitions, request.reason) == (1, 8, f"size kept; {action}")
     assert stands.detail == "8 state partitions are requested"
 
 
-def test_a_mail_that_cannot_be_read_is_none(mail: ControlChannel) -> None:
-    (mail.folder / "order.json").write_text('{"run": ')
-    assert mail.order() is None
+def test_a_mail_that_cannot_be_read_is_none(channel: ControlChannel) -> None:
+    (channel.folder / "order.json").write_text('{"run": ')
+    assert channel.order() is None

@@ -102,7 +102,7 @@ class RunningJob:
         request = RestartRequest(
             t_s=time.time(), reason="experiment", executors=executors, partitions=partitions
         )
-        ControlChannel(self._folder / "journal" / FOLDER).leave(PERSON, request)
+        ControlChannel(self._folder / "journal" / FOLDER).write_request(PERSON, request)
 
     def _is_there(self, executors: int) -> bool:
         if self._way != "live":

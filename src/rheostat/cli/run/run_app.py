@@ -144,7 +144,7 @@ def _job(request: Request, arguments: list[str], output: OutputOptions, folder: 
     order = channel.order()
     if order is None:
         raise BadInput(f"{folder} has no order of a supervisor")
-    channel.tell(own_report(order.run))
+    channel.write_report(own_report(order.run))
     settings = replace(request.settings, journal=folder.parent, restarts=folder)
     request, batches = (
         replace(request, settings=settings, cli=None, order=order),

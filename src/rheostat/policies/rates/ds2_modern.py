@@ -129,7 +129,7 @@ class Ds2ModernAdapted(Ds2Modern):
         lag_s, size = observation.wait_s, observation.size or 1
         if not is_known(lag_s):
             return "size kept: the event-time lag is unknown"
-        # Section 3.5.4: the lag has to confirm the wish, in either direction.
+        # Section 3.5.4: the lag has to confirm the recommendation, in either direction.
         if target > size and not lag_s > self.up_lag_s:
             return (
                 f"size kept: {target} would be wanted, but the lag ({lag_s:.1f} s) is not above"

@@ -168,7 +168,7 @@ class Flink(FlinkParameters):
         )
         state: dict[str, Any] = dict(memory)
         if not same:
-            state = {"slots": p, "names": names, "since_s": now, "wishes": []}
+            state = {"slots": p, "names": names, "since_s": now, "recommendations": []}
             state |= {"up": memory.get("up"), "times": []}
             state["columns"] = {name: [[]] * 5 for name in names}
         for name, row in values.items():
@@ -223,15 +223,15 @@ class Flink(FlinkParameters):
         """Return the size, whether it is required, and why not yet."""
         # A recommendation not to scale in clears the hour, as in Flink's delayed scale down.
         if size >= p:
-            state.update(wishes=[], wished_s=None)
+            state.update(recommendations=[], recommended_s=None)
             return size, outside, "" if size > p else "true rate fits the size"
         if self.scale_down_interval_s == 0:
             return size, outside, ""
-        began_s = state["wished_s"] if state.get("wished_s") is not None else now
+        began_s = state["recommended_s"] if state.get("recommended_s") is not None else now
         recommendations = with_demand(
-            state["wishes"], now, size, outside, self.scale_down_interval_s
+            state["recommendations"], now, size, outside, self.scale_down_interval_s
         )
-        state.update(wishes=recommendations, wished_s=began_s)
+        state.update(recommendations=recommendations, recommended_s=began_s)
         # The recommendations fall, so the first is the largest of the hour.
         waited_s, (_, largest, called_for) = now - began_s, recommendations[0]
         if waited_s >= self.scale_down_interval_s:
@@ -258,6 +258,6 @@ def _evidence(demand: _Demand, p: int) -> dict[str, float | int | str | None]:
     }
     return {
         "slots": p,
-        "wished": demand.size,
+        "recommended": demand.size,
         **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
     }

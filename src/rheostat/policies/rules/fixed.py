@@ -37,6 +37,6 @@ class Fixed:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the fixed size."""
-        # Remembered: the size found first stays the wish, whoever changes the size later.
+        # The first observed size stays the target, whoever changes the size later.
         size = self.executors or memory.get("executors") or observation.size
         return Decision(target=size or 1, reason=f"fixed at {size or 1}"), {"executors": size}

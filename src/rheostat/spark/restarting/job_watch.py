@@ -82,7 +82,7 @@ class JobWatch:
         report = replace(self._report, **news)
         if news.get("drained_s") is None or self._report.drained_s is None:
             self._report = report
-            self._channel.tell(report)
+            self._channel.write_report(report)
 
 
 def own_report(run: int) -> Report:

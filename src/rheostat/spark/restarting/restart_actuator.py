@@ -51,13 +51,13 @@ class RestartActuator(Actuator):
         repartition = next((act for act in actions if isinstance(act, RepartitionState)), None)
         partitions = repartition.partitions if repartition else None
         if target == self._executors and partitions is None:
-            self._channel.withdraw(LOOP)
+            self._channel.remove_request(LOOP)
             return Rescaling(phase="steady", detail=f"{target} executors since the last start")
         reason = "; ".join((decision.reason, *map(str, actions)))
         request = RestartRequest(
             t_s=now, reason=reason, executors=target, partitions=partitions, run=self._run
         )
-        self._channel.leave(LOOP, request)
+        self._channel.write_request(LOOP, request)
         if target == self._executors:
             return Rescaling(phase="steady", detail=f"{partitions} state partitions are requested")
         phase = "growing" if target > self._executors else "shrinking"
@@ -69,7 +69,7 @@ class RestartActuator(Actuator):
 
     def hold(self) -> None:
         """Withdraw the requested restart; one that a person has requested continues."""
-        self._channel.withdraw(LOOP)
+        self._channel.remove_request(LOOP)
 
     def close(self) -> None:
         """Stop observing the job."""

@@ -80,7 +80,7 @@ def test_twenty_minutes_pass_before_the_first_decision_and_after_every_change():
     assert targets[41] > 20
 
 
-def test_scaling_in_waits_for_an_hour_and_takes_the_largest_wish_of_it():
+def test_scaling_in_waits_for_an_hour_and_takes_the_largest_recommendation_of_it():
     policy = Flink(stabilization_interval_s=0.0, metrics_window_s=60.0, catch_up_duration_s=0.0)
     script = [seen(60.0 * n, busy=0.3 if n == 30 else 0.1) for n in range(63)]
     decisions, _ = follow(policy, script)
@@ -97,7 +97,7 @@ def test_scaling_in_waits_for_an_hour_and_takes_the_largest_wish_of_it():
     )  # 10 x 0.38 / 0.7 = 5.4, until that is an hour ago
 
 
-def test_a_wish_for_as_many_or_more_starts_the_hour_anew():
+def test_a_recommendation_of_as_many_or_more_starts_the_hour_anew():
     policy = Flink(stabilization_interval_s=0.0, metrics_window_s=60.0, catch_up_duration_s=0.0)
     script = [seen(60.0 * n, busy=0.7 if n in (40, 41) else 0.1) for n in range(70)]
     assert {decision.target for decision in follow(policy, script)[0]} == {10}
@@ -211,7 +211,7 @@ def test_a_vertex_that_cannot_change_is_no_reason_to_change_another():
         )
 
     decision = last(QUICK, *(staged(20.0 * n) for n in range(4)))
-    assert (decision.target, decision.reason, decision.evidence["wished"]) == (
+    assert (decision.target, decision.reason, decision.evidence["recommended"]) == (
         10,
         "true rate within its bounds",
         11,

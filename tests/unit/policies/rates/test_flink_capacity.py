@@ -91,13 +91,13 @@ def test_the_closed_form_is_flinks_search(p_new, p, partitions, most):
     assert aligned(p_new, p, partitions, most) == next(searched, p_new)
 
 
-def test_wishes_fall_and_the_first_is_the_largest_of_the_window():
-    wishes: list[Any] = []
+def test_demands_fall_and_the_first_is_the_largest_of_the_window():
+    demands: list[Any] = []
     for t, p in [(0.0, 3), (60.0, 5), (120.0, 2), (180.0, 4)]:
-        wishes = with_demand(wishes, t, p, t == 60.0, 150.0)
-    assert wishes == [[60.0, 5, True], [180.0, 4, False]]
-    assert with_demand(wishes, 210.0, 1, True, 150.0)[0] == [60.0, 5, True]
-    assert with_demand(wishes, 211.0, 1, True, 150.0)[0] == [180.0, 4, False]
+        demands = with_demand(demands, t, p, t == 60.0, 150.0)
+    assert demands == [[60.0, 5, True], [180.0, 4, False]]
+    assert with_demand(demands, 210.0, 1, True, 150.0)[0] == [60.0, 5, True]
+    assert with_demand(demands, 211.0, 1, True, 150.0)[0] == [180.0, 4, False]
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ class Executors:
 
     def request_total(self, executors: int) -> bool:
         """Request a total; it ends no executor (``SparkContext.requestTotalExecutors``)."""
-        # No wishes for hosts: state is sent to the executors wherever they have come up.
+        # No preferred hosts: state is sent to the executors wherever they have come up.
         nothing = self._gateway.empty_map
         return bool(self._scala_context.requestTotalExecutors(executors, 0, nothing))
 

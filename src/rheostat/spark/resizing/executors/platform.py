@@ -30,9 +30,9 @@ _log = logging.getLogger("rheostat")
 FRESH_S = 1.0
 LOOK_S = 5.0
 MOST_S = 30.0
-"""While executors are lacking their pods are looked at after such a pause: after a new wish, after
-something has moved, and at most; each is half as long again as the one before. The first is short
-because Spark asks for a refused pod again every second until less is wanted of it."""
+"""Pauses between two looks at the pods while executors are missing: after a new request, after a
+change, and at most; each is 1.5 times the one before. The first is short because Spark requests a
+refused pod again every second until its target falls."""
 
 _UNREACHED = "the driver is not reached"
 _UNKNOWN = 401
@@ -132,7 +132,7 @@ class Platform:
         lost = self._losses(frozenset(registered))
         self._unregistered.note(registered)
         lacking = wanted > len(registered)
-        # A new wish is looked at without delay: what was refused before may be possible now.
+        # A new request is observed at once: what was refused before may be possible now.
         if lacking and wanted != self._wanted:
             self._looked_s, self._pause_s = float("-inf"), FRESH_S
         self._wanted = wanted
