@@ -1,4 +1,4 @@
-"""The job's half of a restart: it requests sizes, reports, and stops its queries after their batches."""
+"""The part of the job in a restart: requests, reports, and queries stopped after their batches."""
 
 from __future__ import annotations
 
