@@ -21,6 +21,9 @@ Memory: TypeAlias = Mapping[str, Any]
 """What a policy or a guard remembers between two ticks: JSON values only, so that it can be
 journaled and restored."""
 
+Places: TypeAlias = Mapping[str, Mapping[str, str]]
+"""The state partitions that each executor holds, by query: ``{"1f2e3d4c": {"3": "0-5,8"}}``."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InFlight:
@@ -323,6 +326,9 @@ class Rescaling:
     memory: Memory = field(default_factory=dict, compare=False, repr=False)
     """What the actuator remembers; the journal keeps it with that of the policy, records leave it
     out."""
+
+    places: Places = field(default_factory=dict)
+    """Where the state is, at a tick at which that is recorded: after a change, and once an hour."""
 
     def __str__(self) -> str:
         """Return phase and detail in one line; a detail may begin with the phase itself."""

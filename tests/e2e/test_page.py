@@ -80,8 +80,10 @@ def journal(folder: Path, seconds: float = 900.0, name: str = "orders") -> Folde
             price=0.05,
         )
     )
-    for record in run.records:
+    moves = {0: {"q": {"1": "0-7"}}, len(run.records) // 2: {"q": {"1": "0-3", "2": "4-7"}}}
+    for number, record in enumerate(run.records):
         read = json.loads(to_line(record))
+        read["rescaling"]["places"] = moves.get(number, {})
         read["t_s"] += begin_s
         if "observation" in read:
             read["observation"]["t_s"] = read["t_s"]
@@ -177,6 +179,11 @@ def test_a_decision_marks_its_moment_and_opens_its_evidence(browser, served, tmp
     assert "Evidence" in wait(browser, ".detail details summary").text
     marks = "return [state.mark, ...state.charts.plots.map(() => state.charts.mark)]"
     assert len({*browser.execute_script(marks)}) == 1
+    # The partitions that an executor has received are marked, and named.
+    browser.execute_script("return drawSlots(state.overview.last_t_s)")
+    until(browser, lambda: "7 from 1" in wait(browser, ".slots").text)
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".cells.state i")) == 8
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".cells.state i.moved")) == 4
     # The same with the keyboard alone.
     charts = wait(browser, ".charts")
     charts.send_keys(Keys.HOME, Keys.ENTER)

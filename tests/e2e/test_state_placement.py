@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from pyspark.sql import functions as sf
 import rheostat
 from rheostat.config import LoopOptions
 from rheostat.journal.folder import FolderJournal
+from rheostat.journal.reading import records
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone_cluster import Cluster
@@ -30,6 +32,7 @@ from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.sensing.queries.running_queries import RunningQueries
 from rheostat.spark.warming.warmup import GROUP
+from rheostat.state.places import holders_of
 from rheostat_lab.rescale.rescale_ways import Scripted
 
 pytestmark = pytest.mark.e2e
@@ -274,6 +277,12 @@ def test_state_follows_the_executors_and_the_output_is_exact(
     assert min(places.weights().values()) > 0
     handle.stop()
     queries.assert_exact()
+    # The journal has where the state was, and is short: no line where nothing moved.
+    recorded = [
+        kept.rescaling.places for _, kept in records(tmp_path / "journal") if kept.rescaling.places
+    ]
+    assert len(holders_of(recorded[-1])) == sum(PARTITIONS.values())
+    assert all(before != after for before, after in pairwise(recorded))
 
 
 @pytest.mark.thorough

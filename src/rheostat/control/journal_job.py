@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from rheostat.control.series import Bucket, columns, most_frequent, resample
 from rheostat.control.series_file import WIDTH_S
 from rheostat.journal.evidence_terms import term
 from rheostat.journal.explanation import explain, format_observation, verdict
-from rheostat.journal.reading import record_at
+from rheostat.journal.reading import newest_with, record_at
 from rheostat.journal.retention import segments
 from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Command, Start, read_events, starts_of
 from rheostat.journal.status import (
@@ -31,8 +31,11 @@ from rheostat.journal.status import (
 from rheostat.journal.summary import summarize
 from rheostat.journal.totals import DAY_S, date_of, longest_gap_s
 from rheostat.model import Record
+from rheostat.state.places import holders_of
 
-_LATE_S = 600.0
+_LATE_S = _MOVES_S = 600.0
+_PLACES_S = 3600.0 + _MOVES_S + 120.0
+"""Further back no record of the places of state is read: live jobs write one every hour."""
 _MOST_POINTS = 2000
 _MOST_DECISIONS = 500
 
@@ -118,7 +121,9 @@ class JournalJob:
     def record(self, at_s: float) -> dict[str, Any] | None:
         """Return the decision at a moment with its evidence and what each guard changed."""
         record = record_at(self.folder, at_s)
-        return None if record is None else record_json(record)
+        if record is None:
+            return None
+        return {**record_json(record), "state": _state_by_executor(self.folder, record.t_s)}
 
     def _week(self, now: float) -> dict[str, Any]:
         """Return today's saving and that of the last seven days, against both sizes."""
@@ -193,6 +198,30 @@ def record_json(record: Record) -> dict[str, Any]:
         "in_flight": asdict(observed.in_flight) if observed and observed.in_flight else None,
         "text": explain(record),
     }
+
+
+def _state_by_executor(folder: Path, t_s: float) -> dict[str, Any]:
+    """Return the state partitions of each executor at a time, and where those that it received in
+    the ten minutes before were.
+    """
+    records = newest_with(folder, b'"places":', t_s - _PLACES_S, t_s)
+    known = [(record.t_s, record.rescaling.places) for record in records]
+    if not known:
+        return {}
+    after = holders_of(known[0][1])
+    before = dict(after)
+    for (later_s, _), (_, places) in pairwise(known):
+        if later_s < t_s - _MOVES_S:
+            break
+        before |= {unit: holder for unit, holder in holders_of(places).items() if unit in after}
+    states: dict[str, Any] = {}
+    for (query, partition), executor in sorted(after.items()):
+        label = f"{query}:{partition}" if len(known[0][1]) > 1 else str(partition)
+        held = states.setdefault(executor, {"partitions": [], "received": {}})
+        held["partitions"].append(label)
+        if (sender := before[query, partition]) != executor:
+            held["received"][label] = sender
+    return states
 
 
 def _guards(record: Record) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -80,6 +81,24 @@ def record_at(folder: Path, t_s: float) -> Record | None:
             if newest is not None:
                 return newest
     return newest
+
+
+def newest_with(folder: Path, word: bytes, from_s: float, to_s: float) -> Iterator[Record]:
+    """Yield the records between two times whose lines contain a word, the newest first."""
+    for path in [*changes_files(folder), *segments(folder)][::-1]:
+        with (
+            suppress(OSError, ValueError),  # an empty file cannot be mapped
+            path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text,
+        ):
+            begin, end = bisect(file, from_s), bisect(file, to_s + 1e-6)
+            while (at := text.rfind(word, begin, end)) >= 0:
+                end = text.rfind(b"\n", 0, at) + 1
+                record = read_line(text[end : text.find(b"\n", at) + 1])
+                if record is not None:
+                    yield record
+            if begin > 0:
+                return
 
 
 def last_record(folder: Path) -> Record | None:

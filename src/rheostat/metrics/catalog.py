@@ -56,6 +56,9 @@ _FAMILIES: Mapping[str, Family] = {
         "failures by kind: the class of the exception that a tick raised, or broker_unreachable",
         ("kind",),
     ),
+    "state_moves_total": Family(
+        "counter", "state partitions that another executor holds than before, where state is placed"
+    ),
     "rows_total": Family("counter", "rows that arrived while rate and latency were known"),
     "late_rows_total": Family("counter", "of these, rows that arrived while the job was late"),
     "slot_seconds_total": Family(

@@ -21,6 +21,8 @@ from rheostat.metrics.catalog import PREFIX
 from rheostat.metrics.gauges import Gauges, finite_values
 from rheostat.model import Memory, Record
 from rheostat.signals.batch_ratio import batch_ratio
+from rheostat.state.assignment import Unit
+from rheostat.state.places import holders_of
 
 _MOST_FORECASTS = 1_000
 _LEAST_RATE = 1e-3
@@ -62,6 +64,7 @@ class RecordMetrics:
         self._batches: dict[str | None, tuple[object, ...]] = {}
         self._forecasts: deque[tuple[float, float]] = deque(maxlen=_MOST_FORECASTS)
         self._broker_up: bool | None = None
+        self._holders: dict[Unit, str] = {}
 
     def samples(self, record: Record, start: Start | None) -> tuple[Sample, ...]:
         """Return what the next record adds, with the full names of the metrics and the label
@@ -73,6 +76,7 @@ class RecordMetrics:
             self._decision(record),
             self._rescales(record),
             self._failures(record),
+            self._state_moves(record),
             self._totals_of(record, start),
             self._batch_times(record),
             self._forecast_errors(record),
@@ -120,6 +124,16 @@ class RecordMetrics:
         if up is False and self._broker_up is not False:
             yield Sample("failures_total", 1.0, {"kind": "broker_unreachable"})
         self._broker_up = self._broker_up if up is None else up
+
+    def _state_moves(self, record: Record) -> Iterator[Sample]:
+        if not (places := record.rescaling.places):
+            return
+        holders = holders_of(places)
+        moves = sum(self._holders.get(unit, to) != to for unit, to in holders.items())
+        # A partition that has no holder while it moves counts when it has one again.
+        known = {unit: to for unit, to in self._holders.items() if unit[0] in places}
+        self._holders = known | holders
+        yield Sample("state_moves_total", moves)
 
     def _totals_of(self, record: Record, start: Start | None) -> Iterator[Sample]:
         if self._totals.last_t_s is not None and record.t_s < self._totals.last_t_s:

@@ -2,6 +2,7 @@
 """The metrics of records: what each record adds."""
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -169,7 +170,12 @@ def test_every_metric_of_the_catalog_has_a_record_that_gives_it_a_value():
     }
     samples = RecordMetrics().samples(record(0, evidence={"binds": "sink"}, **everything), START)
     named = {sample.name for sample in samples}
-    later = {"failures_total", "executor_arrival_seconds", "forecast_error_ratio"}
+    later = {
+        "failures_total",
+        "executor_arrival_seconds",
+        "forecast_error_ratio",
+        "state_moves_total",
+    }
     windows = {"relative_lag_change", "gated_lag_change", "gated_lag_change_calm"}
     elsewhere = {f"rheostat_{name}" for name in later | windows | {"running_batch_seconds"}}
     assert set(FAMILIES) - named <= elsewhere | {
@@ -177,3 +183,22 @@ def test_every_metric_of_the_catalog_has_a_record_that_gives_it_a_value():
         "rheostat_true_processing_rate_rows_per_second",
     }
     assert named <= set(FAMILIES)
+
+
+def test_a_state_move_is_a_partition_that_another_executor_holds_than_before():
+    places: tuple[dict[str, dict[str, str]], ...] = (
+        {"q": {"1": "0-3"}},
+        {},
+        {"q": {"1": "0-1", "2": "2"}},
+        {"q": {"1": "0-1", "2": "2-3"}},
+        {"again": {"3": "0-3"}},
+    )
+    ticks = [record(t_s) for t_s in range(len(places))]
+    sums, values = folded(
+        [
+            replace(tick, rescaling=replace(tick.rescaling, places=of_tick))
+            for tick, of_tick in zip(ticks, places, strict=True)
+        ]
+    )
+    assert values["state_moves_total",] == [0, 1, 1, 0]
+    assert sums["state_moves_total",] == 2

@@ -317,16 +317,24 @@ async function drawSlots(t_s) {
   if (t_s === null || t_s === undefined) return;
   const record = await source.record(state.job, t_s).catch(() => null);
   if (!record || !state.job) return;
-  const names = Object.keys(record.by_executor).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  const names = [...new Set([...Object.keys(record.by_executor), ...Object.keys(record.state || {})])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const running = record.executors ?? names.length, wanted = Math.max(running, record.target ?? 0);
   const tiles = Array.from({ length: Math.min(wanted, 200) }, (_, place) => {
     if (place >= running) return h("li", { class: "off" }, "requested", h("div", { class: "cells", "aria-hidden": "true" }, cells(record.slots, 0)), "not registered yet");
     const name = names[place], sample = record.by_executor[name] || {};
     const facts = [sample.cpu === null || sample.cpu === undefined ? "CPU unknown" : `CPU ${percent(sample.cpu)}`, sample.rows_per_s ? `${number(sample.rows_per_s)} rows/s` : "", sample.lag_rows ? `lag ${number(sample.lag_rows)}` : "", sample.state_bytes ? `state ${number(sample.state_bytes / 1048576)} MiB` : ""];
-    return h("li", {}, h("b", {}, name === undefined ? "executor" : `executor ${name}`), h("div", { class: "cells", "aria-hidden": "true" }, cells(record.slots, sample.cpu ?? 0)), facts.filter(Boolean).join(" · "));
+    return h("li", {}, h("b", {}, name === undefined ? "executor" : `executor ${name}`), h("div", { class: "cells", "aria-hidden": "true" }, cells(record.slots, sample.cpu ?? 0)), facts.filter(Boolean).join(" · "), statePart(record.state?.[name]));
   });
-  const state_of = record.state_partitions ? `, ${record.state_partitions} state partitions with ${number((record.state_bytes || 0) / 1048576)} MiB` : "";
+  const state_of = record.state_partitions ? `, ${record.state_partitions} state partitions with ${number((record.state_bytes || 0) / 1048576)} MiB${record.state && Object.keys(record.state).length ? "" : ", whose executors are not recorded"}` : "";
   fill(state.parts.slots, h("div", { class: "head" }, h("h2", {}, "Executors and slots"), h("span", { class: "small soft" }, `${clock(record.t_s)}: ${executors(running)} of ${slots(record.slots)}${state_of}`)), h("ul", { class: "slots" }, tiles));
+}
+// The state partitions of an executor as cells, those that came from another one marked.
+function statePart(held) {
+  if (!held) return "";
+  const moves = Object.entries(held.received).map(([partition, sender]) => `${partition} from ${sender}`);
+  const count = held.partitions.length;
+  return [h("div", { class: "cells state", "aria-hidden": "true" }, held.partitions.map((partition) => h("i", { class: partition in held.received ? "moved" : "", title: partition }))),
+    `${count} state partition${count === 1 ? "" : "s"}${moves.length ? `; received in the last ten minutes: ${moves.slice(0, 12).join(", ")}${moves.length > 12 ? `, and ${moves.length - 12} more` : ""}` : ""}`];
 }
 const cells = (slots, cpu) => Array.from({ length: Math.min(slots || 1, 16) }, () => h("i", { style: `--full: ${Math.round(100 * Math.min(1, cpu))}%` }));
 

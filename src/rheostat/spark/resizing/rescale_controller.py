@@ -159,7 +159,9 @@ class RescaleController:
                 self._state.weigh()
             self._request = request
             self._look(request, now, due=True)
-            return dataclasses.replace(self._rescaling, memory=self._memory.to_json())
+            places = self._state.places_to_record(now)
+            memory = self._memory.to_json()
+            return dataclasses.replace(self._rescaling, memory=memory, places=places)
 
     def look(self, now: float) -> None:
         """Look for a boundary and for executors that came or went, and go a step if there is a

@@ -6,9 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from rheostat.model import Places
 from rheostat.spark.resizing.rescale_ports import Queries
 from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.state.assignment import Unit
+from rheostat.state.places import places_of
+
+PLACES_S = 3600.0
+"""So often the places are recorded although they are the same: readers look no further back."""
 
 
 class StateWatch:
@@ -22,6 +27,7 @@ class StateWatch:
         """The executor of each unit at the last look; None: unknown, or on several."""
         self.weights: Mapping[Unit, float] | None = None
         """The bytes of each unit when it was last weighed; None: all count the same."""
+        self._recorded: tuple[Places, float] = ({}, 0.0)
 
     @property
     def places(self) -> bool:
@@ -69,6 +75,16 @@ class StateWatch:
             return False
         before, self.holders = self.holders, self._placement.holders()
         return self.holders != before
+
+    def places_to_record(self, now: float) -> Places:
+        """Return where the state is, if that has changed or was returned an hour ago; else
+        nothing.
+        """
+        places, (recorded, recorded_s) = places_of(self.holders), self._recorded
+        if places == recorded and now - recorded_s < PLACES_S:
+            return {}
+        self._recorded = places, now
+        return places
 
     def send(self, units: Mapping[Unit, str], hosts: Mapping[str, str]) -> None:
         """Send units to executors."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.resizing.state.state_watch import StateWatch
+from rheostat.spark.resizing.state.state_watch import PLACES_S, StateWatch
 from rheostat.spark.sensing.queries.state_stores import Operator
 
 
@@ -65,3 +65,15 @@ def test_where_state_is_not_placed_there_is_none():
     assert not watch.look()
     assert (watch.places, watch.ranges, watch.holders, watch.weights) == (False, False, {}, None)
     assert not watch.units
+
+
+def test_the_places_are_recorded_after_a_change_and_once_an_hour():
+    world = World()
+    watch = watching(world)
+    assert watch.places_to_record(0.0) == {"q": {"1": "0-1"}}
+    assert watch.places_to_record(PLACES_S - 1) == {}
+    assert watch.places_to_record(PLACES_S) == {"q": {"1": "0-1"}}
+    watch.send({("q", 1): "2"}, {"2": "host"})
+    watch.look()
+    assert watch.places_to_record(PLACES_S + 1) == {"q": {"1": "0", "2": "1"}}
+    assert StateWatch(None).places_to_record(PLACES_S) == {}
