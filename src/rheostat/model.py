@@ -106,6 +106,10 @@ class Observation:
     """Sum over partitions of (latest offset - committed offset); of other sources the rows that no
     batch has read, converted from ``lag_counted`` where the source does not count rows."""
 
+    lag_by_source: Mapping[str, float] | None = None
+    """Rows of ``lag_rows`` by source: of Kafka by ``topic/partition``, as far as ``topic/others``
+    does not sum them up; without ``kafka=`` those at the planning of the last batch."""
+
     lag_counted: float | None = None
     """The backlog as its source counts it, in ``lag_unit``; absent with Kafka."""
 

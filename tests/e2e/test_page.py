@@ -87,6 +87,7 @@ def journal(folder: Path, seconds: float = 900.0, name: str = "orders") -> Folde
         read["t_s"] += begin_s
         if "observation" in read:
             read["observation"]["t_s"] = read["t_s"]
+        read["observation"]["lag_by_source"] = {"orders/3": 400.0, "orders/others": 27.0}
         kept.append(from_line(json.dumps(read)), {})
     return kept
 
@@ -184,6 +185,8 @@ def test_a_decision_marks_its_moment_and_opens_its_evidence(browser, served, tmp
     until(browser, lambda: "7 from 1" in wait(browser, ".slots").text)
     assert len(browser.find_elements(By.CSS_SELECTOR, ".cells.state i")) == 8
     assert len(browser.find_elements(By.CSS_SELECTOR, ".cells.state i.moved")) == 4
+    browser.find_element(By.XPATH, "//summary[contains(., 'by source')]").click()
+    assert browser.find_element(By.XPATH, "//tr[th='orders/3']/td").text == "400"
     # The same with the keyboard alone.
     charts = wait(browser, ".charts")
     charts.send_keys(Keys.HOME, Keys.ENTER)

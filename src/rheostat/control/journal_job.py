@@ -193,6 +193,8 @@ def record_json(record: Record) -> dict[str, Any]:
         }
         if observed
         else {},
+        "lag_rows": observed.lag_rows if observed else None,
+        "lag_by_source": observed.lag_by_source if observed else None,
         "state_partitions": observed.state_partitions if observed else None,
         "state_bytes": observed.state_bytes if observed else None,
         "in_flight": asdict(observed.in_flight) if observed and observed.in_flight else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _SCALARS = tuple(
-    name
-    for name in Observation.__slots__
-    if name not in ("inputs", "batch_parts_s", "in_flight", "stages", "by_executor", "t_s")
+    field.name
+    for field in fields(Observation)
+    if str(field.type).startswith(("int", "float", "str", "bool")) and field.name != "t_s"
 )
 
 

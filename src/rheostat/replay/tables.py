@@ -71,9 +71,8 @@ def _is_at_most_0(cell: object) -> bool:
 
 
 FIELDS = tuple(field.name for field in fields(Observation))
-_KINDS = {field.name: str(field.type).split(" ")[0] for field in fields(Observation)}
+KINDS = {field.name: str(field.type).split(" ")[0] for field in fields(Observation)}
 _ABSENT = frozenset({"nan", "null", "none", "na", "n/a"})
-_MAPS = frozenset({"inputs", "batch_parts_s", "by_executor"})
 
 
 def observation_of(cells: Mapping[str, Any], names: Mapping[str, str], where: str) -> Observation:
@@ -102,7 +101,7 @@ def observation_of(cells: Mapping[str, Any], names: Mapping[str, str], where: st
 
 
 def _value(name: str, cell: Any, column: str, where: str) -> Any:
-    kind = _KINDS[name]
+    kind = KINDS[name]
     text = cell.strip().lower() if isinstance(cell, str) else None
     if cell is None or text == "" or (isinstance(cell, float) and math.isnan(cell)):
         return None
@@ -146,7 +145,7 @@ def _nested(name: str, cell: Any, column: str, where: str) -> Any:
         raise BadInput(
             f"{where}: {column} must be JSON, but it is {str(cell)[:80]!r} ({error})"
         ) from None
-    if name in _MAPS and isinstance(value, list):  # a map of Arrow is a list of pairs
+    if "Mapping" in KINDS[name] and isinstance(value, list):  # a map of Arrow is a list of pairs
         value = (
             dict(value)
             if all(isinstance(pair, list) and len(pair) == 2 for pair in value)

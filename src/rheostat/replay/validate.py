@@ -10,7 +10,7 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Observation
-from rheostat.replay.tables import FIELDS
+from rheostat.replay.tables import FIELDS, KINDS
 from rheostat.signals.true_rates import check_graph
 
 _FLAGS = frozenset(field.name for field in fields(Observation) if "bool" in str(field.type))
@@ -133,15 +133,7 @@ def _check_numbers(column: str, value: Any, where: str, signed: bool = False) ->
 
 
 def _is_number_expected(column: str) -> bool:
-    return column in FIELDS and column not in (
-        "application",
-        "query",
-        "inputs",
-        "batch_parts_s",
-        "in_flight",
-        "stages",
-        "by_executor",
-    )
+    return KINDS.get(column) in ("int", "float", "bool")
 
 
 def _items(value: Any) -> Iterable[tuple[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from rheostat.model import Observation, Stage
@@ -28,15 +28,11 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         # The name of the slowest query would be wrong for sums over all of them.
         query=None,
         input_rows_per_s=_sum(q.input_rows_per_s for q in queries),
-        inputs={
-            f"{q.query}/{source}": rate
-            for q in queries
-            for source, rate in (q.inputs or {}).items()
-        }
-        or None,
+        inputs=_named((q, q.inputs) for q in queries),
         processed_rows_per_s=_sum(q.processed_rows_per_s for q in queries),
         output_rows_per_s=_sum(q.output_rows_per_s for q in queries),
         lag_rows=_sum(q.lag_rows for q in queries),
+        lag_by_source=_named((q, q.lag_by_source) for q in queries),
         # Bytes of one query and files of another have no sum.
         lag_counted=None,
         lag_unit=None,
@@ -56,6 +52,17 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
             default=None,
         ),
     )
+
+
+def _named(
+    maps: Iterable[tuple[Observation, Mapping[str, float] | None]],
+) -> dict[str, float] | None:
+    named = {
+        f"{query.query}/{source}": rows
+        for query, by_source in maps
+        for source, rows in (by_source or {}).items()
+    }
+    return named or None
 
 
 def _batches_meanwhile(slowest: Observation, query: Observation) -> float:

@@ -19,6 +19,19 @@ def lag_rows(latest: Offsets, committed: Offsets) -> int | None:
     return sum(max(0, offset - committed.get(partition, 0)) for partition, offset in latest.items())
 
 
+def lag_by_partition(latest: Offsets, committed: Offsets, most: int = 8) -> dict[str, float]:
+    """Return the lag by ``topic/partition``, of ``most`` partitions with the most, and that of all
+    others of a topic as ``topic/others``; those without lag are left out.
+    """
+    lags = {place: offset - committed.get(place, 0) for place, offset in latest.items()}
+    ordered = sorted((place for place, rows in lags.items() if rows > 0), key=lags.__getitem__)
+    by_name: dict[str, float] = {}
+    for rank, (topic, partition) in enumerate(reversed(ordered)):
+        name = f"{topic}/{partition if rank < most else 'others'}"
+        by_name[name] = by_name.get(name, 0.0) + lags[topic, partition]
+    return by_name
+
+
 def lag_rows_upper(lags_by_task: Iterable[Sequence[int]]) -> int:
     """Return the sum over source tasks of largest lag x partitions (Varga et al., eq. 2)."""
     return sum(max(lags) * len(lags) for lags in lags_by_task if lags)

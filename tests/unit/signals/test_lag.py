@@ -1,7 +1,15 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rheostat.model import Observation
-from rheostat.signals.lag import lag_rows, lag_rows_upper, littles_law_s, queued_rows
+from rheostat.signals.lag import (
+    lag_by_partition,
+    lag_rows,
+    lag_rows_upper,
+    littles_law_s,
+    queued_rows,
+)
 
 
 def test_lag_is_summed_over_partitions():
@@ -59,3 +67,21 @@ def test_rows_that_were_not_counted_follow_from_their_wait(rows, wait, rate, exp
         queued_rows(Observation(t_s=0.0, lag_rows=rows, lag_s=wait, input_rows_per_s=rate))
         == expected
     )
+
+
+@given(
+    st.dictionaries(st.tuples(st.sampled_from("ab"), st.integers(0, 40)), st.integers(0, 9)),
+    st.integers(0, 9),
+)
+def test_the_lag_by_partition_sums_up_to_the_lag_however_many_partitions_there_are(latest, read):
+    committed = {partition: min(read, offset) for partition, offset in latest.items()}
+    by_name = lag_by_partition(latest, committed)
+    assert sum(by_name.values()) == (lag_rows(latest, committed) or 0)
+    assert len(by_name) <= 10
+    assert all(rows > 0 for rows in by_name.values())
+
+
+def test_the_partitions_with_the_most_lag_are_named():
+    latest = {("orders", number): number for number in range(11)}
+    by_name = lag_by_partition(latest, {}, most=2)
+    assert by_name == {"orders/10": 10, "orders/9": 9, "orders/others": 36}

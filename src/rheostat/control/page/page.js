@@ -145,7 +145,7 @@ async function showJob(job) {
   state.parts = {
     health: h("section", { class: "card health", "aria-live": "polite" }), figures: h("dl", { class: "figures" }), sections: h("div", { class: "stack" }), more: h("div", { class: "stack" }),
     ranges: h("div", { class: "ranges", role: "group", "aria-label": "Time range" }), charts: h("div", { class: "charts" }), note: h("p", { class: "small soft" }),
-    log: h("ol", { class: "log" }), slots: h("section", { class: "card" }), money: h("section", { class: "card" }), facts: h("details", { class: "card" }),
+    log: h("ol", { class: "log" }), slots: h("section", { class: "card" }), money: h("section", { class: "card" }), lags: h("details", { class: "card" }), facts: h("details", { class: "card" }),
   };
   const p = state.parts;
   const detailed = h("input", { type: "checkbox", checked: true, onchange: () => refreshSeries() });
@@ -160,7 +160,7 @@ async function showJob(job) {
       h("section", { class: "card" }, h("div", { class: "head" }, h("h2", {}, "Decisions"), h("label", { class: "small soft" }, kept, " why nothing changed")), p.log)),
     h("div", { class: "two" }, p.slots, p.money),
     state.can.whatif ? whatIf() : "",
-    p.more, p.facts,
+    p.lags, p.more, p.facts,
     h("footer", {}, frozen ? `Recorded by Rheostat ${frozen.version}; times are those of this computer.` : "Times are those of this computer. Drag in a chart to zoom, double-click to go back; arrow keys move the marked moment."));
   state.charts = new Charts(p.charts, {
     label: "Charts on one time axis; arrow keys move the marked moment, Enter opens its decision",
@@ -317,6 +317,7 @@ async function drawSlots(t_s) {
   if (t_s === null || t_s === undefined) return;
   const record = await source.record(state.job, t_s).catch(() => null);
   if (!record || !state.job) return;
+  drawLags(record);
   const names = [...new Set([...Object.keys(record.by_executor), ...Object.keys(record.state || {})])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const running = record.executors ?? names.length, wanted = Math.max(running, record.target ?? 0);
   const tiles = Array.from({ length: Math.min(wanted, 200) }, (_, place) => {
@@ -327,6 +328,15 @@ async function drawSlots(t_s) {
   });
   const state_of = record.state_partitions ? `, ${record.state_partitions} state partitions with ${number((record.state_bytes || 0) / 1048576)} MiB${record.state && Object.keys(record.state).length ? "" : ", whose executors are not recorded"}` : "";
   fill(state.parts.slots, h("div", { class: "head" }, h("h2", {}, "Executors and slots"), h("span", { class: "small soft" }, `${clock(record.t_s)}: ${executors(running)} of ${slots(record.slots)}${state_of}`)), h("ul", { class: "slots" }, tiles));
+}
+function drawLags(record) {
+  const entries = Object.entries(record.lag_by_source || {});
+  const rows = entries.map(([name, rows]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "n" }, number(rows))));
+  const open = state.parts.lags.open;
+  fill(state.parts.lags, h("summary", {}, `Backlog by source and partition at ${clock(record.t_s)}`),
+    rows.length ? h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Source or topic/partition"), h("th", { scope: "col", class: "n" }, "Rows"))), h("tbody", {}, rows))
+      : h("p", { class: "soft" }, record.lag_rows === 0 ? "No row waits." : "It is not recorded for this moment."));
+  state.parts.lags.open = open;
 }
 // The state partitions of an executor as cells, those that came from another one marked.
 function statePart(held) {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from rheostat.model import Observation
-from rheostat.signals.lag import Offsets, lag_rows, littles_law_s
+from rheostat.signals.lag import Offsets, lag_by_partition, lag_rows, littles_law_s
 from rheostat.signals.latency import ArrivalCurve, Points, Wait, mean_s, with_point
 from rheostat.signals.statistics.windows import growth_per_s
 from rheostat.spark.sensing.queries.in_flight import in_flight
@@ -99,7 +99,7 @@ class QueryTracker:
         # A source with a backlog is not at rest, whatever its last event reports.
         idle = at_rest and not cut_off and not any(view.waits for view in others)
         rate = self._rate(batch, idle)
-        kafka = self._kafka_view(batch, self._lag_rows(batch, latest, rate, now), rate, now)
+        kafka = self._kafka_view(batch, latest, rate, now)
         sources = SourceViews.of(kafka if batch.committed else None, others)
         rate = rate if sources.rate is None else sources.rate
         rows, wait, backlog = sources.lag_rows, sources.wait, sources.backlog
@@ -111,6 +111,7 @@ class QueryTracker:
             processed_rows_per_s=None if at_rest or cut_off else _per_s(batch.rows, batch),
             output_rows_per_s=None if at_rest or cut_off else _per_s(batch.output_rows, batch),
             lag_rows=rows,
+            lag_by_source=sources.by_source or None,
             lag_rows_upper=rows,  # a task of the Kafka source reads one partition: the bound is the sum  # noqa: E501
             lag_s=wait.oldest_s if wait else None,
             lag_mean_s=wait.mean_s if wait else None,
@@ -221,9 +222,10 @@ class QueryTracker:
         return ArrivalCurve(points).waits(rows, now)
 
     def _kafka_view(
-        self, batch: ReportedBatch, rows: float | None, rate: float | None, now: float
+        self, batch: ReportedBatch, latest: Offsets | None, rate: float | None, now: float
     ) -> SourceView:
         """Return what all Kafka sources of the query report together."""
+        rows = self._lag_rows(batch, latest, rate, now)
         # Sums of offsets number the rows as the arrival curve does, whatever their partitions.
         end_row = sum(batch.committed.values())
         first_row = end_row - batch.kafka_rows
@@ -231,6 +233,7 @@ class QueryTracker:
         return SourceView(
             rate=rate,
             lag_rows=rows,
+            by_source=lag_by_partition(latest, batch.committed) if latest and rows else {},
             wait=self._wait(batch, rows, rate, now),
             latency_s=mean_s(spreads),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from rheostat.signals.application import fold
@@ -27,6 +27,7 @@ class SourceView:
 
     rate: float | None = None
     lag_rows: float | None = None
+    by_source: Mapping[str, float] = field(default_factory=dict)
     backlog: Amount | None = None
     wait: Wait | None = None
     latency_s: float | None = None
@@ -70,7 +71,8 @@ class SourceTracker:
             self._failed = True
             return SourceView()
         self._failed = False
-        return self._view(backlog, batch, now) if backlog else SourceView()
+        name = str(source.get("description"))
+        return self._view(name, backlog, batch, now) if backlog else SourceView()
 
     def _count(self, source: Source) -> None:
         """Count what the batch read, and the batches that no tick has observed."""
@@ -86,7 +88,7 @@ class SourceTracker:
             )
         self._end = end
 
-    def _view(self, backlog: Backlog, batch: ReportedBatch, now: float) -> SourceView:
+    def _view(self, name: str, backlog: Backlog, batch: ReportedBatch, now: float) -> SourceView:
         amount, wait_s = backlog.amount, backlog.wait_s
         reported = Wait(wait_s, wait_s / 2) if wait_s is not None else None
         if amount is None:
@@ -102,9 +104,11 @@ class SourceTracker:
         ratio = 1.0 if amount.unit == "rows" else self._ratio.ratio
         left, curve = amount.value + since, ArrivalCurve(points)
         spreads = curve.latencies(self._read_before, self._read, batch.commit_s)
+        rows = None if ratio is None and left else left * (ratio or 0.0)
         return SourceView(
             rate=None if ratio is None or rate is None else rate * ratio,
-            lag_rows=None if ratio is None and left else left * (ratio or 0.0),
+            lag_rows=rows,
+            by_source={name: rows} if rows else {},
             backlog=Amount(left, amount.unit),
             wait=reported or curve.waits(left, now),
             latency_s=mean_s(spreads),
@@ -133,6 +137,11 @@ class SourceViews:
     def lag_rows(self) -> float | None:
         """The backlog of all sources."""
         return fold((view.lag_rows for view in self.views), sum)
+
+    @property
+    def by_source(self) -> dict[str, float]:
+        """The rows that wait, by source and partition."""
+        return {name: rows for view in self.views for name, rows in view.by_source.items()}
 
     @property
     def backlog(self) -> Amount | None:

@@ -163,6 +163,7 @@ def test_rates_of_the_last_batch_and_lag_from_the_broker(batch):
     (seen,) = sensor.observe(1002.0)
     assert broker.asked == [["bids"], ["bids"]]
     assert (seen.input_rows_per_s, seen.lag_rows, seen.lag_s) == (100.0, 150, 2.0)
+    assert seen.lag_by_source == {"bids/0": 150}
     assert seen.lag_mean_s == pytest.approx((50 * 1.5 + 100 * 0.5) / 150)
     assert (seen.batch_s, seen.batch_rows, seen.processed_rows_per_s, seen.trigger_s) == (
         0.5,

@@ -69,7 +69,7 @@ def test_bytes_become_rows_by_what_the_batches_have_read(observed):
     for second in range(1, 8):
         reader.newest += 100
         view = job.at(1001.0 + second)
-    assert view.lag_rows == 70
+    assert (view.lag_rows, view.lag_by_source) == (70, {"X[a]": 70})
     assert view.input_rows_per_s == pytest.approx(10.0)
     assert view.lag_s == pytest.approx(7.0)
 
