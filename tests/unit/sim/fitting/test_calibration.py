@@ -9,11 +9,12 @@ import pytest
 
 from rheostat.cli.app import run as command
 from rheostat.errors import BadInput
-from rheostat.model import Observation
+from rheostat.model import Observation, Slo
 from rheostat.replay import recording
 from rheostat.replay.validate import Moment
-from rheostat.sim.fitting.batch_fit import start_s
-from rheostat.sim.fitting.calibration import calibrate
+from rheostat.sim.fitting.batch_fit import fit, start_s
+from rheostat.sim.fitting.calibration import calibrate, forced
+from rheostat.sim.fitting.counterfactual import outcome
 from rheostat.sim.fitting.recorded_run import Recorded, recorded
 from rheostat.sim.spark.machine_pace import Pace
 
@@ -50,6 +51,18 @@ def test_a_fit_finds_the_batch_times_of_the_plant_that_made_the_run(run: Recorde
     assert found.parameters.usl_sigma < 0.1
     assert len(found.sizes) > 2
     assert found.notes == ()
+
+
+def test_the_spread_of_batch_times_does_not_make_the_fitted_job_slower(run: Recorded) -> None:
+    spread = tuple(
+        replace(batch, batch_s=batch.batch_s * (1.3 if number % 2 else 0.7))
+        for number, batch in enumerate(run.batches)
+    )
+    fitted = fit(run, spread)
+    quiet_s, noisy_s = (
+        outcome(forced(fitted, run, seed).ledger(), run, Slo()).latency_mean_s for seed in (None, 0)
+    )
+    assert noisy_s == pytest.approx(quiet_s, rel=0.05)
 
 
 def test_the_held_out_part_is_never_read_by_the_fit(run: Recorded) -> None:
