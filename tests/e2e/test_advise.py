@@ -7,7 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.fs
 import pytest
+from tests.e2e.s3_here import BUCKET, needs_s3, object_store
+from tests.unit.replay.event_logs.written_log import written_log
+
+from rheostat.machine.free_ports import LOOPBACK
 
 pytest.importorskip("pandas", reason="comes with the extra sim")
 pytestmark = pytest.mark.e2e
@@ -64,3 +69,34 @@ def test_the_batches_of_a_real_log_are_read_and_judged(
     assert row["malformed"] == 0
     assert row["advice"] is not None, row["cannot"]
     assert row["advice"]["sizes"] == [1]
+
+
+@needs_s3
+def test_many_logs_of_an_object_store_are_one_row_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "advice.json"
+    with object_store(tmp_path) as store:
+        settings = {
+            "ACCESS_KEY_ID": "nobody",
+            "SECRET_ACCESS_KEY": "nothing",
+            "REGION": "us-east-1",
+        }
+        for name, value in (settings | {"ENDPOINT_URL": store.url}).items():
+            monkeypatch.setenv(f"AWS_{name}", value)
+        monkeypatch.setenv("NO_PROXY", LOOPBACK)
+        bucket, _ = pyarrow.fs.FileSystem.from_uri(f"s3://{BUCKET}")
+        for number in range(40):
+            batches = 3 + 40 * (number == 20)
+            log = "\n".join(written_log(lambda t_s: 100.0 + t_s, batches)).replace(
+                "app-1", f"a{number}"
+            )
+            with bucket.open_output_stream(f"{BUCKET}/logs/a{number}") as file:
+                file.write(log.encode())
+        command = ["advise", f"s3a://{BUCKET}/logs", "--master", "local[1]", "--out", str(out)]
+        words = [sys.executable, "-m", "rheostat", *command]
+        subprocess.run(words, check=True, timeout=240, capture_output=True)
+    rows = {row["application"]: row for row in json.loads(out.read_text())["queries"]}
+    assert set(rows) == {f"a{number}" for number in range(40)}
+    assert [name for name, row in rows.items() if row["advice"]] == ["a20"]
+    assert all("the recording shows" in row["cannot"] for row in rows.values() if row["cannot"])

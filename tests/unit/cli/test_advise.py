@@ -27,8 +27,10 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
         "sizes": [2],
         "slots_per_executor": 1,
         "confidence": "good",
+        "fixed_s": 0.5,
     }
     facts = {
+        "in_time_bounds": None,
         "queries_sharing": 1,
         "dynamic_allocation": False,
         "state_partitions": None,
@@ -63,6 +65,12 @@ def test_the_ranking_begins_with_what_saves_most_and_states_the_total(
     assert shown.index("shop/large") < shown.index("shop/small") < shown.index("shop/late")
     assert "shop cannot be judged: it has no streaming query" in shown
     assert json.loads((tmp_path / "out.json").read_text())["saved_slot_hours"] == 9.0
+
+
+def test_bounds_stand_for_a_latency_that_is_unknown():
+    bounded = row("files", 2.0, 0.5)
+    bounded["facts"]["in_time_bounds"] = (0.4, 0.9)
+    assert command._cells(bounded)[1] == "40% to 90%"
 
 
 def test_earlier_advice_is_compared_with_what_is_paid_now(tmp_path):
@@ -119,6 +127,9 @@ def test_the_page_is_a_list_that_opens_the_charts_of_each_query(monkeypatch, tmp
     ]
     assert frozen["pages"]["0"]["overview"]["name"] == "shop/orders"
     assert len(frozen["pages"]["0"]["series"]["t"]) > 30
+    (facts,) = (line for line in frozen["list"]["lines"] if "shop/orders: batches 60, rows" in line)
+    assert "busy slot-hours" in facts
+    assert "starts 1, failures 0, failed tasks 0" in facts
     assert any("none cannot be judged: it is empty" in line for line in frozen["list"]["lines"])
     assert "KafkaV2" not in page
     assert len(page) < 400_000

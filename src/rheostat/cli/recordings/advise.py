@@ -225,7 +225,7 @@ def _show(answer: Mapping[str, Any]) -> None:
         console.print(_title(answer))
         table = plain_table(*COLUMNS)
         for row in judged:
-            table.add_row(escape(_label(row)), *map(escape, _cells(row["advice"])))
+            table.add_row(escape(_label(row)), *map(escape, _cells(row)))
         console.print(table)
     for row in judged:
         for line in _advice_lines(row, answer["saved_money"] is not None):
@@ -256,8 +256,8 @@ def _write_page(answer: Mapping[str, Any], file: Path) -> None:
     queries = [
         {
             "label": _label(row),
-            "cells": _cells(row["advice"]) if row["advice"] else [""] * (len(COLUMNS) - 1),
-            "lines": _advice_lines(row)
+            "cells": _cells(row) if row["advice"] else [""] * (len(COLUMNS) - 1),
+            "lines": [_facts_line(row), *_advice_lines(row)]
             if row["advice"]
             else [f"{_label(row)} cannot be judged: {row['cannot']}"],
             "recording": row["recording"],
@@ -281,12 +281,37 @@ def _label(row: Mapping[str, Any]) -> str:
     return "/".join(filter(None, (row["name"] or row["application"], row["query"])))
 
 
-def _cells(advice: Mapping[str, Any]) -> list[str]:
-    recorded, fixed = advice["recorded"], advice["fixed"]
-    late, saved = recorded["late_share"], advice["saved_share"]
+def _facts_line(row: Mapping[str, Any]) -> str:
+    facts, advice = row["facts"], row["advice"]
+    parts = {
+        "batches": facts["batches"],
+        "rows": facts["rows"],
+        "fixed cost of a batch (s)": advice["fixed_s"],
+        "busy slot-hours": facts["busy_slot_hours"],
+        "longest over median task": facts["skew_median"],
+        "trigger (s)": facts["trigger_s"],
+        "state (MB)": facts["state_bytes"] and facts["state_bytes"] / 1e6,
+        "starts": facts["starts"],
+        "failures": facts["failures"],
+        "failed tasks": facts["failed_tasks"],
+    }
+    known = (f"{name} {value:,.4g}" for name, value in parts.items() if value is not None)
+    return f"{_label(row)}: {', '.join(known)}"
+
+
+def _in_time(row: Mapping[str, Any]) -> str:
+    late, bounds = row["advice"]["recorded"]["late_share"], row["facts"]["in_time_bounds"]
+    if bounds:
+        return f"{bounds[0]:.0%} to {bounds[1]:.0%}"
+    return "unknown" if late is None else f"{1 - late:.1%}"
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    advice = row["advice"]
+    recorded, fixed, saved = advice["recorded"], advice["fixed"], advice["saved_share"]
     return [
         f"{recorded['slot_hours']:,.2f}",
-        "unknown" if late is None else f"{1 - late:.1%}",
+        _in_time(row),
         "none" if fixed is None else f"{advice['fixed_executors']}: {fixed['slot_hours']:,.2f}",
         _simulated(advice["simple"]),
         _simulated(advice["policy"]),

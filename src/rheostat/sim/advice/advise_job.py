@@ -5,14 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from rheostat.errors import BadInput
 from rheostat.journal.record import to_line
 from rheostat.model import Limits, Observation, Record, Rescaling, Slo
-from rheostat.replay.event_logs.application_log import ApplicationLog, QueryLog, read_log
+from rheostat.replay.event_logs.application_log import (
+    ApplicationLog,
+    Progress,
+    QueryLog,
+    read_log,
+)
 from rheostat.replay.event_logs.log_files import LogFiles, lines
-from rheostat.replay.event_logs.log_recording import moments, query_name, trigger_s
+from rheostat.replay.event_logs.log_recording import (
+    arrival_curve,
+    moments,
+    query_name,
+    trigger_s,
+)
 from rheostat.replay.validate import Moment
 from rheostat.sim.advice.query_advice import advise
 
@@ -139,7 +150,7 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
         spark=read.spark,
         running=log.running,
         malformed=read.malformed,
-        facts=facts(read, query),
+        facts=facts(read, query, request.slo.latency_s),
         advice=advice,
         cannot=cannot,
         recording=_lines(recording) if request.with_recordings else (),
@@ -174,15 +185,34 @@ def _together(query: QueryLog, other: QueryLog) -> bool:
     return overlap_s > (end_s - begin_s) / 2
 
 
-def facts(read: ApplicationLog, query: QueryLog) -> dict[str, Any]:
+def in_time_bounds(batches: Sequence[Progress], slo_s: float) -> tuple[float, float] | None:
+    """Return bounds of the share of rows that batches committed within an objective.
+
+    A row waits at least for its own batch, and no longer than from the begin of the batch before
+    where each batch takes all that has arrived.
+    """
+    rows = sum(batch.rows for _, batch in pairwise(batches))
+    if not rows:
+        return None
+    longest = (
+        late.rows for early, late in pairwise(batches) if late.end_s - early.begin_s <= slo_s
+    )
+    shortest = (batch.rows for _, batch in pairwise(batches) if batch.batch_s <= slo_s)
+    return sum(longest) / rows, sum(shortest) / rows
+
+
+def facts(read: ApplicationLog, query: QueryLog, slo_s: float) -> dict[str, Any]:
     """Return what a log shows of a query without any model."""
     batches = [event for event in query.progress if event.rows]
     tasks = [batch.tasks for batch in batches if batch.tasks]
     known = [batch for batch in batches if batch.latest]
+    measured = arrival_curve(query.progress).measured
     skews = sorted(task.max_s / task.median_s for task in tasks if task.median_s)
     return {
         "batches": len(batches),
         "rows": sum(batch.rows for batch in batches),
+        "busy_slot_hours": sum(task.busy_s for task in tasks) / 3600 if tasks else None,
+        "in_time_bounds": None if measured else in_time_bounds(batches, slo_s),
         "starts": query.starts,
         "failures": len(query.failures),
         "failed_tasks": read.failed_tasks,

@@ -72,6 +72,9 @@ class QueryAdvice:
     """What binds up to the largest batch, by the rules of ``rheostat doctor``; None where too few
     batches show it."""
 
+    fixed_s: float
+    """Fitted cost of a batch without rows."""
+
     confidence: str
     """``good``, ``fair`` or ``low``, and why it is not better."""
 
@@ -120,14 +123,17 @@ def advise(recording: Recording, slo: Slo, limits: Limits | None = None) -> Quer
         simple=min(kept, key=lambda other: other.slot_hours, default=None),
         saved_share=_saved(policy, measured),
         binding=_binding(run),
-        confidence=confidence(judged, off, len(judged.sizes)),
+        fixed_s=fitted.parameters.fixed_s,
+        confidence=confidence(
+            judged, off, any(now.latency_s is not None for now in run.observations)
+        ),
         batch_error=judged.held_out.batch_s_median,
         deviation=off,
         notes=judged.notes,
     )
 
 
-def confidence(judged: Calibration, off: Deviation, sizes: int) -> str:
+def confidence(judged: Calibration, off: Deviation, measured: bool) -> str:
     """Return how far the advice can be trusted, in a word and the reason why it is not better."""
     error = judged.held_out.batch_s_median
     late = abs(off.late_share or 0.0)
@@ -137,7 +143,9 @@ def confidence(judged: Calibration, off: Deviation, sizes: int) -> str:
         return f"low: the simulation misses the recorded share of late rows by {late:.1%}"
     if error > GOOD:
         return f"fair: batch times are predicted with an error of {error:.0%} at the median"
-    if sizes == 1:
+    if not measured:
+        return "fair: append times are unknown, so latency follows from the times of batches"
+    if len(judged.sizes) == 1:
         return "fair: only one size was recorded, so how work spreads over others is assumed"
     return "good"
 

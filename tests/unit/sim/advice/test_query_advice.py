@@ -93,3 +93,19 @@ def test_a_recording_of_no_rows_is_refused():
     log = read_log("file", log_of(day, batches=4))
     with pytest.raises(BadInput):
         advise({"q": moments(log, log.queries["q-1"])}, Slo(latency_s=10.0))
+
+
+def test_where_append_times_are_unknown_batches_bound_the_rows_in_time(tmp_path):
+    """Batches last 0.6 s and follow each other, so that a row waits at most two of them."""
+    known = list(written_log(lambda t_s: 100.0, 40))
+    lines = [line.replace('"latestOffset":{', '"otherOffset":{') for line in known]
+    log = written(tmp_path, "app-1", lines)
+    bounds = {}
+    for slo_s in (0.1, 0.8, 5.0):
+        (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=slo_s)))
+        bounds[slo_s] = row.facts["in_time_bounds"]
+    assert row.advice is not None
+    assert row.advice["confidence"].startswith("fair: append times are unknown")
+    assert bounds == {0.1: (0.0, 0.0), 0.8: (0.0, 1.0), 5.0: (1.0, 1.0)}
+    (row,) = rows_of(written(tmp_path, "app-2", known), Request(place="", slo=Slo(latency_s=5.0)))
+    assert row.facts["in_time_bounds"] is None
