@@ -17,6 +17,7 @@ from rheostat_lab.matrix.played_run import PlayedRun
 from rheostat_lab.matrix.policy_table import sentences, table
 from rheostat_lab.matrix.prediction_table import prediction_table
 from rheostat_lab.matrix.scatter_plot import scatter
+from rheostat_lab.matrix.simulated_runs import simulated_runs, simulation_table
 
 ROOT = Path(__file__).parents[1]
 EVIDENCE = ROOT / "docs" / "evidence"
@@ -49,8 +50,12 @@ def main(name: str, folder: Path) -> None:
     spec = spec_of(MatrixSpec, path, values_of(path))
     runs = read_runs(spec, folder / name)
     text = page.read_text(encoding="utf-8")
-    for mark, part in parts(spec, runs).items():
+    simulated = simulation_table(simulated_runs(spec, folder / name, runs))
+    simulation = "\n".join(simulated or ["Fewer than two runs of a query."])
+    for mark, part in {**parts(spec, runs), "simulation": simulation}.items():
         begin, end = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
+        if begin not in text:
+            continue
         before, rest = text.split(begin)
         text = f"{before}{begin}\n\n{part}\n\n{end}{rest.split(end)[1]}"
     page.write_text(text, encoding="utf-8")

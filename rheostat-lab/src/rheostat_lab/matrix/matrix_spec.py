@@ -117,6 +117,8 @@ class MatrixSpec:
     def demo(self, cell: Cell, out: Path) -> Demo:
         """Return a run as the demo takes it; raises BadInput for what it refuses."""
         low, high = self.limits
+        if cell.policy == "fixed":  # it has its size from the start, as a user would have it
+            low = cell.parameters.get("executors") or low
         return Demo(
             query=cell.query,
             workload=self.loads[cell.load],

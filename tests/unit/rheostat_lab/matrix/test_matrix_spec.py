@@ -59,6 +59,12 @@ def test_a_run_is_a_demo_under_its_load_and_seed() -> None:
     assert (demo.seconds, demo.max_executors, demo.slo.latency_s) == (240, 8, 5)
 
 
+def test_a_fixed_size_is_there_from_the_start() -> None:
+    fixed = spec(policies=[{"policy": "fixed", "set": {"executors": 3}}])
+    demo = fixed.demo(next(fixed.cells()), Path("out"))
+    assert (demo.min_executors, demo.max_executors) == (3, 4)
+
+
 def test_dynamic_allocation_is_an_entry_among_the_policies() -> None:
     tuned = {"policy": "spark-dynamic-allocation", "set": {"executorIdleTimeout": "5s"}}
     cells = list(spec(policies=["spark-dynamic-allocation", tuned]).cells())

@@ -1,0 +1,136 @@
+"""Each real run again in simulation, on a plant that was calibrated on another run of its query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from statistics import median
+
+from rheostat.errors import BadInput
+from rheostat.guards import guards_of
+from rheostat.policies.registry import create
+from rheostat.replay import recording
+from rheostat.sim.engine import NoJournal, simulate
+from rheostat.sim.fitting.batch_fit import fit
+from rheostat.sim.fitting.recorded_run import Recorded, recorded
+from rheostat.sim.measures import Measures, measures
+from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION, Demo
+from rheostat_lab.demo.results_folder import JOURNAL
+from rheostat_lab.matrix.matrix_spec import Cell, MatrixSpec
+from rheostat_lab.matrix.played_run import PlayedRun
+from rheostat_lab.matrix.policy_table import row
+
+_WARM_UP_S = 15.0
+"""Seconds at the start of a run that are not measured, as in the demo's summary."""
+
+MEASURES = ("latency_mean_s", "executors_mean", "rescalings")
+"""The three measures of the document, named as in ``PlayedRun`` and in ``Measures``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """A real run and its measures in simulation."""
+
+    run: PlayedRun
+    measures: Measures
+
+    def pair(self, name: str) -> tuple[float, float] | None:
+        """Return (measured, simulated) of one of ``MEASURES``; None where one is unknown."""
+        measured, simulated = getattr(self.run, name), getattr(self.measures, name)
+        return None if measured is None or simulated is None else (measured, simulated)
+
+
+def simulated_runs(spec: MatrixSpec, folder: Path, runs: Sequence[PlayedRun]) -> list[Simulated]:
+    """Return the runs of a specification that a simulation can repeat.
+
+    The plant of a run is calibrated on the other run of its query and load whose journal has the
+    most sizes. Left out are runs without such a journal, and those that Spark's dynamic allocation
+    sized, which is no policy of the simulation.
+    """
+    cells = {(cell.query, cell.load, cell.sizing, cell.seed): cell for cell in spec.cells()}
+    played = [(cells[run.query, run.load, run.policy, run.seed], run) for run in runs]
+    results = []
+    for cell, run in played:
+        others = [
+            c for c, _ in played if (c.query, c.load) == (cell.query, cell.load) and c != cell
+        ]
+        journals = [folder / other.name / JOURNAL for other in others]
+        widest = max(journals, key=_sizes, default=None)
+        if widest is not None and _sizes(widest) and cell.policy != DYNAMIC_ALLOCATION:
+            results.append(Simulated(run, _simulate(spec, cell, _plant(widest))))
+    return results
+
+
+def simulation_table(simulated: Sequence[Simulated]) -> list[str]:
+    """Return a row a query and measure: the relative error, and whether the ranks agree.
+
+    Errors are of the simulated value relative to the measured one, of rescalings absolute. The rank
+    correlation is Spearman's over the runs of the query; it is left out for fewer than three.
+    """
+    lines = []
+    for query in dict.fromkeys(one.run.query for one in simulated):
+        for name in MEASURES:
+            pairs = [one.pair(name) for one in simulated if one.run.query == query]
+            cells = _cells(name, [pair for pair in pairs if pair is not None])
+            lines.append(row(query, f"`{name}`", *cells))
+    head = ("query", "measure", "runs", "error, median", "error, most", "rank correlation")
+    return [row(*head), row(*["---"] * len(head)), *lines] if lines else []
+
+
+def _cells(name: str, pairs: Sequence[tuple[float, float]]) -> list[str]:
+    if not pairs:
+        return ["0", "-", "-", "-"]
+    if name == "rescalings":
+        errors = [abs(simulated - measured) for measured, simulated in pairs]
+        texts = [f"{median(errors):.1f}", f"{max(errors):.0f}"]
+    else:
+        errors = [abs(simulated / measured - 1) for measured, simulated in pairs]
+        texts = [f"{median(errors):.0%}", f"{max(errors):.0%}"]
+    return [str(len(pairs)), *texts, _rank_correlation(pairs)]
+
+
+def _rank_correlation(pairs: Sequence[tuple[float, float]]) -> str:
+    from scipy.stats import spearmanr
+
+    if len(pairs) < 3 or any(len({pair[i] for pair in pairs}) == 1 for i in (0, 1)):
+        return "-"
+    return f"{float(spearmanr(*zip(*pairs, strict=True)).statistic):.2f}"
+
+
+@cache
+def _recorded(journal: Path) -> Recorded | None:
+    """Return a run as the fit reads it; None where its journal is missing or too short."""
+    try:
+        return recorded(recording.read(journal))
+    except BadInput:
+        return None
+
+
+def _sizes(journal: Path) -> int:
+    """Return how many sizes a journal shows; 0 where it cannot be used."""
+    run = _recorded(journal)
+    return 0 if run is None else len({size for _, size in run.sizes})
+
+
+@cache
+def _plant(journal: Path) -> SparkParameters:
+    run = recorded(recording.read(journal))
+    # The pace of the other run's machine at its time is no property of the job.
+    return fit(run, run.batches).parameters
+
+
+def _simulate(spec: MatrixSpec, cell: Cell, plant: SparkParameters) -> Measures:
+    demo: Demo = spec.demo(cell, Path())
+    run = simulate(
+        SparkPlant(replace(plant, executors=demo.min_executors), demo.load, seed=cell.seed),
+        create(demo.policy, demo.policy_parameters, demo.slo),
+        guards_of(demo.limits, demo.guards, demo.loop),
+        until_s=demo.total_s,
+        interval_s=demo.interval_s,
+        journal=NoJournal(),
+    )
+    return measures(run.ledger, demo.slo, warm_up_s=_WARM_UP_S)
