@@ -70,7 +70,10 @@ def advise(
     ] = None,
     master: Annotated[str, typer.Option(help="Spark master of the analysis.")] = "local[*]",
     parquet: Annotated[
-        Path | None, typer.Option(help="Write one row for each query to this folder, as Parquet.")
+        Path | None,
+        typer.Option(
+            help="Write one row for each query to this folder, as Parquet, and its recording."
+        ),
     ] = None,
     as_json: AsJson = False,
     out: Out = None,
@@ -96,6 +99,7 @@ def advise(
         hours=hours,
         limits=limits,
         with_recordings=pages is not None,
+        folder=None if parquet is None else str(parquet.absolute() / "recordings"),
     )
     rows = _rows(logs, request, master)
     rows.sort(key=_saved_hours, reverse=True)

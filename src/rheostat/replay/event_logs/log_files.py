@@ -41,6 +41,8 @@ class LogFiles:
     """When the newest file was written, in Unix seconds."""
 
     running: bool = False
+    refused: str | None = None
+    """Why the folder of a rolled log could not be listed."""
 
 
 def find_logs(place: str) -> list[LogFiles]:
@@ -81,8 +83,10 @@ def find_logs(place: str) -> list[LogFiles]:
 def lines(log: LogFiles, place: str) -> Iterator[str]:
     """Yield the lines of a log; a truncated end, as of a running application, ends them.
 
-    Raises BadInput for a compression that cannot be read.
+    Raises BadInput for a compression that cannot be read and a folder that could not be listed.
     """
+    if log.refused:
+        raise BadInput(log.refused)
     system, _ = _opened(place)
     for file in log.files:
         codec = _codec(file)
@@ -122,8 +126,12 @@ def _rolled(system: FileSystem, folder: Any) -> LogFiles:
     from pyarrow.fs import FileSelector
 
     parts: dict[int, tuple[bool, str, int]] = {}
-    running, written_s = False, 0.0
-    for file in system.get_file_info(FileSelector(folder.path)):
+    running, written_s, name = False, 0.0, folder.base_name.removeprefix(ROLLED)
+    try:
+        files = system.get_file_info(FileSelector(folder.path))
+    except OSError as error:  # Others delete old logs meanwhile, or forbid theirs.
+        return LogFiles(name, (), 0, _written_s(folder), refused=str(error).splitlines()[0])
+    for file in files:
         written_s = max(written_s, _written_s(file))
         running = running or file.base_name.endswith(".inprogress")
         if match := _PART.match(file.base_name):
@@ -134,7 +142,7 @@ def _rolled(system: FileSystem, folder: Any) -> LogFiles:
     first = max((index for index, part in parts.items() if part[0]), default=0)
     used = [parts[index] for index in sorted(parts) if index >= first]
     return LogFiles(
-        folder.base_name.removeprefix(ROLLED),
+        name,
         tuple(path for _, path, _ in used),
         sum(size for _, _, size in used),
         written_s,

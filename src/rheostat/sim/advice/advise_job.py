@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rheostat.errors import BadInput
@@ -58,6 +60,9 @@ class Request:
     limits: Limits | None = None
     with_recordings: bool = False
     """Whether rows have their recording, too."""
+
+    folder: str | None = None
+    """Where each task writes its recordings as Parquet; None writes none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +145,8 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
         if not recording:
             raise BadInput("no batch ended")
         name = recording[0].observation.application
+        if request.folder:
+            _write_parquet(recording, Path(request.folder))
         advice = advise({name: recording}, request.slo, request.limits).as_json
     except BadInput as error:
         cannot = str(error)
@@ -161,6 +168,24 @@ def _lines(recording: Sequence[Moment]) -> list[str]:
     """Return a recording as the lines of a journal that decided nothing."""
     step = len(recording) // SHOWN + 1
     return [to_line(_record(moment.observation)) for moment in recording[::step]]
+
+
+def _write_parquet(recording: Sequence[Moment], folder: Path) -> None:
+    """Write a recording with the columns of ``Observation``, nested values as JSON."""
+    import pandas as pd
+
+    rows = [
+        {
+            field: json.dumps(value) if isinstance(value, dict | list) else value
+            for field, value in json.loads(to_line(_record(moment.observation)))[
+                "observation"
+            ].items()
+        }
+        for moment in recording
+    ]
+    name = re.sub(r"[^\w.-]", "_", recording[0].observation.application or "query")
+    folder.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).to_parquet(folder / f"{name}.parquet", index=False)
 
 
 def _record(observation: Observation) -> Record:

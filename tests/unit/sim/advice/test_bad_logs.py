@@ -4,6 +4,7 @@
 import os
 
 import pytest
+from pyarrow.fs import LocalFileSystem
 from tests.unit.replay.event_logs.written_log import event, written_log
 
 from rheostat.errors import BadInput
@@ -63,6 +64,26 @@ def test_a_log_that_must_not_be_read_is_one_line(tmp_path, monkeypatch):
     (log,) = find_logs(str(tmp_path))
     (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=10.0)))
     assert row.cannot == "[Errno 13] Permission denied: 'app-1'"
+
+
+def test_a_rolled_log_that_must_not_be_listed_is_one_line_and_the_rest_is_processed(
+    tmp_path, monkeypatch
+):
+    class Refusing(LocalFileSystem):
+        def get_file_info(self, paths_or_selector):
+            if getattr(paths_or_selector, "base_dir", "").endswith("eventlog_v2_app-1"):
+                raise PermissionError(13, "Permission denied")
+            return super().get_file_info(paths_or_selector)
+
+    (tmp_path / "eventlog_v2_app-1").mkdir()
+    (tmp_path / "app-2").write_text(text())
+    monkeypatch.setattr("pyarrow.fs.LocalFileSystem", Refusing)
+    request = Request(place=str(tmp_path), slo=Slo(latency_s=10.0))
+    readable, refused = (
+        row.cannot for log in find_logs(str(tmp_path)) for row in rows_of(log, request)
+    )
+    assert refused == "[Errno 13] Permission denied"
+    assert "the recording shows" in (readable or "")
 
 
 def test_a_folder_without_logs_is_refused(tmp_path):

@@ -11,6 +11,7 @@ from rheostat.model import Slo
 from rheostat.replay.event_logs.application_log import read_log
 from rheostat.replay.event_logs.log_files import LogFiles
 from rheostat.replay.event_logs.log_recording import moments
+from rheostat.replay.recording import read
 from rheostat.sim.advice.advise_job import Request, rows_of
 from rheostat.sim.advice.query_advice import advise
 
@@ -109,3 +110,15 @@ def test_where_append_times_are_unknown_batches_bound_the_rows_in_time(tmp_path)
     assert bounds == {0.1: (0.0, 0.0), 0.8: (0.0, 1.0), 5.0: (1.0, 1.0)}
     (row,) = rows_of(written(tmp_path, "app-2", known), Request(place="", slo=Slo(latency_s=5.0)))
     assert row.facts["in_time_bounds"] is None
+
+
+def test_a_recording_written_as_parquet_reads_as_the_log_does(tmp_path):
+    log = written(tmp_path, "app-1", written_log(lambda t_s: 100.0, 40))
+    request = Request(place="", slo=Slo(latency_s=5.0), folder=str(tmp_path / "recordings"))
+    list(rows_of(log, request))
+    (file,) = (tmp_path / "recordings").iterdir()
+    (name,) = of_log = read(tmp_path / "app-1")
+    assert file.name == "app-1_orders.parquet"
+    assert [moment.observation for moment in read(file)[name]] == [
+        moment.observation for moment in of_log[name]
+    ]
