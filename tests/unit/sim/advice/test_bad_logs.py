@@ -69,7 +69,7 @@ def test_a_log_that_must_not_be_read_is_one_line(tmp_path, monkeypatch):
 def test_a_rolled_log_that_must_not_be_listed_is_one_line_and_the_rest_is_processed(
     tmp_path, monkeypatch
 ):
-    class Refusing(LocalFileSystem):
+    class Refusing(LocalFileSystem):  # type: ignore[misc]
         def get_file_info(self, paths_or_selector):
             if getattr(paths_or_selector, "base_dir", "").endswith("eventlog_v2_app-1"):
                 raise PermissionError(13, "Permission denied")
