@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Callable, Mapping
-from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException
 from typing import Annotated, Any
+from urllib.error import HTTPError
 
 import typer
 
+from rheostat.control.driver_call import ENDPOINT, call_driver
+from rheostat.control.driver_report import TOKEN_VARIABLE
 from rheostat.errors import BadInput, RheostatError
 
-_ADDRESS = re.compile(r"(?:http://)?[^/\s]+:\d+/?")
-_TIMEOUT_S = 10.0
 Target = Annotated[
     str,
     typer.Argument(
         help=(
             "The checkpoint of one of its queries or its journal (a folder, hdfs://, s3a:// ...),"
-            " or HOST:PORT of its agent."
+            " or HOST:PORT of its control API (https://HOST:PORT with TLS)."
         )
     ),
 ]
@@ -35,7 +32,7 @@ def halt(target: Target) -> None:
 
     Example: rheostat halt hdfs://namenode/checkpoints/orders
     """
-    if _ADDRESS.fullmatch(target):
+    if ENDPOINT.fullmatch(target):
         _put(target, "halt")
         typer.echo(f"{target}: halted")
         return
@@ -51,7 +48,7 @@ def resume(target: Target) -> None:
 
     Example: rheostat resume hdfs://namenode/checkpoints/orders
     """
-    if _ADDRESS.fullmatch(target):
+    if ENDPOINT.fullmatch(target):
         still = _put(target, "resume")
         if still.get("halted"):
             raise RheostatError(f"{target}: still {still.get('detail')}; resume it there, too")
@@ -72,23 +69,16 @@ def _file(target: str, change: Callable[[str], str]) -> str:
 
 
 def _put(address: str, route: str) -> Mapping[str, Any]:
-    """Write to the agent and return its answer; raises BadInput without a right token, and
+    """Write to the driver and return its answer; raises BadInput without a right token, and
     RheostatError where it does not answer.
     """
-    from rheostat.control.driver_report import TOKEN_VARIABLE
-
     token = os.environ.get(TOKEN_VARIABLE)
     if not token:
-        raise BadInput(f"set {TOKEN_VARIABLE} to the token of the agent at {address}")
-    connection = HTTPConnection(address.rstrip("/").rpartition("/")[2], timeout=_TIMEOUT_S)
+        raise BadInput(f"set {TOKEN_VARIABLE} to the token of the control API at {address}")
     try:
-        connection.request("PUT", f"/{route}", "{}", {"Authorization": f"Bearer {token}"})
-        answer = connection.getresponse()
-        read: Mapping[str, Any] = json.loads(answer.read())
-    except (OSError, HTTPException, ValueError) as fault:
+        answer: Mapping[str, Any] = call_driver(address, route, token, "PUT")
+    except HTTPError as refusal:
+        raise BadInput(f"{address} refuses: {refusal.msg}") from None
+    except (OSError, ValueError) as fault:
         raise RheostatError(f"{address} does not answer: {fault}") from None
-    finally:
-        connection.close()
-    if answer.status != HTTPStatus.OK:
-        raise BadInput(f"{address} refuses: {read.get('error', answer.status)}")
-    return read
+    return answer

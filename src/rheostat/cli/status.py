@@ -1,9 +1,8 @@
-"""``rheostat status``: how jobs stand, from their journals or their agents."""
+"""``rheostat status``: how jobs stand, from their journals or their control APIs."""
 
 from __future__ import annotations
 
-import json
-import re
+import os
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +11,7 @@ import typer
 
 from rheostat.cli.output import AsJson, Out, emit
 from rheostat.cli.status_text import lines_of, row_of
+from rheostat.control.driver_call import ENDPOINT, call_driver
 from rheostat.errors import BadInput, RheostatError
 from rheostat.journal.known_journals import is_journal, journals_of, known_journals, written_s
 from rheostat.journal.starts import Start
@@ -19,8 +19,6 @@ from rheostat.journal.status import job_status, status_json
 from rheostat.machine.scratch_folder import state_folder
 from rheostat.storage.lease import process_start, this_process
 
-_ENDPOINT = re.compile(r"(?:http://)?([\w.-]+|\[[0-9a-f:]+\]):(\d{1,5})/?", re.IGNORECASE)
-_TIMEOUT_S = 5.0
 _RECENT_S = 7 * 86_400.0
 
 
@@ -80,8 +78,8 @@ def _answers(job: str) -> list[dict[str, Any]]:
         return [_of_journal(folder)]
     if is_journal(folder / "journal"):
         raise BadInput(f"there is no journal in {job}, but there is one in {folder / 'journal'}")
-    if not folder.exists() and (endpoint := _ENDPOINT.fullmatch(job)):
-        return [_of_endpoint(f"{endpoint[1]}:{endpoint[2]}")]
+    if not folder.exists() and ENDPOINT.fullmatch(job):
+        return [_of_endpoint(job)]
     journals = journals_of(job, state_folder())
     if not journals:
         raise BadInput(
@@ -103,11 +101,9 @@ def alive(start: Start) -> bool | None:
 
 
 def _of_endpoint(address: str) -> dict[str, Any]:
-    from urllib.request import urlopen
-
     try:
-        with urlopen(f"http://{address}/overview", timeout=_TIMEOUT_S) as answer:
-            read: dict[str, Any] = json.load(answer)
+        token = os.environ.get("RHEOSTAT_READ_TOKEN")
+        read: dict[str, Any] = call_driver(address, "overview", token)
         return {**read, "endpoint": address, "healthy": bool(read["healthy"])}
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise RheostatError(

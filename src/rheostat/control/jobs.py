@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
 
+from rheostat.control.driver_call import ENDPOINT, call_driver
 from rheostat.control.journal_job import JournalJob
 from rheostat.errors import BadInput
 from rheostat.journal.known_journals import is_journal
 from rheostat.journal.starts import Start
 
-ENDPOINT = re.compile(r"(?:https?://)?([\w.-]+|\[[0-9a-f:]+\]):(\d{1,5})/?", re.IGNORECASE)
-_SCAN_S, _TIMEOUT_S = 5.0, 5.0
+_SCAN_S = 5.0
 
 
 class Job(Protocol):
@@ -56,8 +53,7 @@ class DriverJob:
 
     def __init__(self, address: str, token: str | None = None, name: str = "") -> None:
         self.address, self.name = address, name or address
-        self._url = address if "://" in address else f"http://{address}"
-        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._token = token
 
     def version(self) -> tuple[Any, ...]:
         """Return what changes every two seconds."""
@@ -82,9 +78,7 @@ class DriverJob:
 
     def _get(self, path: str, query: Mapping[str, Any] | None = None) -> Any:
         known = {name: value for name, value in (query or {}).items() if value is not None}
-        url = f"{self._url.rstrip('/')}/api/{path}?{urlencode(known)}"
-        with urlopen(Request(url, headers=self._headers), timeout=_TIMEOUT_S) as answer:  # noqa: S310
-            return json.load(answer)
+        return call_driver(self.address, f"api/{path}?{urlencode(known)}", self._token)
 
 
 class AbsentJob(DriverJob):

@@ -1,0 +1,37 @@
+"""One call of a driver's control API, over TLS where the address begins with ``https://``; the
+certificates that are trusted are those of OpenSSL, so ``SSL_CERT_FILE`` adds one's own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import suppress
+from http.client import HTTPException
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+ENDPOINT = re.compile(r"(?:https?://)?([\w.-]+|\[[0-9a-f:]+\]):(\d{1,5})/?", re.IGNORECASE)
+_TIMEOUT_S = 5.0
+
+
+def call_driver(address: str, path: str, token: str | None = None, method: str = "GET") -> Any:
+    """Return what the driver at ``HOST:PORT`` or ``https://HOST:PORT`` answers; raises HTTPError
+    where it refuses, OSError or ValueError where it gives no answer.
+    """
+    url = address if "://" in address else f"http://{address}"
+    request = Request(f"{url.rstrip('/')}/{path}", method=method)  # noqa: S310  (an ENDPOINT)
+    if method != "GET":
+        request.data = b"{}"
+    if token:
+        request.add_header("Authorization", f"Bearer {token}")
+    try:
+        with urlopen(request, timeout=_TIMEOUT_S) as answer:  # noqa: S310
+            return json.load(answer)
+    except HTTPError as refusal:
+        with suppress(ValueError, KeyError, TypeError):
+            refusal.msg = json.load(refusal)["error"]
+        raise
+    except HTTPException as fault:
+        raise OSError(f"it is no HTTP answer: {fault!r}") from None
