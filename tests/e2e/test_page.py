@@ -34,7 +34,7 @@ from rheostat.control.server import Server
 from rheostat.guards import guards_of
 from rheostat.journal.folder import FolderJournal
 from rheostat.journal.record import from_line, to_line
-from rheostat.journal.starts import LIVE, End, Start
+from rheostat.journal.starts import LIVE, STARTS_FILE, End, Start
 from rheostat.model import Limits, Slo
 from rheostat.policies.registry import create
 from rheostat.sim.engine import simulate
@@ -238,3 +238,33 @@ def test_a_job_that_ends_while_it_is_watched_is_shown_as_ended(browser, served, 
     assert word.text != "Not scaling"
     kept.note(End(t_s=time.time()))
     until(browser, lambda: wait(browser, ".health h1").text == "Not scaling")
+
+
+def test_two_hundred_jobs_are_listed_sorted_and_filtered(browser, served, tmp_path):
+    journal(tmp_path / "jobs" / "000", 60.0, "job 000")
+    for number in range(1, 200):
+        folder = tmp_path / "jobs" / f"{number:03}"
+        shutil.copytree(tmp_path / "jobs" / "000", folder)
+        starts = folder / STARTS_FILE
+        starts.write_text(starts.read_text().replace("job 000", f"job {number:03}"))
+    jobs = jobs_of([str(tmp_path / "jobs")], lambda _: True)
+    assert len(jobs.rows()) == 200  # read once; the browser waits for no slow computer
+    url = served(reading_app(jobs, Access()))
+
+    def names():
+        cells = "return [...document.querySelectorAll('tbody th')].map(cell => cell.textContent)"
+        return browser.execute_script(cells)
+
+    everything = [f"job {number:03}" for number in range(200)]
+    for width in (1400, 400):
+        show(browser, url, width)
+        wait(browser, "tbody a")
+        assert sorted(names()) == everything
+        assert findings(browser) == []
+        assert browser.execute_script("return document.documentElement.scrollWidth") == width
+    heading = browser.find_element(By.XPATH, "//th/button[text()='Job']")
+    for order in (everything, everything[::-1]):
+        heading.send_keys(Keys.ENTER)
+        until(browser, lambda order=order: names() == order)
+    browser.find_element(By.CSS_SELECTOR, "input[type=search]").send_keys("job 142")
+    until(browser, lambda: names() == ["job 142"])

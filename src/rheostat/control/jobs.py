@@ -16,6 +16,9 @@ from rheostat.journal.known_journals import is_journal
 from rheostat.journal.starts import Start
 
 _SCAN_S = 5.0
+_ROW_S, _LONGEST_ROW_S, _READING_SHARE = 30.0, 300.0, 0.1
+"""A row without new records is read again after this time, or later where reading all rows would
+otherwise take more than this share of the time."""
 
 
 class Job(Protocol):
@@ -98,7 +101,8 @@ class Jobs:
     def __init__(self, scan: Callable[[], Iterable[Job]]) -> None:
         self._scan = scan
         self._jobs: dict[str, Job] = {}
-        self._rows: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._rows: dict[str, tuple[Any, float, dict[str, Any]]] = {}
+        self._row_s = _ROW_S
         self._scanned_s = float("-inf")
 
     def all(self) -> Mapping[str, Job]:
@@ -122,15 +126,19 @@ class Jobs:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each job; unchanged ones are not read again."""
-        rows = []
+        rows, begin_s = [], time.monotonic()
         for key, job in self.all().items():
             try:
-                version = (job.version(), int(time.time() // 30))
+                version = job.version()
             except OSError:
                 version = None  # its row states why it cannot be read
-            if version is None or key not in self._rows or self._rows[key][0] != version:
-                self._rows[key] = version, _row(key, job)
-            rows.append(self._rows[key][1])
+            before, until_s, row = self._rows.get(key, (None, 0.0, {}))
+            if version is None or before != version or begin_s > until_s:
+                row = _row(key, job)
+                self._rows[key] = version, time.monotonic() + self._row_s, row
+            rows.append(row)
+        most_s = min(_LONGEST_ROW_S, (time.monotonic() - begin_s) / _READING_SHARE)
+        self._row_s = max(self._row_s, most_s)
         return rows
 
 

@@ -4,6 +4,7 @@ know.
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Mapping
@@ -84,8 +85,13 @@ def observation_from(read: Mapping[str, Any]) -> Observation:
 
 def _make(kind: type[_T], read: Mapping[str, Any]) -> _T:
     # A journal of a newer version may have fields that this one does not know.
-    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    known = _names(kind)  # type: ignore[arg-type]
     return kind(**{name: value for name, value in read.items() if name in known})
+
+
+@functools.cache
+def _names(kind: Any) -> frozenset[str]:
+    return frozenset(field.name for field in fields(kind))
 
 
 def _decision(read: Mapping[str, Any]) -> Decision:

@@ -12,9 +12,14 @@ import pytest
 pytest.importorskip("tenacity", reason="comes with the extra webhook")
 
 from tests.unit.metrics.test_record_metrics import record
+from tests.unit.spark.test_exports import started
+from tests.unit.test_loop import AskFor, Ticks, at
 
 from rheostat.journal.events import EventStream
+from rheostat.journal.folder import MemoryJournal
+from rheostat.loop import Loop
 from rheostat.metrics.webhook import BODIES, Webhook
+from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 
 def event():
@@ -117,3 +122,22 @@ def test_every_format_is_json_with_the_sizes_and_the_reason(name):
     assert "because" in body
     if name != "json":
         assert "rescales from 2 to 4 executors" in body
+
+
+def test_the_loop_goes_on_ticking_while_the_receiver_hangs(receive):
+    receiver, actuator, ticks = receive(released=False), RecordingActuator(), 300
+    handle = started(webhook=receiver.url)
+    loop = Loop(
+        sensor=ScriptedSensor(at(float(number)) for number in range(ticks + 1)),
+        policy=AskFor(*[2, 5] * ticks),  # each tick is an event, and more than the queue holds
+        guards=(),
+        actuator=actuator,
+        journal=MemoryJournal(),
+    )
+    handle.tick(loop.step(0.0))
+    assert receiver.arrived.acquire(timeout=60)
+    loop.run(0.0, Ticks(ticks), handle.tick)
+    # The first message has had no answer yet, and all ticks have ended.
+    assert len(actuator.asked) == ticks + 1
+    assert not receiver.released.is_set()
+    assert receiver.bodies == []

@@ -74,9 +74,14 @@ async function showFleet() {
   state.can = answer.can;
   if (answer.jobs.length === 1 && !location.hash.startsWith("#/all")) { location.replace(`#/job/${answer.jobs[0].id}`); return; }
   document.title = "Rheostat";
-  const counts = RANKS.map((word) => [word, answer.jobs.filter((job) => job.word === word).length]).filter(([, count]) => count);
-  const body = h("tbody");
-  const draw = () => body.replaceChildren(...fleetRows(answer.jobs));
+  const body = h("tbody"), counts = h("p", { class: "legend", style: "margin-bottom:.6rem" }), title = h("h1", { style: "font-size:1.5rem" });
+  const draw = () => {
+    const focused = body.contains(document.activeElement) && document.activeElement.hash;
+    title.textContent = `${answer.jobs.length} jobs`;
+    counts.replaceChildren(...RANKS.map((word) => [word, answer.jobs.filter((job) => job.word === word).length]).filter(([, count]) => count).map(([word, count]) => h("span", { class: `word ${tone(word)}` }, `${count} ${word}`)));
+    body.replaceChildren(...fleetRows(answer.jobs));
+    if (focused) body.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
+  };
   const filter = h("input", { type: "search", placeholder: "Name or state", value: state.filter, "aria-label": "Filter jobs", oninput: (event) => { state.filter = event.target.value; draw(); } });
   const heads = FLEET.map(([name, key, kind]) => h("th", { scope: "col", class: kind, "data-key": key }, h("button", { type: "button", onclick: () => { state.sort = [key, state.sort[0] === key ? -state.sort[1] : 1]; sortHeads(); draw(); } }, name)));
   const sortHeads = () => heads.forEach((head) => head.dataset.key === state.sort[0] ? head.setAttribute("aria-sort", state.sort[1] > 0 ? "ascending" : "descending") : head.removeAttribute("aria-sort"));
@@ -84,10 +89,16 @@ async function showFleet() {
   draw();
   $("main").replaceChildren(
     h("section", { class: "card" },
-      h("div", { class: "head" }, h("h1", { style: "font-size:1.5rem" }, `${answer.jobs.length} jobs`), filter),
-      h("p", { class: "legend", style: "margin-bottom:.6rem" }, counts.map(([word, count]) => h("span", { class: `word ${tone(word)}` }, `${count} ${word}`))),
+      h("div", { class: "head" }, title, filter), counts,
       answer.jobs.length ? h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), body)) : h("p", { class: "empty" }, "There is no journal yet.")));
-  state.timer = setTimeout(() => { if (!state.job && document.activeElement !== filter) showFleet(); }, 5000);
+  // Only the rows are drawn again: the focus, and what is being typed, stay.
+  const again = async () => {
+    answer = await source.jobs().catch(() => answer);
+    if (!body.isConnected) return;
+    draw();
+    state.timer = setTimeout(again, 5000);
+  };
+  state.timer = setTimeout(again, 5000);
 }
 
 function showList({ title, columns, rows, lines }) {
