@@ -8,6 +8,7 @@ from typing import Any
 
 from rheostat.clusters.registry import cluster_manager
 from rheostat.diagnosis.hosting import platform_findings
+from rheostat.diagnosis.memory import memory_findings, memory_use
 from rheostat.journal.bindings import bindings, finding_of
 from rheostat.model import Finding, Limits, Observation
 from rheostat.spark.internals.internals import Internals, internals_of
@@ -67,6 +68,7 @@ def examine(spark: Any) -> Findings:
             *_leaving(spark),
             *_placement(spark, internals.coordinator),
             *_arrivals(spark),
+            *_memory(spark, internals),
         )
     bound = () if is_connect(spark) else bindings(_progress(spark))
     return Findings(
@@ -171,6 +173,12 @@ def _arrivals(spark: Any) -> list[Finding]:
         else "the next executor that leaves creates a class archive"
     )
     return [Finding(topic=topic, state="good", line=line)]
+
+
+def _memory(spark: Any, internals: Internals) -> Iterator[Finding]:
+    """Yield what the executors lack in memory, and the setting that gives it to them."""
+    events = [event for query in spark.streams.active for event in query.recentProgress]
+    return memory_findings(memory_use(internals.status, events, _settings(spark)))
 
 
 def _query(spark: Any, known_by: Queries | None, query: Any) -> Query | None:

@@ -33,6 +33,9 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
         "in_time_bounds": None,
         "queries_sharing": 1,
         "dynamic_allocation": False,
+        "gc_share": None,
+        "spilled_bytes": 0,
+        "executor_memory": "1g",
         "state_partitions": None,
         "instance_type": None,
     }

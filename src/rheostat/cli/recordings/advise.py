@@ -332,12 +332,16 @@ def _simulated(one: Mapping[str, Any] | None) -> str:
 
 def _structure(row: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield what ``rheostat doctor`` would advise about a query and what binds it."""
+    from rheostat.diagnosis.memory import MemoryUse, memory_findings
     from rheostat.journal.bindings import Binding, finding_of
     from rheostat.spark.sensing.capabilities.query_shape import Query, query_findings
 
     advice, facts = row["advice"], row["facts"]
     if advice["binding"]:
         yield finding_of(Binding(**{**advice["binding"], "query": row["query"]}))
+    shared = ("gc_share", "spilled_bytes", "executor_memory")
+    memory = memory_findings(MemoryUse(**{name: facts[name] for name in shared}))
+    yield from (finding for finding in memory if finding.state != "good")
     if facts["state_partitions"]:
         query = Query(
             name=row["query"],

@@ -247,6 +247,7 @@ def facts(read: ApplicationLog, query: QueryLog, slo_s: float) -> dict[str, Any]
         "source_partitions": batches[-1].source_partitions if batches else None,
         "gc_share": read.gc_s / read.run_s if read.run_s else None,
         "spilled_bytes": read.spilled_bytes,
+        "executor_memory": read.conf.get("spark.executor.memory", "1g"),
         "trigger_s": trigger_s(batches),
         "reads_all": all(batch.ends == batch.latest for batch in known) if known else None,
         "instance_type": next(filter(None, map(read.conf.get, _INSTANCE_TYPES)), None),
