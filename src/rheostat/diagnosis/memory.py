@@ -12,9 +12,9 @@ from rheostat.spark.sensing.rest.rest_pages import Pages
 GC_SHARE = 0.1
 """Share of task time in garbage collection above which Spark's UI marks an executor."""
 
-CACHE_HIT_RATE = 0.9
-"""Share of RocksDB's block reads below which its cache is called too small; ours, from no source:
-a miss reads a block of the local disk."""
+CACHE_HIT_RATE, CACHE_MISSES = 0.9, 1000
+"""RocksDB's block cache is too small below this share of hits and from so many misses in a batch
+on (ours, from no source: a miss reads a block from the local disk, about 0.1 ms)."""
 
 _MEMORY = "spark.executor.memory"
 _CACHE = "spark.sql.streaming.stateStore.rocksdb.blockCacheSizeMB"
@@ -31,6 +31,9 @@ class MemoryUse:
     spilled_bytes: int | None = None
     cache_hit_rate: float | None = None
     """Of the block cache of RocksDB state stores."""
+
+    cache_misses: float = 0.0
+    """Of a batch, in the mean."""
 
     executor_memory: str = "1g"
     cache_mb: str = "8"
@@ -56,24 +59,27 @@ def memory_use(
     executors = [one for one in pages.get("allexecutors") or () if one.get("id") != "driver"]
     task_ms = sum(executor.get("totalDuration", 0) for executor in executors)
     gc_ms = sum(executor.get("totalGCTime", 0) for executor in executors)
-    stages = pages.get("stages")
+    stages, (hits, misses, batches) = pages.get("stages"), _cache_reads(progress)
     return MemoryUse(
         gc_share=gc_ms / task_ms if task_ms else None,
         spilled_bytes=None if stages is None else sum(s.get("diskBytesSpilled", 0) for s in stages),
-        cache_hit_rate=_hit_rate(progress),
+        cache_hit_rate=hits / (hits + misses) if hits + misses else None,
+        cache_misses=misses / max(1, batches),
         executor_memory=settings.get(_MEMORY, "1g"),
         cache_mb=settings.get(_CACHE, "8"),
     )
 
 
-def _hit_rate(progress: Iterable[Mapping[str, Any]]) -> float | None:
+def _cache_reads(progress: Iterable[Mapping[str, Any]]) -> tuple[int, int, int]:
+    """Return the hits and misses of RocksDB's block cache, and the batches."""
+    batches = list(progress)
     metrics = [
         operator.get("customMetrics") or {}
-        for event in progress
-        for operator in event["stateOperators"]
+        for batch in batches
+        for operator in batch["stateOperators"]
     ]
     hits, misses = (sum(one.get(name, 0) for one in metrics) for name in (_HITS, _MISSES))
-    return hits / (hits + misses) if hits + misses else None
+    return hits, misses, len(batches)
 
 
 def _garbage_collection(use: MemoryUse) -> Iterator[Finding]:
@@ -96,10 +102,11 @@ def _spill(use: MemoryUse) -> Iterator[Finding]:
 
 
 def _cache(use: MemoryUse) -> Iterator[Finding]:
-    if use.cache_hit_rate is not None and use.cache_hit_rate < CACHE_HIT_RATE:
+    rate, misses = use.cache_hit_rate, use.cache_misses
+    if rate is not None and rate < CACHE_HIT_RATE and misses >= CACHE_MISSES:
         line = (
-            f"RocksDB finds {use.cache_hit_rate:.0%} of the blocks that it reads in its cache of"
-            f" {use.cache_mb} MB per state store; others are read from disk"
+            f"RocksDB reads {misses:,.0f} blocks of a batch from disk: its cache of {use.cache_mb}"
+            f" MB per state store has {rate:.0%} of the blocks that are read"
         )
         double = f"{_CACHE}={2 * int(use.cache_mb)}" if use.cache_mb.isdecimal() else ""
         yield Finding(topic="memory", state="advice", line=line, setting=double)

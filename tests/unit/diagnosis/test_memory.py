@@ -26,8 +26,8 @@ STATEFUL = {
     "stateOperators": [
         {
             "customMetrics": {
-                "rocksdbReadBlockCacheHitCount": 600,
-                "rocksdbReadBlockCacheMissCount": 200,
+                "rocksdbReadBlockCacheHitCount": 6000,
+                "rocksdbReadBlockCacheMissCount": 2000,
             }
         }
     ]
@@ -40,13 +40,21 @@ def test_garbage_collection_spill_and_cache_are_read_from_executors_stages_and_p
     )
     use = memory_use(pages, [STATEFUL], {"spark.executor.memory": "2g"})
     assert use == MemoryUse(
-        gc_share=0.16, spilled_bytes=2_000_000, cache_hit_rate=0.75, executor_memory="2g"
+        gc_share=0.16,
+        spilled_bytes=2_000_000,
+        cache_hit_rate=0.75,
+        cache_misses=2000.0,
+        executor_memory="2g",
     )
 
 
 def test_each_shortage_is_one_line_with_the_setting_that_mends_it() -> None:
     use = MemoryUse(
-        gc_share=0.16, spilled_bytes=2_000_000, cache_hit_rate=0.75, executor_memory="2g"
+        gc_share=0.16,
+        spilled_bytes=2_000_000,
+        cache_hit_rate=0.75,
+        cache_misses=2000.0,
+        executor_memory="2g",
     )
     findings = list(memory_findings(use))
     assert [finding.state for finding in findings] == ["advice"] * 3
@@ -67,6 +75,11 @@ def test_enough_memory_is_one_good_line() -> None:
         "good",
         "garbage collection takes 2.0% of task time; nothing was spilled",
     )
+
+
+def test_the_first_reads_of_a_small_state_are_no_lack_of_memory() -> None:
+    young = MemoryUse(gc_share=0.02, spilled_bytes=0, cache_hit_rate=0.5, cache_misses=30.0)
+    assert [finding.state for finding in memory_findings(young)] == ["good"]
 
 
 def test_without_answers_nothing_is_stated() -> None:
