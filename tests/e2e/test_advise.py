@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow.fs
 import pytest
+from tests.e2e.drivers_elsewhere import DEADLINE_S, hdfs_of_one_node
 from tests.e2e.s3_here import BUCKET, needs_s3, object_store
 from tests.unit.replay.event_logs.written_log import written_log
 
@@ -100,3 +101,40 @@ def test_many_logs_of_an_object_store_are_one_row_each(
     assert set(rows) == {f"a{number}" for number in range(40)}
     assert [name for name, row in rows.items() if row["advice"]] == ["a20"]
     assert all("the recording shows" in row["cannot"] for row in rows.values() if row["cannot"])
+
+
+UPLOAD = """
+import sys
+from pathlib import Path
+from rheostat.spark.internals.hadoop_file_system import own_files
+
+for log in Path(sys.argv[1]).iterdir():
+    own_files().upload(log, f"{sys.argv[2]}/{log.name}")
+"""
+
+
+def test_the_logs_of_an_hdfs_that_match_are_read_through_spark_s_hadoop_client(
+    tmp_path: Path,
+) -> None:
+    logs, out, hdfs = tmp_path / "logs", tmp_path / "advice.json", tmp_path / "hdfs"
+    logs.mkdir()
+    hdfs.mkdir()
+    for name, batches in (("orders-1", 43), ("audit-1", 3)):
+        text = "\n".join(written_log(lambda t_s: 100.0 + t_s, batches))
+        (logs / name).write_text(text.replace("app-1", name))
+    with hdfs_of_one_node(hdfs) as uri:
+        far = f"{uri}/logs"
+        words = [sys.executable, "-c", UPLOAD, str(logs), far]
+        subprocess.run(words, check=True, timeout=DEADLINE_S)
+        command = ["advise", far, "--application", "orders", "--master", "local[1]"]
+        words = [sys.executable, "-m", "rheostat", *command, "--out", str(out)]
+        subprocess.run(words, check=True, timeout=DEADLINE_S, capture_output=True)
+        missing = [sys.executable, "-m", "rheostat", "advise", f"{uri}/none"]
+        refused = subprocess.run(
+            missing, timeout=DEADLINE_S, capture_output=True, text=True, check=False
+        )
+    (row,) = json.loads(out.read_text())["queries"]
+    assert row["application"] == "orders-1"
+    assert row["advice"] is not None
+    assert refused.returncode == 2
+    assert f"there is no event log at {uri}/none" in refused.stderr

@@ -1,32 +1,24 @@
 # mypy: disallow-untyped-calls=False
 """A real Prometheus scrapes the metrics of a job and evaluates every expression that we ship."""
 
-import json
-import shutil
-import subprocess
 import threading
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
+from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-import yaml
-from tests.unit.metrics.test_dashboards_and_alerts import ROOT, RULES, dashboard_expressions
+from tests.e2e.prometheus_here import Query, firing, needs_prometheus, prometheus, wait_for
+from tests.unit.metrics.test_dashboards_and_alerts import dashboard_expressions
 from tests.unit.metrics.test_record_metrics import START, record
 
 pytest.importorskip("prometheus_client", reason="comes with the extra serve")
 
-from rheostat.machine.free_ports import free_port
 from rheostat.metrics.registry import CONTENT_TYPE, MetricsRegistry
 from rheostat.model import InFlight
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.skipif(not shutil.which("prometheus"), reason="needs Debian's package prometheus"),
-]
+pytestmark = [pytest.mark.e2e, needs_prometheus]
 SIGNALS: dict[str, Any] = {
     "input_rows_per_s": 100.0,
     "processed_rows_per_s": 90.0,
@@ -82,82 +74,33 @@ class Job:
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory):
-    """Start a job and a Prometheus with our rules, whose waits are 3 s here; yield a query."""
-    folder = tmp_path_factory.mktemp("prometheus")
-    job, port = Job(), free_port()
-    rules = (ROOT / "deploy" / "prometheus" / "recording-rules.yaml").read_text()
-    (folder / "recording.yaml").write_text(rules)
-    alerts = [{**rule, "for": "3s"} for rule in RULES]
-    text = yaml.safe_dump({"groups": [{"name": "a", "interval": "1s", "rules": alerts}]})
-    (folder / "alerts.yaml").write_text(text)
-    config = {
-        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
-        "rule_files": ["recording.yaml", "alerts.yaml"],
-        "scrape_configs": [
-            {
-                "job_name": "rheostat",
-                "static_configs": [{"targets": [f"127.0.0.1:{job.server.server_port}"]}],
-            }
-        ],
-    }
-    (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
-    process = subprocess.Popen(
-        [
-            "prometheus",
-            f"--config.file={folder}/prometheus.yml",
-            f"--storage.tsdb.path={folder}/data",
-            f"--web.listen-address=127.0.0.1:{port}",
-        ],
-        stderr=subprocess.DEVNULL,
-    )
-
-    def query(expression: str) -> list[dict[str, Any]]:
-        asked = urllib.parse.urlencode({"query": expression})
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/query?{asked}") as answer:
-                result: list[dict[str, Any]] = json.load(answer)["data"]["result"]
-                return result
-        except urllib.error.HTTPError as refused:
-            raise AssertionError(f"{expression}: {refused.read().decode()}") from None
-
-    try:
-        _wait_for(lambda: job.ticks > 8)
-        yield query
-    finally:
-        process.terminate()
-        process.wait(30)
-        job.server.shutdown()
+def query(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
+    """Start a job and a Prometheus that scrapes it; yield a query."""
+    job = Job()
+    target = f"127.0.0.1:{job.server.server_port}"
+    with prometheus(tmp_path_factory.mktemp("prometheus"), target) as ask:
+        wait_for(lambda: job.ticks > 8)
+        yield ask
+    job.server.shutdown()
 
 
-def _wait_for(holds, most_s=120.0):
-    until_s = time.monotonic() + most_s
-    while not holds():
-        assert time.monotonic() < until_s
-        time.sleep(0.2)
-
-
-def test_every_expression_of_the_dashboards_has_a_value(ask):
+def test_every_expression_of_the_dashboards_has_a_value(query: Query) -> None:
     for shown in dashboard_expressions():
         expression = shown.replace("$application", ".*").replace("$__rate_interval", "1m")
         try:
-            _wait_for(lambda expression=expression: ask(expression), 20.0)
+            wait_for(partial(query, expression), 20.0)
         except AssertionError as absent:
             raise AssertionError(f"no value: {expression}") from absent
 
 
-def test_a_staged_incident_fires_its_alerts_and_no_other(ask):
-    def firing():
-        alerts = ask('ALERTS{alertstate="firing"}')
-        return {alert["metric"]["alertname"] for alert in alerts}
-
+def test_a_staged_incident_fires_its_alerts_and_no_other(query: Query) -> None:
     incident = {"RheostatObjectiveAtRisk", "RheostatBound", "RheostatExecutorsDoNotArrive"}
-    _wait_for(lambda: incident <= firing())
-    assert firing() == incident
+    wait_for(lambda: incident <= firing(query))
+    assert firing(query) == incident
 
 
-def test_the_counters_are_those_of_the_job(ask):
-    (late,) = ask("rheostat_late_rows_total")
-    (rows,) = ask("rheostat_rows_total")
+def test_the_counters_are_those_of_the_job(query: Query) -> None:
+    (late,) = query("rheostat_late_rows_total")
+    (rows,) = query("rheostat_rows_total")
     assert 0 < float(late["value"][1]) <= float(rows["value"][1])
     assert late["metric"]["application"] == "app"

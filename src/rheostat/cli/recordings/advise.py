@@ -14,6 +14,7 @@ import typer
 
 from rheostat.cli.options.options import span_s
 from rheostat.cli.output import AsJson, Out, emit, plain_table, watched, write_out
+from rheostat.cli.recordings.hadoop_logs import readable
 from rheostat.cli.recordings.prices import Prices, read_prices
 from rheostat.errors import BadInput
 from rheostat.model import Finding, Limits, Slo
@@ -91,17 +92,17 @@ def advise(
     # Before the analysis, which may take an hour: a wrong file is reported at once.
     before = None if earlier is None else _read_earlier(earlier)
     prices = Prices(price) if price_table is None else read_prices(price_table, price)
-    logs = _logs(place, application, since)
     limits = None if maximum is None else Limits.between(1, maximum)
-    request = Request(
-        place=place,
-        slo=Slo(latency_s=slo),
-        hours=hours,
-        limits=limits,
-        with_recordings=pages is not None,
-        folder=None if parquet is None else str(parquet.absolute() / "recordings"),
-    )
-    rows = _rows(logs, request, master)
+    with readable(place, application, _since_s(since)) as here:
+        request = Request(
+            place=here,
+            slo=Slo(latency_s=slo),
+            hours=hours,
+            limits=limits,
+            with_recordings=pages is not None,
+            folder=None if parquet is None else str(parquet.absolute() / "recordings"),
+        )
+        rows = _rows(_logs(here, application, since), request, master)
     rows.sort(key=_saved_hours, reverse=True)
     for row in rows:
         row["price_per_slot_hour"] = prices.of(row["facts"].get("instance_type"))

@@ -48,9 +48,9 @@ class LogFiles:
 def find_logs(place: str) -> list[LogFiles]:
     """Return the event logs in a folder, or the one that is named.
 
-    ``place`` is a path or an address that Arrow opens: ``hdfs://``, ``s3a://``, ``gs://``,
-    ``abfss://``. Raises BadInput where nothing can be read. Source: Spark's
-    ``EventLogFileWriters`` (single and rolling files) and ``EventLogFileCompactor``.
+    ``place`` is a path or an address that Arrow opens: ``s3a://``, ``gs://``, ``abfss://``. Raises
+    BadInput where nothing can be read. Source: Spark's ``EventLogFileWriters`` (single and rolling
+    files) and ``EventLogFileCompactor``.
     """
     from pyarrow.fs import FileSelector, FileType
 

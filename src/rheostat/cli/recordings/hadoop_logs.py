@@ -1,0 +1,48 @@
+"""Event logs of file systems that only Hadoop opens: copied before they are read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rheostat.errors import BadInput
+from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat.replay.event_logs.log_files import ROLLED
+
+SCHEMES = ("hdfs", "viewfs", "webhdfs", "swebhdfs", "ofs")
+"""Arrow opens none of them without Hadoop's native library, which PySpark lacks."""
+
+
+@contextmanager
+def readable(place: str, application: str, oldest_s: float) -> Iterator[str]:
+    """Yield where the logs of ``place`` can be read: there, or in a copy for this run.
+
+    Of a folder of ``SCHEMES`` the logs are copied whose names have ``application`` and that were
+    written after ``oldest_s`` (Unix seconds), with Spark's Hadoop client and its configuration
+    (``HADOOP_CONF_DIR``). Raises BadInput where there is nothing, StorageError where the file
+    system refuses.
+    """
+    if place.partition("://")[0] not in SCHEMES:
+        yield place
+        return
+    with ScratchFolder("advise") as folder:
+        yield str(_copy(place.rstrip("/"), application, oldest_s, folder))
+
+
+def _copy(place: str, application: str, oldest_s: float, folder: Path) -> Path:
+    from rheostat.spark.internals.hadoop_file_system import own_files
+
+    files = own_files()
+    status, (parent, _, name) = files.status(place), place.rpartition("/")
+    if status is None:
+        raise BadInput(f"there is no event log at {place}; it is a file or a folder of them")
+    is_log = not status.is_folder or name.startswith(ROLLED)
+    for log in [name] if is_log else files.names(place):
+        source = f"{parent if is_log else place}/{log}"
+        written = files.status(source)
+        if written and application in log and written.changed_s >= oldest_s:
+            files.download(source, folder / log)
+            os.utime(folder / log, ns=(written.changed_ns, written.changed_ns))
+    return folder / name if is_log else folder
