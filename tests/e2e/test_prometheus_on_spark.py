@@ -44,12 +44,20 @@ def test_a_live_job_is_scraped_and_its_halt_and_its_end_are_alerts(
     assert event is not None
     assert event.serve
     with prometheus(tmp_path, event.serve) as query:
+
+        def counted() -> float:
+            return value(query, "rheostat_rows_total") or 0.0
+
+        def processed() -> int:
+            return sum(batch["numInputRows"] for batch in stream.recentProgress)
+
         wait_for(lambda: value(query, "rheostat_executors") == 1)
-        wait_for(lambda: (value(query, "rheostat_rows_total") or 0) > 500)
-        processed = sum(batch["numInputRows"] for batch in stream.recentProgress)
-        counted = value(query, "rheostat_rows_total") or 0.0
-        # The counter adds rate times interval, at most a few scrapes before or after.
-        assert counted == pytest.approx(processed, rel=0.3)
+        # The rate is unknown before the first batch, so two moments after it are compared.
+        wait_for(lambda: counted() > 100)
+        counted_before, processed_before = counted(), processed()
+        wait_for(lambda: counted() > counted_before + 1000)
+        more = processed() - processed_before
+        assert counted() - counted_before == pytest.approx(more, rel=0.3)
         assert "RheostatHalted" not in firing(query)
         handle.halt()
         wait_for(lambda: firing(query) == {"RheostatHalted"})
