@@ -78,12 +78,14 @@ def risk(at: Situation, target: int, *, as_never: bool = False) -> tuple[float, 
 
 def rare_surges(at: Situation, *, as_never: bool = False) -> list[Surge]:
     """Return the surges of which each must fit into the error budget of five minutes: the worst of
-    the past, in warm-up the present rise if it lasts, and with ``as_never`` one without precedent.
+    the past, in warm-up the present rise if it lasts, and with ``as_never``, or while the rate of a
+    job in warm-up rises, one without precedent.
     """
     surges = [at.surges.worst]
     if at.is_young:
         surges.append(at.surges.continued)
-    if as_never:
+    is_rising = at.surges.continued.rate > at.tuning.rise * at.rate
+    if as_never or (at.is_young and is_rising):
         surges.append(at.surges.unprecedented)
     return surges
 

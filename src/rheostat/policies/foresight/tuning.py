@@ -44,6 +44,10 @@ class Tuning:
     warm_up_unknown: float = 0.5
     """Share of the load's behaviour that is unknown, above which the job is in warm-up."""
 
+    rise: float = 1.1
+    """Growth of the rate until executors would help, if it goes on, above which a rise without
+    precedent is feared in warm-up."""
+
     # Comparison of sizes.
     late_s: float = 0.1
     """Late rows, in seconds of arrivals, that do not count: the simulation is no better."""
