@@ -129,12 +129,20 @@ def test_the_logs_of_an_hdfs_that_match_are_read_through_spark_s_hadoop_client(
         command = ["advise", far, "--application", "orders", "--master", "local[1]"]
         words = [sys.executable, "-m", "rheostat", *command, "--out", str(out)]
         subprocess.run(words, check=True, timeout=DEADLINE_S, capture_output=True)
-        missing = [sys.executable, "-m", "rheostat", "advise", f"{uri}/none"]
-        refused = subprocess.run(
-            missing, timeout=DEADLINE_S, capture_output=True, text=True, check=False
+        refused, unmatched = (
+            subprocess.run(
+                [sys.executable, "-m", "rheostat", "advise", *words],
+                timeout=DEADLINE_S,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            for words in ([f"{uri}/none"], [far, "--application", "billing"])
         )
     (row,) = json.loads(out.read_text())["queries"]
     assert row["application"] == "orders-1"
     assert row["advice"] is not None
     assert refused.returncode == 2
     assert f"there is no event log at {uri}/none" in refused.stderr
+    assert unmatched.returncode == 2
+    assert f"no event log in {far} matches --application 'billing'" in unmatched.stderr

@@ -32,6 +32,7 @@ DYNAMIC_ALLOCATION = "spark-dynamic-allocation"
 
 _SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
 _MOST_RATE = 1e6
+_WARM_UP_S = 15.0
 _LONGEST_WAIT_MS = 1000.0
 _MOST_PARTITIONS = 1000
 _MOST_DAYS = 7
@@ -148,6 +149,11 @@ class Demo:
     def load_seed(self) -> int:
         """What is added to the seeds of the load's text: that of a day has its own."""
         return self.seed if self.workload else 0
+
+    @property
+    def warm_up_s(self) -> float:
+        """The seconds at the start that the measures leave out."""
+        return min(_WARM_UP_S, self.seconds / 8)
 
     @property
     def total_s(self) -> float:

@@ -27,7 +27,6 @@ from rheostat_lab.report.finished_run import CommittedBatch, MachineSample, Over
 
 _TICK_S = 0.25
 _DRAIN_S = 120.0
-_WARM_UP_S = 15.0
 _CLOSING_S = 60.0
 _LEAD_S = 3.0
 """From the producer's start to the first row: it takes a second to import what it needs."""
@@ -175,7 +174,7 @@ class PlayedDay:
             service_ms=demo.service_ms,
             start_s=curve.start_s,
             end_s=end_s,
-            warm_up_s=min(_WARM_UP_S, demo.seconds / 8),
+            warm_up_s=demo.warm_up_s,
             records=[record for record in self._records if record.t_s <= end_s],
             curve=[(point.t_s, float(point.acked)) for point in curve.points],
             batches=batches,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from statistics import median
 
@@ -18,14 +17,11 @@ from rheostat.sim.fitting.recorded_run import Recorded, recorded
 from rheostat.sim.measures import Measures, measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION, Demo
+from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION
 from rheostat_lab.demo.results_folder import JOURNAL
 from rheostat_lab.matrix.matrix_spec import Cell, MatrixSpec
 from rheostat_lab.matrix.played_run import PlayedRun
 from rheostat_lab.matrix.policy_table import row
-
-_WARM_UP_S = 15.0
-"""Seconds at the start of a run that are not measured, as in the demo's summary."""
 
 MEASURES = ("latency_mean_s", "executors_mean", "rescalings")
 """The three measures of the document, named as in ``PlayedRun`` and in ``Measures``."""
@@ -53,15 +49,23 @@ def simulated_runs(spec: MatrixSpec, folder: Path, runs: Sequence[PlayedRun]) ->
     """
     cells = {(cell.query, cell.load, cell.sizing, cell.seed): cell for cell in spec.cells()}
     played = [(cells[run.query, run.load, run.policy, run.seed], run) for run in runs]
+    recordings = {cell.name: _recorded(folder / cell.name / JOURNAL) for cell, _ in played}
+    plants: dict[str, SparkParameters] = {}
     results = []
     for cell, run in played:
-        others = [
-            c for c, _ in played if (c.query, c.load) == (cell.query, cell.load) and c != cell
-        ]
-        journals = [folder / other.name / JOURNAL for other in others]
-        widest = max(journals, key=_sizes, default=None)
-        if widest is not None and _sizes(widest) and cell.policy != DYNAMIC_ALLOCATION:
-            results.append(Simulated(run, _simulate(spec, cell, _plant(widest))))
+        known = {
+            other.name: other_run
+            for other, _ in played
+            if (other.query, other.load) == (cell.query, cell.load)
+            and other != cell
+            and (other_run := recordings[other.name])
+        }
+        if known and cell.policy != DYNAMIC_ALLOCATION:
+            widest = max(known, key=lambda name: len({size for _, size in known[name].sizes}))
+            if widest not in plants:
+                # The pace of the other run's machine at its time is no property of the job.
+                plants[widest] = fit(known[widest], known[widest].batches).parameters
+            results.append(Simulated(run, _simulate(spec, cell, plants[widest])))
     return results
 
 
@@ -101,7 +105,6 @@ def _rank_correlation(pairs: Sequence[tuple[float, float]]) -> str:
     return f"{float(spearmanr(*zip(*pairs, strict=True)).statistic):.2f}"
 
 
-@cache
 def _recorded(journal: Path) -> Recorded | None:
     """Return a run as the fit reads it; None where its journal is missing or too short."""
     try:
@@ -110,21 +113,8 @@ def _recorded(journal: Path) -> Recorded | None:
         return None
 
 
-def _sizes(journal: Path) -> int:
-    """Return how many sizes a journal shows; 0 where it cannot be used."""
-    run = _recorded(journal)
-    return 0 if run is None else len({size for _, size in run.sizes})
-
-
-@cache
-def _plant(journal: Path) -> SparkParameters:
-    run = recorded(recording.read(journal))
-    # The pace of the other run's machine at its time is no property of the job.
-    return fit(run, run.batches).parameters
-
-
 def _simulate(spec: MatrixSpec, cell: Cell, plant: SparkParameters) -> Measures:
-    demo: Demo = spec.demo(cell, Path())
+    demo = spec.demo(cell, Path())
     run = simulate(
         SparkPlant(replace(plant, executors=demo.min_executors), demo.load, seed=cell.seed),
         create(demo.policy, demo.policy_parameters, demo.slo),
@@ -133,4 +123,4 @@ def _simulate(spec: MatrixSpec, cell: Cell, plant: SparkParameters) -> Measures:
         interval_s=demo.interval_s,
         journal=NoJournal(),
     )
-    return measures(run.ledger, demo.slo, warm_up_s=_WARM_UP_S)
+    return measures(run.ledger, demo.slo, warm_up_s=demo.warm_up_s)

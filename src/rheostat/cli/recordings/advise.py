@@ -90,7 +90,7 @@ def advise(
     from rheostat.sim.advice.advise_job import Request
 
     # Before the analysis, which may take an hour: a wrong file is reported at once.
-    before = None if earlier is None else _read_earlier(earlier)
+    before = [] if earlier is None else _read_earlier(earlier)
     prices = Prices(price) if price_table is None else read_prices(price_table, price)
     limits = None if maximum is None else Limits.between(1, maximum)
     with readable(place, application, _since_s(since)) as here:
@@ -108,8 +108,7 @@ def advise(
         row["price_per_slot_hour"] = prices.of(row["facts"].get("instance_type"))
     if parquet:
         _write_parquet(rows, parquet)
-    changes = [] if before is None else _compare(before, rows)
-    answer = {"slo_s": slo, **_sum(rows), "queries": rows, "changes": changes}
+    answer = {"slo_s": slo, **_sum(rows), "queries": rows, "changes": _compare(before, rows)}
     if pages:
         _write_page(answer, pages)
     for row in rows:

@@ -38,6 +38,7 @@ def _copy(place: str, application: str, oldest_s: float, folder: Path) -> Path:
     status, (parent, _, name) = files.status(place), place.rpartition("/")
     if status is None:
         raise BadInput(f"there is no event log at {place}; it is a file or a folder of them")
+    copied = False
     is_log = not status.is_folder or name.startswith(ROLLED)
     for log in [name] if is_log else files.names(place):
         source = f"{parent if is_log else place}/{log}"
@@ -45,4 +46,7 @@ def _copy(place: str, application: str, oldest_s: float, folder: Path) -> Path:
         if written and application in log and written.changed_s >= oldest_s:
             files.download(source, folder / log)
             os.utime(folder / log, ns=(written.changed_ns, written.changed_ns))
+            copied = True
+    if not copied:
+        raise BadInput(f"no event log in {place} matches --application {application!r} and --since")
     return folder / name if is_log else folder

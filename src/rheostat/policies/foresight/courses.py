@@ -84,8 +84,8 @@ def rare_surges(at: Situation, *, as_never: bool = False) -> list[Surge]:
     surges = [at.surges.worst]
     if at.is_young:
         surges.append(at.surges.continued)
-    is_rising = at.surges.continued.rate > at.tuning.rise * at.rate
-    if as_never or (at.is_young and is_rising):
+        as_never = as_never or at.surges.continued.rate > at.tuning.rise * at.rate
+    if as_never:
         surges.append(at.surges.unprecedented)
     return surges
 
