@@ -1,1 +1,1 @@
-"""What is seen of a live application: signals, settings, and what they allow."""
+"""Observation of a live application: its signals, its settings and what they allow."""

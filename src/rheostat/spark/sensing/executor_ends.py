@@ -1,5 +1,5 @@
-"""Why an executor has gone, from the reason that Spark itself gives (``removeReason`` of its REST
-interface): a scale-in is told apart from what the cluster, a person or a fault has done.
+"""Why an executor was removed, from Spark's reason (``removeReason`` of its REST interface):
+distinguishes a scale-in from actions of the cluster, of a person, and from failures.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 OURS = "rheostat scales in"
-"""The reason that Rheostat itself gives where it lets an executor go."""
+"""The reason that Rheostat passes to Spark when it removes an executor."""
 
 DELETED = "deleted"
 _DECOMMISSIONED = "decommissioned"
@@ -18,21 +18,21 @@ _VAGUE = (DELETED, _DECOMMISSIONED, "asked", "silent")
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What has ended an executor: its ``kind``, and in words what is known of it."""
+    """The cause of an executor's removal: its ``kind``, and a description in ``words``."""
 
     kind: str
     words: str
 
     @property
     def is_vague(self) -> bool:
-        """Whether the events of its pod may say more: Spark ends an executor that it does not hear
-        of, whatever has happened to it, and one that leaves in order may have been preempted.
+        """Whether the events of the pod may reveal more: Spark removes any executor that stops
+        responding, whatever the cause, and a decommissioned one may have been preempted.
         """
         return self.kind in _VAGUE
 
 
-# The first that fits counts. Kubernetes, YARN and Standalone each have words of their own; on YARN
-# Spark says "a bad node" of any container that a signal has ended.
+# The first match counts. Kubernetes, YARN and Standalone use different texts; on YARN Spark reports
+# "a bad node" for every container that a signal has ended.
 _KINDS: tuple[tuple[str, str, str], ...] = (
     (r"brief reason: Evicted", "evicted", "its node evicted it"),
     (r"OOMKilled|exit(?:ed with)? (?:code|status):? 137.*out of memory", "memory", "out of memory"),
@@ -51,7 +51,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
         "its node or pod was removed, and it was decommissioned gracefully",
     ),
     (r"heartbeat timed out|no recent heartbeats", "silent", "nothing was heard of it any more"),
-    # YARN's "killed on request" is no such word: it says so after any signal, a person's too.
+    # YARN's "killed on request" is omitted: it follows any signal, also one from a person.
     (
         r"killed by (?:the )?driver|killed by the ApplicationMaster|explicit termination request",
         "asked",
@@ -82,12 +82,12 @@ _CODE = re.compile(r"exit(?:ed with)?(?: exit)? ?(?:code|status):?\s*(-?\d+)", r
 
 
 def end_of(reason: str | None) -> End:
-    """Return what has ended an executor, from Spark's reason; ``lost`` where that says nothing
-    more.
+    """Return the cause of a removal from Spark's reason; ``lost`` if the reason reveals nothing
+    else.
     """
     if not reason:
         return End("lost", "Spark gives no reason")
-    # First of all: beside our words Spark speaks of decommissioning, as it does when others ask.
+    # This check comes first: Spark adds "decommission" to our reason as it does to any other.
     if OURS in reason:
         return End("scale-in", "it was let go by Rheostat")
     for pattern, kind, words in _KINDS:
@@ -96,17 +96,16 @@ def end_of(reason: str | None) -> End:
     code = _CODE.search(reason)
     if code:
         return End("exited", f"its process ended with {code[1]}")
-    # A reason may be a whole stack trace: its first line says most, and the journal keeps it for
-    # long.
+    # A reason may be a complete stack trace, and the journal keeps it: the first line is enough.
     return End("lost", reason.strip().splitlines()[0][:160])
 
 
 def refined(end: End, events: list[Any], taken: str | None = None) -> End:
-    """Return a vague end as Kubernetes tells it: by preemption, by an eviction, with its node; of a
-    pod that was deleted, by a person or a program where nothing says more.
+    """Return a vague cause refined by Kubernetes: preemption, eviction or node loss; a deleted pod
+    without further information was deleted by a person or a program.
 
-    ``events`` are those of its pod, ``taken`` why the pod was being deleted when it was seen last
-    (``pods.taken_of``); None where nobody has seen that.
+    ``events`` are those of the pod, ``taken`` is the reason of its deletion at the last observation
+    (``pods.taken_of``); None if it was not observed.
     """
     if not end.is_vague:
         return end

@@ -1,5 +1,5 @@
-"""What the fleets of an application ask for: told by each fleet, asked by the sensor; both live in
-the driver.
+"""The number of receivers that the fleets of an application need: published by each fleet, read by
+the sensor of the same driver.
 """
 
 from __future__ import annotations
@@ -7,19 +7,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 ReceiverDemand = Callable[[], int | None]
-"""Tells how many receivers a fleet's load asks for; None once it has ended."""
+"""Returns the number of receivers that a fleet's load requires; None once the fleet has ended."""
 
-# Of the process: a fleet and the sensor know nothing of each other, only the application's id.
+# A process-wide registry: a fleet and the sensor share only the application's id.
 _fleets: dict[str, list[ReceiverDemand]] = {}
 
 
 def publish(application: str, demand: ReceiverDemand) -> None:
-    """Let the sensor of an application know of a fleet."""
+    """Register a fleet's demand for the sensor of its application."""
     _fleets.setdefault(application, []).append(demand)
 
 
 def wanted_receivers(application: str) -> int | None:
-    """Return the receivers that all fleets of an application ask for; None where there is none."""
+    """Return the number of receivers that all fleets of an application need; None without any."""
     demands = [demand() for demand in _fleets.get(application, ())]
     known = [count for count in demands if count is not None]
     return sum(known) if known else None

@@ -1,5 +1,5 @@
-"""What executors on this computer use, told by its operating system: CPU of their JVMs and of their
-Python workers, and its load.
+"""The resource usage of executors on this computer as the operating system reports it: CPU of their
+JVMs and Python workers, and the load average.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from pathlib import Path
 _PROC = Path("/proc")
 _BACKEND = b"CoarseGrainedExecutorBackend"
 _MOST_PROCESSES = 1000
-"""Reading a process costs 30 microseconds; where there are more, nothing is read."""
+"""Reading one process takes 30 microseconds; with more processes than this none is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """CPU seconds of an executor since its start: of its JVM, and of the processes below it."""
+    """CPU seconds of an executor since its start: of its JVM, and of its child processes."""
 
     jvm_s: float
     python_s: float
@@ -29,11 +29,11 @@ class _Process:
     name: str
     own_s: float
     reaped_s: float
-    """Of children that have ended."""
+    """CPU seconds of its children that have ended."""
 
 
 class LocalExecutors:
-    """Finds the executors of an application among the processes of this computer (Linux:
+    """Finds the executors of an application among the processes of this computer (Linux,
     ``/proc``).
     """
 
@@ -42,26 +42,25 @@ class LocalExecutors:
         self._proc = proc
         self._tick_s = 1.0 / os.sysconf("SC_CLK_TCK")
         self._names: dict[int, str] = {}
-        """Executor by process."""
+        """The executor id by process id."""
 
     def used(self) -> dict[str, Used]:
-        """Return what each executor that runs here has used, by its id; nothing where none does, or
-        where there is no ``/proc``.
+        """Return the usage of each local executor by its id; empty without local executors or
+        without ``/proc``.
         """
         processes = dict(self._processes())
         self._names = {
             pid: name
             for pid, candidate in processes.items()
-            # A process that is known is not read again: its command line costs more than its
-            # numbers.
+            # The command line of a known process is not read again: it costs more than the
+            # statistics.
             if (name := self._names.get(pid) or self._executor(pid, candidate))
         }
         below: dict[str, float] = {}
         for process in processes.values():
             owner = self._owner(process.parent, processes)
             if owner is not None:
-                # What ended workers have used stands with their parent, so that the sum never
-                # falls.
+                # The CPU time of ended workers is included, so that the sum never decreases.
                 below[owner] = below.get(owner, 0.0) + process.own_s + process.reaped_s
         return {
             name: Used(processes[pid].own_s, below.get(name, 0.0))
@@ -69,7 +68,7 @@ class LocalExecutors:
         }
 
     def _owner(self, pid: int, processes: Mapping[int, _Process]) -> str | None:
-        """Return the executor that a process is below of."""
+        """Return the executor that a process belongs to."""
         while pid in processes and pid not in self._names:
             pid = processes[pid].parent
         return self._names.get(pid)
@@ -81,12 +80,10 @@ class LocalExecutors:
             return
         for pid in ids if len(ids) <= _MOST_PROCESSES else ():
             try:
-                # A process may have brackets in its name, so the fields are counted from the last
-                # one.
+                # A process name may contain brackets, so the fields follow the last one.
                 head, _, rest = (self._proc / str(pid) / "stat").read_text().rpartition(")")
-                fields = (
-                    rest.split()
-                )  # from the state on: parent, ..., utime, stime, cutime, cstime
+                # The fields start with the state; 11 to 14 are utime, stime, cutime and cstime.
+                fields = rest.split()
                 user, system, user_ended, system_ended = (
                     int(field) * self._tick_s for field in fields[11:15]
                 )
@@ -100,10 +97,10 @@ class LocalExecutors:
                     ),
                 )
             except (OSError, ValueError, IndexError):
-                continue  # the process ended while we looked
+                continue  # the process has ended in the meantime
 
     def _executor(self, pid: int, process: _Process) -> str | None:
-        """Return the id in the command line of an executor of our application; None for any other
+        """Return the id in the command line of an executor of this application; None for any other
         process.
         """
         if process.name != "java":
@@ -122,10 +119,8 @@ class LocalExecutors:
 
 
 def load_per_core() -> float | None:
-    """Return the processes that ran or waited for a CPU, mean of a minute, over the cores of this
-    computer; None where it cannot be told.
-
-    Source: the load of K 2.4.1, as ``getloadavg`` has it.
+    """Return the one-minute load average per core of this computer, including processes that wait
+    for a CPU; None if it is unknown.
     """
     try:
         return os.getloadavg()[0] / (os.cpu_count() or 1)

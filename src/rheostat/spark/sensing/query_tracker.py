@@ -1,4 +1,4 @@
-"""One running query as observations: what its progress, the broker and its checkpoint report."""
+"""Turns the progress, broker offsets and checkpoint of one running query into observations."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from rheostat.spark.sensing.source_tracker import (
     SourceViews,
 )
 
-# Without data Spark reports a batch every 10 s (noDataProgressEventInterval).
+# Without data Spark reports progress every 10 s (noDataProgressEventInterval).
 _IDLE_S = 10.0
 
 
 class LatestOffsets(Protocol):
-    """Asks the broker for the next offset of each partition of topics."""
+    """Requests the next offset of each partition of topics from the broker."""
 
     @property
     def up(self) -> bool | None:
@@ -33,7 +33,7 @@ class LatestOffsets(Protocol):
         ...
 
     def latest(self, topics: Sequence[str]) -> Offsets | None:
-        """Return the offsets; None where one is unknown. Without topics only ``up`` is updated."""
+        """Return the offsets; None if one is unknown. Without topics only ``up`` is updated."""
         ...
 
     def close(self) -> None:
@@ -41,9 +41,9 @@ class LatestOffsets(Protocol):
 
 
 class QueryTracker:
-    """Observes one run of a query from tick to tick; a run that starts again gets a new tracker.
+    """Observes one run of a query from tick to tick; a restarted query gets a new tracker.
 
-    ``trigger_s`` and ``committed`` are answered by Spark's internals: the trigger interval of a
+    ``trigger_s`` and ``committed`` call Spark's internals: they return the trigger interval of a
     query, and the offsets in its checkpoint before its first batch has finished.
     """
 
@@ -66,21 +66,21 @@ class QueryTracker:
         self._batch: ReportedBatch | None = None
         self._trigger_s: float | None = None
         self._trigger_is_derived = True
-        """Whether the trigger interval follows from the batches: Spark does not report it."""
+        """Whether the trigger interval is derived from batches: Spark does not report it."""
         self._quiet_s = 0.0
-        """When no batch ran."""
+        """Unix time of the last observation without a running batch."""
         self._arrivals: Points = ()
         """The arrival curve: sums of the latest offsets."""
         self.topics: tuple[str, ...] = ()
-        """The topics for which the broker is asked."""
+        """The topics whose offsets are requested from the broker."""
         self._polled: Points = ()
-        """The broker's sums at the last tick and at this one, as far as it answered."""
+        """The sums of the broker's offsets at the last tick and at this one; empty without any."""
         self._committed: Offsets | None = None
-        """What the checkpoint had committed before the first batch finished."""
+        """The offsets that the checkpoint had committed before the first batch finished."""
 
     def observe(self, shared: Observation, tasks: Any, now: float) -> Observation:
-        """Return the observation of the query; ``shared`` is what all queries share, and ``tasks``
-        Spark's status tracker, None where tasks cannot be attributed to a query.
+        """Return the observation of the query; ``shared`` holds the signals that all queries share,
+        and ``tasks`` is Spark's status tracker, None if tasks cannot be attributed to a query.
         """
         progress = self._query.lastProgress
         if progress is None:
@@ -93,10 +93,10 @@ class QueryTracker:
         self._quiet_s = now if running is None else self._quiet_s
         awaits_data = running is None and not status.get("isDataAvailable")
         at_rest = awaits_data and _is_old(batch, self._trigger_s, now)
-        # While the broker is away nobody knows whether rows arrive: a query at rest is not idle.
+        # Without an answer from the broker rows may arrive unnoticed: the query is not idle.
         cut_off = bool(self.topics) and not (self._offsets and self._offsets.up)
         others = self._sources.observe(progress, batch, now)
-        # A source with a backlog is not at rest, whatever its last event reports.
+        # A query whose source has a backlog is not at rest, whatever its last event reports.
         idle = at_rest and not cut_off and not any(view.waits for view in others)
         rate = self._rate(batch, idle)
         kafka = self._kafka_view(batch, latest, rate, now)
@@ -119,7 +119,7 @@ class QueryTracker:
             lag_counted=backlog.value if backlog else None,
             lag_unit=backlog.unit if backlog else None,
             latency_s=sources.latency_s,
-            # 0 and not absent: that there is nothing to do is known, and lets a policy scale in.
+            # 0 instead of None: the absence of work is known, and lets a policy scale in.
             batch_s=batch.parts_s.get("triggerExecution") if not at_rest else 0.0 if idle else None,
             batch_parts_s=batch.parts_s,
             batch_rows=batch.rows if not at_rest else 0 if idle else None,
@@ -136,12 +136,12 @@ class QueryTracker:
         )
 
     def _before_first_batch(self, shared: Observation, now: float) -> Observation:
-        """Return what broker and checkpoint report: the arrival rate and the backlog."""
+        """Return the signals of broker and checkpoint: the arrival rate and the backlog."""
         query = self._query
         named = replace(shared, query=query.name or str(query.id))
         if self._offsets is None:
             return named
-        # Read until it is there: the first batch of all writes where it starts when it is planned.
+        # Retried until it succeeds: the first batch writes its start offsets when it is planned.
         self._committed = self._committed or self._read_committed(query)
         if not self._committed:
             return named
@@ -154,17 +154,17 @@ class QueryTracker:
         )
 
     def _learn_trigger(self, batch: ReportedBatch) -> None:
-        """Read the trigger interval at the first batch; where Spark does not report it, derive it
-        from the batches.
+        """Read the trigger interval at the first batch; if Spark does not report it, derive it from
+        the batches.
 
-        Batches are multiples of the interval apart (more than one where no data came), so a much
-        shorter distance is the better one.
+        The distance between batches is a multiple of the interval (more than one interval without
+        data), so a much shorter distance is the better estimate.
         """
         if self._batch is None:
             self._trigger_s = self._read_trigger_s(self._query)
             self._trigger_is_derived = self._trigger_s is None
         reported_s = reported_trigger_s(self._batch, batch) if self._trigger_is_derived else None
-        # Not any shorter one: batch starts jitter, and the interval would shrink with every tick.
+        # Not any shorter distance: starts jitter, and the interval would shrink at every tick.
         if reported_s is not None and (
             self._trigger_s is None or reported_s < 0.6 * self._trigger_s
         ):
@@ -172,12 +172,12 @@ class QueryTracker:
         self._batch = batch
 
     def _latest(self, batch: ReportedBatch, now: float) -> Offsets | None:
-        """Ask the broker, and add to the arrival curve what it answers and what the last batch was
-        planned with; without a broker only the latter.
+        """Request the latest offsets, and add them and those of the last batch's planning to the
+        arrival curve; without a broker only the latter.
         """
         if not batch.committed:
             return None
-        # A part of the partitions would be a lower point than the curve's others.
+        # The sum over a part of the partitions would be too low a point on the curve.
         if batch.latest.keys() >= batch.committed.keys():
             self._arrivals = with_point(self._arrivals, batch.planned_s, _sum(batch.latest))
         if self._offsets is None:
@@ -185,7 +185,7 @@ class QueryTracker:
         return self._ask_broker(batch.committed, now)
 
     def _ask_broker(self, committed: Offsets, now: float) -> Offsets | None:
-        """Ask for the latest offsets of the committed topics, and add them to the arrival curve."""
+        """Request the latest offsets of the committed topics and add them to the arrival curve."""
         self.topics = tuple(sorted({topic for topic, _ in committed}))
         latest = self._offsets.latest(self.topics) if self._offsets else None
         self._polled = (*self._polled[-1:], (now, _sum(latest))) if latest else ()
@@ -194,15 +194,15 @@ class QueryTracker:
         return latest
 
     def _rate(self, batch: ReportedBatch, idle: bool) -> float | None:
-        """Return the rows per second that arrived since the last tick; without a broker those
+        """Return the rows per second that arrived since the last tick; without a broker, those
         between the last two batches.
         """
         if not batch.committed:
             return 0.0 if idle else sum(batch.inputs.values()) if batch.inputs else None
-        # Two points only: who needs a mean takes it, and a rate that lags misleads the others.
+        # Two points only: consumers average it themselves, and a lagging rate would mislead them.
         if self._offsets:
             return growth_per_s(self._polled)
-        # Nothing was measured since the last batch, and it had found no more rows.
+        # Without a broker nothing was measured since the last batch, which found no more rows.
         return 0.0 if idle else growth_per_s(self._arrivals[-2:])
 
     def _wait(
@@ -212,7 +212,7 @@ class QueryTracker:
         rate: float | None,
         now: float,
     ) -> Wait | None:
-        """Return how long the rows have waited that are not committed, by the arrival curve."""
+        """Return how long the uncommitted rows have waited, from the arrival curve."""
         points = self._arrivals
         if rows is None or not points:
             return None
@@ -224,7 +224,7 @@ class QueryTracker:
     def _kafka_view(
         self, batch: ReportedBatch, latest: Offsets | None, rate: float | None, now: float
     ) -> SourceView:
-        """Return what all Kafka sources of the query report together."""
+        """Return the view of all Kafka sources of the query together."""
         rows = self._lag_rows(batch, latest, rate, now)
         # Sums of offsets number the rows as the arrival curve does, whatever their partitions.
         end_row = sum(batch.committed.values())
@@ -241,8 +241,8 @@ class QueryTracker:
     def _lag_rows(
         self, batch: ReportedBatch, latest: Offsets | None, rate: float | None, now: float
     ) -> float | None:
-        """Return the lag now: the broker's, or what was left at the planning of the last batch plus
-        what must have arrived since.
+        """Return the current lag: the broker's, or the lag at the planning of the last batch plus
+        the expected arrivals since then.
         """
         left = lag_rows(latest, batch.committed) if latest else None
         if left is None or self._offsets is not None:
@@ -251,8 +251,8 @@ class QueryTracker:
 
 
 def _is_old(batch: ReportedBatch, trigger_s: float | None, now: float) -> bool:
-    """Tell whether a batch says nothing of now: Spark repeats the last progress while no data
-    come.
+    """Return whether a batch is too old to describe the present: Spark repeats the last progress
+    while no data arrives.
     """
     return now - batch.commit_s > max(_IDLE_S, 3 * (trigger_s or 0.0))
 
@@ -262,8 +262,8 @@ def _sum(offsets: Offsets) -> float:
 
 
 def _by_source(batch: ReportedBatch, rate: float | None) -> Mapping[str, float] | None:
-    """Return the arrival rate by source, in proportion to what Spark read of each; None where
-    either is unknown.
+    """Return the arrival rate by source, in proportion to what Spark read from each; None if either
+    is unknown.
     """
     shares = batch.inputs or dict(batch.rows_by_source)
     total = sum(shares.values())

@@ -1,5 +1,5 @@
-"""What a live job uses: CPU from the operating system where the executors run here, from Spark's
-stages where they do not.
+"""The resource usage of a live job: CPU from the operating system if the executors run on this
+computer, else from Spark's stages.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from rheostat.spark.sensing.queries.progress import ReportedBatch
 from rheostat.spark.sensing.rest.rest_executors import Executor
 from rheostat.spark.sensing.rest.stages import BatchStages
 
-# A page that fails once says nothing of the job; what it said a minute ago is no longer so.
 _KEPT_S = 60.0
+"""Stages remain valid for this long if a request fails: one failed page does not end the signal."""
 _LARGER = 1.5
 OF_STAGES = frozenset({"stages", "cpu", "by_executor", "output_rows_per_s"})
-"""The signals for which the stages are needed; ``cpu`` only where the executors do not run on this
-computer, ``output_rows_per_s`` only where the sink does not count: Kafka's does not."""
+"""The signals that require stages; ``cpu`` only if the executors run on other computers,
+``output_rows_per_s`` only if the sink does not count its rows, as Kafka's does not.
+"""
 
 
 class Processes(Protocol):
-    """Knows what the executors have used since their start."""
+    """Reports the resource usage of executors since their start."""
 
     def used(self) -> Mapping[str, Used]:
-        """Return it by executor; nothing where they run elsewhere."""
+        """Return the usage by executor; empty if they run on other computers."""
         ...
 
 
@@ -41,14 +42,14 @@ class Finder(Protocol):
         sources: Sequence[tuple[str, float]],
         by_executor: bool = False,
     ) -> BatchStages | None:
-        """Return those of the newest finished batch up to ``batch_id``; None where they cannot be
+        """Return the stages of the newest finished batch up to ``batch_id``; None if they cannot be
         found.
         """
         ...
 
 
 class LocalUsage:
-    """CPU shares per slot of executors on this computer, from one look to the next."""
+    """CPU shares per slot of the executors on this computer, between two observations."""
 
     def __init__(
         self, processes: Processes, load: Callable[[], float | None] = load_per_core
@@ -58,14 +59,14 @@ class LocalUsage:
         self._before: tuple[float, Mapping[str, Used]] | None = None
 
     def observe(self, now: float, executors: Sequence[Executor]) -> Observation:
-        """Return cpu, cpu_python, load_per_core and the CPU by executor; absent for executors
-        elsewhere, and at the first look.
+        """Return cpu, cpu_python, load_per_core and the CPU by executor; absent for executors on
+        other computers, and at the first observation.
         """
         used = self._processes.used()
         before, self._before = self._before, (now, used)
         empty = Observation(t_s=now, load_per_core=self._load() if used else None)
         slots = {executor.id: executor.slots for executor in executors}
-        # All executors or none: with some of them elsewhere the share would be that of a part.
+        # If some executors run elsewhere, the share would describe only a part of them.
         if before is None or now <= before[0] or not slots or not used.keys() >= slots.keys():
             return empty
         known = {name: count for name, count in slots.items() if name in before[1] and count}
@@ -93,28 +94,29 @@ def _spent(before: Used, after: Used, slot_s: float) -> Used:
 
 @dataclass(slots=True)
 class LastStages:
-    """What was found last of the stages of a query."""
+    """The stages of a query that were read last."""
 
     stages: BatchStages | None = None
     stages_s: float = 0.0
     requested_s: float | None = None
     first_s: float | None = None
-    """When a batch that had rows was asked for first."""
+    """Unix time of the first request for a batch that had rows."""
 
     most_rows: float = 0.0
-    """The rows of the largest batch that was asked for."""
+    """The rows of the largest batch that was requested."""
 
     cpu: float | None = None
     rows_per_s: Mapping[str, float] = field(default_factory=dict)
 
 
 class StageUsage:
-    """Fills in the signals that a policy names in ``live_signals`` and only stages tell; asks for
-    them every ``every_s`` seconds at most.
+    """Fills in the signals that a policy names in ``live_signals`` and that only stages provide;
+    requests stages every ``every_s`` seconds at most, with two exceptions.
 
-    At first more often: when as much time has passed since the last answer as lay between the first
-    and that one. The first batches are empty or cold, and what is known of a job is made of them.
-    And at once when a batch is larger by half than any before: what a row costs there is not known.
+    At first the interval is shorter: it equals the time from the first batch with rows to the last
+    request, because the first batches are empty or cold and the estimates start from them. A batch
+    that is 1.5 times as large as every earlier one is requested at once, because its cost per row
+    is unknown.
     """
 
     def __init__(self, finder: Finder, needed: Collection[str], every_s: float = 10.0) -> None:
@@ -128,14 +130,12 @@ class StageUsage:
         """Return the observation of a query with ``stages``, ``cpu``, ``by_executor`` and
         ``output_rows_per_s`` as far as they are needed and known.
 
-        The stages of an idle query have no rows and no busy time; those that were found last stay
-        for a minute without an answer.
+        The stages of an idle query have no rows and no busy time; without an answer the last stages
+        remain valid for a minute.
         """
-        here = (
-            observation.cpu is not None or observation.load_per_core is not None
-        )  # what the operating system says comes with the next look
-        # Asked for only where a policy needs it: each answer costs the driver CPU that batches
-        # need.
+        # The operating system's values follow at the next observation.
+        here = observation.cpu is not None or observation.load_per_core is not None
+        # Requested only if a policy needs it: each answer costs CPU of the driver.
         known = {"cpu"} if here else set()
         if observation.output_rows_per_s is not None:
             known.add("output_rows_per_s")
@@ -178,7 +178,7 @@ class StageUsage:
         if _rows(batch) > _LARGER * last.most_rows > 0:
             return True
         known_s = math.inf if last.first_s is None else max(0.0, last.requested_s - last.first_s)
-        # A clock that was put back must not silence the question for hours.
+        # After the clock was set back, requests must not stop for hours.
         return not 0 <= now_s - last.requested_s < min(self._every_s, known_s)
 
     def _ask(self, observation: Observation, batch: ReportedBatch, last: LastStages) -> None:
@@ -193,8 +193,7 @@ class StageUsage:
             return
         last.stages, last.stages_s = stages, observation.t_s
         interval_s = max(batch.duration_s, observation.trigger_s or 0.0)
-        # Use per second needs the interval of the same batch, and that of an older one is not
-        # known.
+        # A rate needs the duration of the same batch, and that of an older batch is unknown.
         if stages.batch_id != batch.batch_id or not interval_s:
             return
         slots = (observation.executors or 0) * (observation.slots_per_executor or 1)
@@ -209,8 +208,8 @@ def _rows(batch: ReportedBatch) -> float:
 
 
 def _output_rows_per_s(observation: Observation, stages: Sequence[Stage]) -> float | None:
-    """Return the rows a second that the last stages gave out, for those that the batch read: the
-    stages may be those of a batch before.
+    """Return the rows per second that the last stages wrote, scaled to the rows that the batch
+    read, because the stages may belong to an earlier batch.
     """
     upstream = {name for stage in stages for name in stage.upstream}
     names = {stage.name for stage in stages}
@@ -223,8 +222,8 @@ def _output_rows_per_s(observation: Observation, stages: Sequence[Stage]) -> flo
 
 
 def _by_executor(observation: Observation, last: LastStages) -> Mapping[str, ExecutorSample] | None:
-    """Return CPU and rows of each executor; of the rows that wait each has the share that it read
-    of the last batch (an estimate).
+    """Return the CPU and the rows of each executor; its backlog is estimated in proportion to the
+    rows that it read in the last batch.
     """
     samples = dict(observation.by_executor or {})
     total = sum(last.rows_per_s.values())

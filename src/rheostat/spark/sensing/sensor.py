@@ -1,4 +1,4 @@
-"""A live Spark application as observations: one per running query."""
+"""Observes a live Spark application: one observation per running query."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rheostat.spark.sensing.source_tracker import Readers
 
 _log = logging.getLogger("rheostat")
 _POLL_S = 15.0
-"""The executors' endpoint is asked this often: 20 to 60 ms of the driver's CPU a call while its JVM
-is young."""
+"""The polling interval of the executors' endpoint: a call costs 20 to 60 ms of the driver's CPU
+while its JVM is young."""
 
 _FIRST_POLL_S = 4.0
-"""The second time it is asked so soon: shares of time take two answers."""
+"""The interval before the second poll, because time shares need two answers."""
 
 
 class SparkSensor(Sensor):
@@ -30,11 +30,11 @@ class SparkSensor(Sensor):
     any.
 
     ``trigger_s`` and ``committed`` (see ``QueryTracker``) need private calls; in shadow mode they
-    return None. ``local`` reports what executors on this computer use, ``stages`` what only stages
-    report, ``receivers`` how many receivers the fleets of the application need. ``broker_changed``
-    is called when the broker stops or starts answering, and at the first tick. ``readers`` returns
-    the backlog reader of a source other than Kafka, ``real_time_s`` the batch duration of a query
-    in real-time mode.
+    return None. ``local`` reports the usage of executors on this computer, ``stages`` the signals
+    that only stages provide, and ``receivers`` the number of receivers that the application's
+    fleets need. ``broker_changed`` is called when the broker stops or starts answering, and at the
+    first tick. ``readers`` returns the backlog reader of a source other than Kafka, ``real_time_s``
+    the batch duration of a query in real-time mode.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class SparkSensor(Sensor):
     ) -> None:
         self._real_time_s = real_time_s
         self._real_time: dict[str, float | None] = {}
-        """The duration of the real-time batches of each run; None with other triggers."""
+        """The batch duration in seconds of each run in real-time mode; None with other triggers."""
         self._readers = readers
         self._committed = committed
         self._spark = spark
@@ -76,10 +76,10 @@ class SparkSensor(Sensor):
         self._tasks = context.statusTracker() if context else None
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Return one observation per running query; a query that has stopped is forgotten, a new
-        one is picked up.
+        """Return one observation per running query; stopped queries are forgotten, new ones are
+        added.
         """
-        # By run, not by name: a query that was started again counts its batches and offsets anew.
+        # By run, not by name: a restarted query counts its batches and offsets anew.
         running = {str(query.runId): query for query in self._spark.streams.active}
         self._trackers = {
             run_id: self._trackers.get(run_id) or self._track(query)
@@ -124,8 +124,8 @@ class SparkSensor(Sensor):
         return batch_s
 
     def _check_broker(self, requested: bool, now: float) -> bool | None:
-        """Return whether the broker answered at this tick; it is asked for nothing but an answer
-        where no query has needed its offsets.
+        """Return whether the broker answered at this tick; if no query needed its offsets, only
+        probe it.
         """
         if self._offsets is None:
             return None
@@ -138,7 +138,7 @@ class SparkSensor(Sensor):
         return up
 
     def _executors(self, now: float) -> Observation:
-        """Return what all queries share: the executors, and how busy their slots were."""
+        """Return the signals that all queries share: the executors, and their slots' busy share."""
         # The busy share is a difference: it needs a second answer, and policies wait for it.
         answered_once = (
             self._task_s is not None and self._polled is not None and self._polled.busy is None
@@ -178,8 +178,8 @@ class SparkSensor(Sensor):
 
 
 def in_real_time(query: Observation, batch_s: float | None, tasks: Any) -> Observation:
-    """Return the observation of a query whose batches last ``batch_s`` seconds in real-time mode:
-    how long they last says nothing of its load. Unchanged with other triggers.
+    """Return the observation of a query in real-time mode with batches of ``batch_s`` seconds,
+    whose duration does not depend on the load; unchanged with other triggers.
     """
     if batch_s is None:
         return query
@@ -197,8 +197,8 @@ def in_real_time(query: Observation, batch_s: float | None, tasks: Any) -> Obser
 
 
 def _of_all(queries: list[Observation]) -> list[Observation]:
-    """Return the queries with the CPU of all: each was seen with what its own stages used, and they
-    share the executors.
+    """Return the observations with the sum of all queries' CPU shares: each share was computed from
+    the query's own stages, and the queries share the executors.
     """
     known = [query.cpu for query in queries if query.cpu is not None]
     return (

@@ -1,4 +1,4 @@
-"""The sources of a query other than Kafka: backlog, arrival rate and wait of each, in rows."""
+"""Observes a query's sources other than Kafka: backlog, arrival rate and wait of each, in rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _log = logging.getLogger("rheostat")
 _OFFSETS = ("startOffset", "endOffset", "latestOffset")
 
 Readers = Callable[[Any, int, str], BacklogReader | None]
-"""Returns the reader of a source: of a query, by its number and its description."""
+"""Returns the backlog reader of a query's source, from its number and its description."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,22 +34,22 @@ class SourceView:
 
     @property
     def waits(self) -> bool:
-        """Whether rows wait, as far as is known."""
+        """Whether the source is known to have a backlog."""
         return bool(self.backlog and self.backlog.value)
 
 
 class SourceTracker:
     """Observes one source from tick to tick.
 
-    Its arrival curve is in units of the source, so that learning the rows per unit does not bend
-    it: what the batches have read, plus the backlog.
+    Its arrival curve, which is the sum of all reads plus the backlog, is in units of the source, so
+    that a better estimate of the rows per unit does not distort it.
     """
 
     def __init__(self, reader: BacklogReader) -> None:
         self._reader = reader
         self._end: Any = None
         self._read = self._read_before = 0.0
-        """Units read by the batches since the first one that was observed, and before the last."""
+        """Units that the observed batches have read, with the last batch and without it."""
         self._unit: str | None = None
         self._ratio = RowsPerUnit()
         self._points: Points = ()
@@ -57,7 +57,7 @@ class SourceTracker:
         self._failed = False
 
     def observe(self, source: Source, batch: ReportedBatch, now: float) -> SourceView:
-        """Return the view of the source; its signals are absent where the reader fails."""
+        """Return the view of the source; its signals are absent if the reader fails."""
         offsets = {name: parsed_offset(source.get(name)) for name in _OFFSETS}
         entry = {**source, **offsets, "planned_s": batch.planned_s}
         try:
@@ -75,8 +75,8 @@ class SourceTracker:
         return self._view(name, backlog, batch, now) if backlog else SourceView()
 
     def _count(self, source: Source) -> None:
-        """Count what the batch read, and the batches that no tick has observed."""
-        # By offsets, not by batch numbers: an event without data has the number of the next batch.
+        """Count what the batch read, including batches that no tick observed."""
+        # By offsets: a progress event without data has the number of the next batch.
         start, end = source.get("startOffset"), source.get("endOffset")
         read = self._reader.between(start, end)
         before = self._reader.between(self._end, start) if self._end not in (None, start) else None
@@ -117,13 +117,13 @@ class SourceTracker:
 
 @dataclass(frozen=True, slots=True)
 class SourceViews:
-    """The sources of a query at one tick; a sum is absent where one summand is."""
+    """The sources of a query at one tick; a sum is absent if one of its summands is."""
 
     views: tuple[SourceView, ...]
 
     @classmethod
     def of(cls, kafka: SourceView | None, others: tuple[SourceView, ...]) -> SourceViews:
-        """Return the views of a query; beside Kafka, sources that report nothing are left out."""
+        """Return the views of a query; next to Kafka, sources that report nothing are omitted."""
         if kafka is None:
             return cls(others)
         return cls((kafka, *(view for view in others if view.backlog or view.wait)))
@@ -135,17 +135,17 @@ class SourceViews:
 
     @property
     def lag_rows(self) -> float | None:
-        """The backlog of all sources."""
+        """The backlog of all sources in rows."""
         return fold((view.lag_rows for view in self.views), sum)
 
     @property
     def by_source(self) -> dict[str, float]:
-        """The rows that wait, by source and partition."""
+        """The backlog in rows, by source and partition."""
         return {name: rows for view in self.views for name, rows in view.by_source.items()}
 
     @property
     def backlog(self) -> Amount | None:
-        """The backlog in the unit in which the sources count, if it is the same for all."""
+        """The backlog in the unit of the sources, if all use the same unit."""
         amounts = [view.backlog for view in self.views if view.backlog]
         if len(amounts) < len(self.views) or len({amount.unit for amount in amounts}) != 1:
             return None
@@ -153,13 +153,13 @@ class SourceViews:
 
     @property
     def wait(self) -> Wait | None:
-        """The longest wait."""
+        """The wait of the source with the oldest row."""
         waits = [view.wait for view in self.views if view.wait]
         return max(waits, key=lambda wait: wait.oldest_s) if len(waits) == len(self.views) else None
 
     @property
     def latency_s(self) -> float | None:
-        """The latency of the slowest source."""
+        """The latency of the slowest source in seconds."""
         return fold((view.latency_s for view in self.views), max)
 
 
@@ -172,7 +172,7 @@ class SourceTrackers:
         self._trackers: dict[int, SourceTracker | None] = {}
 
     def observe(self, progress: Any, batch: ReportedBatch, now: float) -> tuple[SourceView, ...]:
-        """Return a view of each source but Kafka's, in the order of the progress event."""
+        """Return a view of each source other than Kafka, in the order of the progress event."""
         read: Mapping[str, Any] = progress
         views = []
         for number, source in enumerate(read["sources"]):

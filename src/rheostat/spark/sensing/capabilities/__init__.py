@@ -1,1 +1,1 @@
-"""What a session allows, told from its settings before anything is tried."""
+"""What the settings of a session allow, determined before anything is tried."""

@@ -1,4 +1,4 @@
-"""What a session allows: told from its public settings before anything is tried."""
+"""What the public settings of a session allow, determined before anything is tried."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ELSEWHERE_AT_FIRST = 2
 
 @dataclass(frozen=True, slots=True)
 class Obstacles:
-    """What keeps an application from being scaled (``blocking``), or from being scaled well
+    """The reasons why an application cannot be scaled (``blocking``) or cannot be scaled well
     (``degrading``).
     """
 
@@ -24,7 +24,7 @@ class Obstacles:
 
 
 def obstacles(spark: Any) -> Obstacles:
-    """Return what stands in the way of live scaling, in one line each."""
+    """Return the obstacles to live scaling, one line each."""
     if is_connect(spark):
         return Obstacles(
             blocking=(
@@ -44,7 +44,7 @@ def obstacles(spark: Any) -> Obstacles:
                 ),
             )
         )
-    # Two that ask for totals take turns: each would end what the other has just started.
+    # Two controllers that set totals would undo each other's changes.
     if allocates_dynamically(spark):
         conflict = (
             "Spark's own dynamic allocation is in effect: not scaling against it; turn"
@@ -62,8 +62,8 @@ def obstacles(spark: Any) -> Obstacles:
 
 
 def unseen(spark: Any) -> tuple[str, ...]:
-    """Return why public interfaces show no executors of this session, in one line; nothing where
-    they do.
+    """Return why no public interface lists the executors of this session, in one line; empty if one
+    does.
     """
     if is_connect(spark):
         why = "Spark Connect shows no executors"
@@ -77,24 +77,24 @@ def unseen(spark: Any) -> tuple[str, ...]:
 
 
 def is_connect(spark: Any) -> bool:
-    """Tell whether this is a Spark Connect session."""
+    """Return whether this is a Spark Connect session."""
     return ".connect." in type(spark).__module__
 
 
 def is_in_cluster(spark: Any) -> bool:
-    """Tell whether the driver runs on a node of the cluster (``--deploy-mode cluster``)."""
+    """Return whether the driver runs on a node of the cluster (``--deploy-mode cluster``)."""
     return _setting(spark, "spark.submit.deployMode", "client") == "cluster"
 
 
 def is_local(spark: Any) -> bool:
-    """Tell whether everything runs in the driver's own process."""
+    """Return whether all tasks run in the driver's process."""
     return bool(re.fullmatch(r"local(\[.*\])?", spark.sparkContext.master))
 
 
 def allocates_dynamically(spark: Any) -> bool:
-    """Tell whether Spark's dynamic allocation would change the number of executors by itself.
+    """Return whether Spark's dynamic allocation would change the number of executors by itself.
 
-    Enabled with time-outs of a day or more it only serves to set the initial size on a Standalone
+    With time-outs of a day or more, dynamic allocation only sets the initial size on a Standalone
     cluster.
     """
     if not is_on(spark, "spark.dynamicAllocation.enabled"):
@@ -103,16 +103,16 @@ def allocates_dynamically(spark: Any) -> bool:
         duration_s(_setting(spark, f"spark.dynamicAllocation.{name}", default))
         for name, default in (("schedulerBacklogTimeout", "1s"), ("executorIdleTimeout", "60s"))
     )
-    # Either limit alone would change the size: the one adds, the other ends.
+    # Either time-out alone changes the size: one adds executors, the other removes them.
     return any(limit < FOREVER_S for limit in limits)
 
 
 def initial_executors(spark: Any) -> int | None:
-    """Return the number of executors that the cluster manager is asked for at the start, as the
-    settings tell; None where it is asked for all that there is.
+    """Return the number of executors that Spark requests at the start according to the settings;
+    None if it requests all available ones.
 
-    That is so on a Standalone cluster without dynamic allocation, which does not know
-    ``spark.executor.instances``; YARN and Kubernetes begin with two where nothing is set
+    A Standalone cluster without dynamic allocation starts with all available executors because it
+    ignores ``spark.executor.instances``; YARN and Kubernetes start with two by default
     (``SchedulerBackendUtils.getInitialTargetExecutorNumber``).
     """
     instances = _count(spark, "spark.executor.instances")
@@ -132,8 +132,8 @@ def _count(spark: Any, name: str) -> int | None:
 
 
 def slots_per_executor(spark: Any) -> int:
-    """Return the tasks that an executor runs at a time: its cores over the cpus of a task, 1 where
-    that is not set.
+    """Return the number of tasks that an executor runs at a time: its cores divided by the CPUs of
+    a task; 1 if the cores are not set.
     """
     cores, cpus = (
         _setting(spark, "spark.executor.cores", "1"),
@@ -152,8 +152,8 @@ def application_id(spark: Any) -> str:
 
 
 def configuration(spark: Any, prefix: str) -> dict[str, str]:
-    """Return the settings of a session whose names begin with ``prefix``, those of its application
-    among them; nothing for what is no session.
+    """Return the settings of a session and its application whose names begin with ``prefix``; empty
+    for any other object.
     """
     if isinstance(spark, type):
         return {}
@@ -170,7 +170,7 @@ def _of_session(spark: Any, prefix: str) -> dict[str, str]:
         return settings
     if conf is None or not hasattr(spark, "sql"):  # a StreamingContext
         return {}
-    # PySpark 3.5 names its settings only in SQL, where the values of secrets are hidden.
+    # PySpark 3.5 lists its settings only through SQL, which redacts secret values.
     names = [str(row[0]) for row in spark.sql("SET").collect()]
     return {name: conf.get(name) for name in names if name.startswith(prefix)}
 
@@ -180,12 +180,12 @@ def _setting(spark: Any, name: str, default: str) -> str:
 
 
 def locality_wait_s(spark: Any) -> float:
-    """Return how long a task waits for the executor that it prefers."""
+    """Return the seconds that a task waits for its preferred executor."""
     return duration_s(
         _setting(spark, "spark.locality.wait.process", _setting(spark, "spark.locality.wait", "3s"))
     )
 
 
 def is_on(spark: Any, name: str) -> bool:
-    """Tell whether a switch that is off by default is on; Spark reads TRUE as true."""
+    """Return whether a switch that is off by default is on; Spark ignores case, too."""
     return _setting(spark, name, "false").strip().lower() == "true"

@@ -1,8 +1,7 @@
-"""The right shape of a query for live scaling: what its settings cost, told before anything is
-tried.
+"""Advice on the settings of a query for live scaling, given before anything is tried.
 
-A pure function of settings and of what is known of the query. The costs it names were measured
-(``docs/guides/right-shape.md``); ``rheostat doctor --measure`` measures them again where it runs.
+The module is pure. The costs that it names were measured (``docs/guides/right-shape.md``);
+``rheostat doctor --measure`` repeats the measurement on the machine where it runs.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from rheostat.spark.sensing.capabilities.rescaling_spark import (
 from rheostat.state.proposed_count import proposed_count
 
 FEWEST, MOST = 24, 60
-"""State partitions at the first start: fewer bound the slots, more cost time in every batch."""
+"""The advised number of state partitions: fewer limit the slots, more cost time in every batch."""
 
 PARTITION_MS = (14, 45)
-"""What one state partition costs of a slot's time in every batch, measured on two machines."""
+"""Milliseconds of slot time that one state partition costs per batch, on two machines."""
 
 SPARK_PARTITIONS = 200
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -35,9 +34,9 @@ FILES = "spark.sql.streaming.checkpointFileManagerClass"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What is known of a stateful query; None is unknown.
+    """The known properties of a stateful query; None is unknown.
 
-    ``slots`` are those at the ceiling of its size.
+    ``slots`` is the number of slots at the maximum size.
     """
 
     name: str = "a query"
@@ -45,12 +44,12 @@ class Query:
     slots: int | None = None
     trigger_s: float | None = None
     reads_all: bool | None = None
-    """Whether a batch took all there was, as far as was seen: then no limit of rows showed."""
+    """Whether every observed batch read the complete backlog: a limit of rows is unlikely."""
 
 
 def checkpoint_files_class(spark_version: str) -> str:
-    """Return the checkpoint file manager that renames files of a local disk directly: 16 instead of
-    90 ms a batch.
+    """Return the checkpoint file manager that renames files on a local disk directly, in 16 instead
+    of 90 ms per batch.
     """
     package = "org.apache.spark.sql.execution.streaming"
     moved = tuple(map(int, spark_version.split(".")[:2])) >= (4, 1)
@@ -68,12 +67,11 @@ def shape(
     spark_version: str,
     checkpoint: str | None = None,
 ) -> tuple[Finding, ...]:
-    """Return what is right and what would be better, for queries of these settings and for one that
-    is known.
+    """Return findings about the settings, and about ``query`` if it is known.
 
-    ``settings`` are Spark's; of a session, those that are absent have Spark's defaults.
-    ``checkpoint`` is the place of the checkpoint that they were read from, if any: it does not
-    record all settings, and the file manager is advised for local disks only.
+    ``settings`` are Spark's; a setting of a session that is absent has Spark's default.
+    ``checkpoint`` is the location of the checkpoint that the settings were read from, if any: it
+    does not record all settings, and the file manager is advised for local disks only.
     """
     obstacles = [
         _new_partitions(settings),
@@ -87,7 +85,7 @@ def shape(
 def query_findings(
     query: Query, spark_version: str, checkpoint: str | None = None
 ) -> tuple[Finding, ...]:
-    """Return what is right and what would be better about one query, whatever its settings."""
+    """Return findings about one query, independent of its settings."""
     means, place = rescaling_means(spark_version), checkpoint or "CHECKPOINT"
     findings = (_partitions(query, means, place), _trigger(query), _rows_limit(query))
     return tuple(finding for finding in findings if finding)
@@ -117,7 +115,7 @@ def _partitions(query: Query, means: Means, checkpoint: str) -> Finding | None:
     partitions, topic = query.state_partitions, f"state partitions of {query.name}"
     if not partitions:
         return None
-    # Too few comes before too many: slots that no partition can use are paid for in vain.
+    # Too few partitions matter more than too many: the surplus slots cost money and cannot be used.
     if query.slots and partitions < query.slots:
         text = (
             f"{partitions} cannot use {query.slots} slots: {query.slots} or more partitions would;"
@@ -147,7 +145,7 @@ def _provider(settings: Mapping[str, str], recorded: bool) -> Finding:
             " (from a query's first start on)"
         )
         return Finding(topic=topic, state="advice", line=text, setting=f"{PROVIDER}={ROCKSDB}")
-    # Told only with RocksDB: the other provider has no changelog to switch on.
+    # Only RocksDB has a changelog.
     changelog = settings.get(CHANGELOG)
     if changelog is None and recorded:
         text = "RocksDB; its state does not show yet whether it writes a changelog"

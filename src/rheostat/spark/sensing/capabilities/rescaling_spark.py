@@ -1,4 +1,4 @@
-"""Which Spark can give the state of a stopped query another number of partitions."""
+"""Which Spark versions can repartition the state of a stopped query."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _RESCALES, _RESCALED = (4, 3), (4, 0)
 
 
 def rescaling_means(spark_version: str) -> Means:
-    """Return what rescales the state of a query of this Spark, such as ``4.2.1``: this ``own``
-    Spark, only a ``newer`` one, or ``none``: before 4.0 a checkpoint does not describe its
-    operators.
+    """Return which Spark repartitions the state of a query that ran on this version, such as
+    ``4.2.1``: its ``own``, only a ``newer`` one, or ``none``: before 4.0 a checkpoint does not
+    describe its operators.
     """
     major, minor, *_ = map(int, re.findall(r"\d+", spark_version))
     if (major, minor) < _RESCALED:
@@ -21,8 +21,8 @@ def rescaling_means(spark_version: str) -> Means:
 
 
 def rescale_command(means: Means, checkpoint: str, partitions: int) -> str:
-    """Return the command for a stopped query, and in which Python it works; what to do instead
-    where there is none.
+    """Return the command that repartitions a stopped query, and the Python that it needs if that is
+    another one; the alternative if there is no such command.
     """
     if means == "none":
         return (

@@ -1,1 +1,1 @@
-"""The running queries: their last batch, the batch that runs now, their rhythm and their stores."""
+"""The running queries: last batch, running batch, rhythm and state stores."""

@@ -1,5 +1,5 @@
-"""The batch that runs now: progress events come at its end, and the one batch that is late is the
-one that matters.
+"""The running batch of a query, which matters because progress events arrive only when a batch has
+ended.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from rheostat.signals.rhythm import next_trigger_s
 from rheostat.spark.sensing.queries.progress import ReportedBatch
 
 _BATCH_MESSAGES = ("Writing offsets", "No new data but")
-"""What MicroBatchExecution says while it plans a batch, and while it runs one without data, which
-closes windows."""
+"""MicroBatchExecution's status messages during planning, and during a batch without data, which
+closes windows.
+"""
 
 
 def in_flight(
@@ -28,12 +29,12 @@ def in_flight(
     """Return the running batch of a query from its ``StreamingQuery.status``; None between two
     batches.
 
-    ``quiet_s`` is when the query was last seen without one: after a pause the batch began later
-    than that. ``tracker`` is the application's StatusTracker, for the tasks done and left of its
-    active stages; leave it out where several queries run, because their tasks cannot be told apart
-    there.
+    ``quiet_s`` is the Unix time at which the query was last observed without a batch: after a pause
+    the batch started later than that. ``tracker`` is the application's StatusTracker, which counts
+    the done and remaining tasks of the active stages; omit it if several queries run, because it
+    does not attribute tasks to queries.
     """
-    # Before the first progress nothing tells when the batch began.
+    # Before the first progress event the start of the batch is unknown.
     if last is None or not runs_batch(status):
         return None
     elapsed_s = max(0.0, now - batch_start_s(last, trigger_s, quiet_s))
@@ -42,19 +43,19 @@ def in_flight(
 
 
 def runs_batch(status: Mapping[str, Any]) -> bool:
-    """Tell whether a batch runs: an active trigger of an idle query only asks its sources, many
-    times a second.
+    """Return whether a batch runs: the active trigger of an idle query only polls its sources, many
+    times per second.
     """
     planned = str(status.get("message", "")).startswith(_BATCH_MESSAGES)
     return bool(status.get("isTriggerActive") and (status.get("isDataAvailable") or planned))
 
 
 def batch_start_s(last: ReportedBatch, trigger_s: float | None, quiet_s: float = 0.0) -> float:
-    """Return when the batch after ``last`` began: at its end, or at the next multiple of the
-    interval if it ended in time.
+    """Return the Unix time at which the batch after ``last`` started: at the end of ``last``, or at
+    the next multiple of the trigger interval if that is later.
 
-    If none ran at ``quiet_s``, it began after that. Source: Spark's ProcessingTimeExecutor, whose
-    batches start at multiples of the interval.
+    If no batch ran at ``quiet_s``, it started after that. Source: Spark's ProcessingTimeExecutor,
+    which starts batches at multiples of the interval.
     """
     if not trigger_s:
         return max(last.commit_s, quiet_s)
@@ -65,11 +66,11 @@ def batch_start_s(last: ReportedBatch, trigger_s: float | None, quiet_s: float =
 
 
 def stage_tasks(tracker: Any) -> tuple[int | None, int | None]:
-    """Return the tasks done and left of the active stages; None without any."""
+    """Return the done and the remaining tasks of the active stages; None without active stages."""
     stages = [
         stage
         for stage in map(tracker.getStageInfo, tracker.getActiveStageIds())
-        # Spark may have dropped the stage between the two questions.
+        # Spark may have dropped the stage between the two calls.
         if stage is not None
     ]
     if not stages:

@@ -1,4 +1,4 @@
-"""An entry of the offset log of a checkpoint (Spark's ``OffsetSeqLog``), read as text."""
+"""Parses an entry of a checkpoint's offset log (Spark's ``OffsetSeqLog``)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from rheostat.errors import BadInput
 
 
 def entry_of(name: str, text: str) -> tuple[str, dict[str, str]]:
-    """Return the format of an entry and the settings that its query keeps; raises BadInput, with
-    the ``name`` of the file, for what is none.
+    """Return the format version of an entry and the settings that it records.
+
+    Raises BadInput, with the ``name`` of the file, if the text is not an entry.
     """
     try:
         version, metadata, *_ = text.splitlines()

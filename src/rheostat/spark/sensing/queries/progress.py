@@ -1,8 +1,7 @@
-"""What a query reports of its last batch: Spark's progress event as a value.
+"""The last batch of a query: Spark's progress event as a value.
 
-Progress is asked for (``query.lastProgress``, 0.2 ms of CPU) rather than listened to: a
-``StreamingQueryListener`` in Python costs 25 ms of the driver's CPU an event, because every field
-of it crosses the bridge by itself.
+Progress is polled (``query.lastProgress``, 0.2 ms of CPU): a ``StreamingQueryListener`` in Python
+costs 25 ms of the driver's CPU per event, because every field crosses the JVM bridge separately.
 """
 
 from __future__ import annotations
@@ -31,37 +30,37 @@ class ReportedBatch:
     rows: int
     output_rows: int | None
     inputs: Mapping[str, float] | None
-    """Rows per second that arrived, per source, as Spark reports it; None where it does not."""
+    """Rows per second that arrived, per source, as reported by Spark; None if not reported."""
 
     committed: Offsets
-    """Next offset per Kafka partition after this batch; empty without Kafka."""
+    """The next offset per Kafka partition after this batch; empty without Kafka."""
 
     latest: Offsets
-    """Next offset at the broker when the batch was planned."""
+    """The next offset per partition at the broker when the batch was planned."""
 
     state_rows: int | None
     state_bytes: int | None
     state_partitions: int | None
     rows_by_source: tuple[tuple[str, float], ...] = ()
-    """The sources, and the rows that were read of each, as Spark counts them."""
+    """The sources with the rows read from each, as counted by Spark."""
     kafka_rows: int = 0
-    """Those of the rows that came from Kafka."""
+    """The number of rows that came from Kafka."""
 
     @property
     def planned_s(self) -> float:
-        """When Spark asked the sources for ``latest``."""
+        """Unix time at which Spark requested ``latest`` from the sources."""
         return self.start_s + self.parts_s.get("latestOffset", 0.0)
 
     @property
     def commit_s(self) -> float:
-        """When the batch was committed."""
+        """Unix time at which the batch was committed."""
         return self.start_s + self.duration_s
 
 
 def batch_of(progress: Any) -> ReportedBatch:
-    """Return the batch of a progress event: of PySpark 3.5 to 4.x (a dict) or its JSON text.
+    """Return the batch of a progress event of PySpark 3.5 to 4.x (a dict), or of its JSON text.
 
-    Raises KeyError or ValueError for what is no progress event.
+    Raises KeyError or ValueError if the argument is not a progress event.
     """
     read: Mapping[str, Any] = json.loads(progress) if isinstance(progress, str) else progress
     parts_s = {name: ms / 1000 for name, ms in read["durationMs"].items()}
@@ -100,7 +99,7 @@ def batch_of(progress: Any) -> ReportedBatch:
 
 
 def _kafka_rows(sources: Any) -> int | None:
-    """Count the rows by offsets where there are some: numInputRows counts a retried stage twice."""
+    """Count the rows by offsets if possible: numInputRows counts a retried stage twice."""
     start, end = _offsets(sources, "startOffset"), _offsets(sources, "endOffset")
     if not end or not start:
         return None
@@ -116,8 +115,7 @@ def _rows(read: Mapping[str, Any], kafka_rows: int | None) -> int:
 
 def _inputs(sources: Any) -> dict[str, float] | None:
     rates = {str(source["description"]): source.get("inputRowsPerSecond") for source in sources}
-    # The first batch has no interval to divide by: Spark then reports rows, and a rate of 0 or
-    # none.
+    # The first batch has no interval to divide by: Spark reports rows, but a rate of 0 or none.
     unknown = any(
         not source.get("inputRowsPerSecond") and (source.get("numInputRows") or 0) > 0
         for source in sources
@@ -126,12 +124,10 @@ def _inputs(sources: Any) -> dict[str, float] | None:
 
 
 def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
-    """Return the Kafka offsets of all sources; other sources count their progress in units of their
-    own.
-    """
+    """Return the Kafka offsets of all sources; other sources count in their own units."""
     merged: dict[tuple[str, int], int] = {}
     for source in sources:
-        # Another source's offsets may look the same and count files or bytes.
+        # Offsets of other sources may have the same form but count files or bytes.
         if not is_kafka(str(source["description"])):
             continue
         offsets = parsed_offset(source.get(which))
@@ -145,8 +141,8 @@ def _offsets(sources: Any, which: str) -> dict[tuple[str, int], int]:
 
 
 def parsed_offset(offset: Any) -> Any:
-    """Return an offset as JSON values: PySpark's objects hold it as text, in the JSON of an event
-    it is parsed already. None for an absent offset and for one that is neither.
+    """Return an offset as JSON values: PySpark's objects hold it as text, the JSON of an event
+    holds it parsed. None if the offset is absent or cannot be parsed.
     """
     if not isinstance(offset, str):
         return offset
@@ -162,13 +158,13 @@ def parsed_offset(offset: Any) -> Any:
 
 def _sum(operators: Any, field: str) -> int | None:
     values = [int(operator.get(field, -1)) for operator in operators]
-    # RocksDB that does not track its rows reports -1 for each partition.
+    # RocksDB reports -1 for each partition if it does not track its rows.
     return sum(values) if values and min(values) >= 0 else None
 
 
 def reported_trigger_s(before: ReportedBatch | None, batch: ReportedBatch) -> float | None:
-    """Tell the trigger interval from two batches: their mean distance, if the batch was over well
-    before the next; else None.
+    """Return the trigger interval in seconds as the mean distance of two batches; None unless both
+    batches ended well before the next one started.
     """
     if before is None or batch.batch_id <= before.batch_id:
         return None

@@ -1,8 +1,7 @@
-"""The state stores of a running query: which there are, told from its checkpoint or from its
-progress.
+"""The state stores of a running query, from its checkpoint or from its progress.
 
-From Spark 4.0 on a checkpoint describes its operators in ``state/<operator>/_metadata``. Before
-that the progress names them, in the order of their numbers.
+From Spark 4.0 on, a checkpoint describes its operators in ``state/<operator>/_metadata``. For older
+versions the progress lists them in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ JOIN_STORES = (
     "right-keyToNumValues",
     "right-keyWithIndexToValue",
 )
-"""The stores of a stream-stream join in the formats 1 and 2; format 3 has one store
+"""The stores of a stream-stream join in state formats 1 and 2; format 3 has a single store
 (``SymmetricHashJoinStateManager``)."""
 
 _STORES = {"symmetricHashJoin": JOIN_STORES}
@@ -29,9 +28,7 @@ _STORES = {"symmetricHashJoin": JOIN_STORES}
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """A stateful operator: its number, its partitions, and the names of the stores that each
-    partition has.
-    """
+    """A stateful operator: its number, its partitions, and the store names in each partition."""
 
     number: int
     partitions: int
@@ -41,8 +38,8 @@ class Operator:
 def operators(
     files: FileSystem, state_folder: str, progress: Mapping[str, Any]
 ) -> tuple[Operator, ...]:
-    """Return the stateful operators of a query, from its checkpoint's metadata where there are
-    some, else from its progress.
+    """Return the stateful operators of a query from the checkpoint's metadata, or from the progress
+    if there is none.
     """
     reported = reported_operators(progress)
     return tuple(
@@ -52,8 +49,8 @@ def operators(
 
 
 def reported_operators(progress: Mapping[str, Any]) -> tuple[Operator, ...]:
-    """Return the stateful operators as the progress tells them: Spark numbers them from the sink
-    upwards, and lists them so.
+    """Return the stateful operators listed in the progress; Spark numbers them from the sink
+    upwards, in this order.
     """
     return tuple(
         Operator(
@@ -69,7 +66,7 @@ def reported_operators(progress: Mapping[str, Any]) -> tuple[Operator, ...]:
 def _described(files: FileSystem, folder: str) -> Operator | None:
     try:
         newest = numbered(files, f"{folder}/v2")[-1:]
-        # The newest first: the number of stores may differ from the first start on.
+        # The newest file comes first: the number of stores may have changed since the first start.
         for file in (*(f"{folder}/v2/{batch}" for batch in newest), f"{folder}/metadata"):
             text = files.read_text(file)
             if text is not None:
@@ -80,8 +77,8 @@ def _described(files: FileSystem, folder: str) -> Operator | None:
 
 
 def read_metadata(text: str) -> Operator | None:
-    """Return the operator of a metadata file: a line with its version, then JSON; None for what is
-    none of the kind.
+    """Return the operator of a metadata file, which is a version line followed by JSON; None if the
+    text has another form.
     """
     try:
         read = json.loads(text.partition("\n")[2])

@@ -1,1 +1,1 @@
-"""The REST interface of the driver's UI, which is public: executors and stages."""
+"""The public REST interface of the driver's UI: executors and stages."""

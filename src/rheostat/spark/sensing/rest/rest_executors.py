@@ -1,4 +1,4 @@
-"""The executors of an application, as its REST interface shows them."""
+"""The executors of an application, from its REST interface."""
 
 from __future__ import annotations
 
@@ -14,57 +14,57 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Executor:
-    """One executor that was registered at the time of asking, or has gone."""
+    """An executor that is registered, or was removed."""
 
     id: str
     slots: int
     active: bool
     task_s: float
-    """Seconds of task time since its start; grows when a task ends."""
+    """Task time in seconds since its start; increases when a task ends."""
 
     peak_memory_bytes: int | None
     registered_s: str
     removed_s: str | None
     remove_reason: str | None = None
-    """Why it has gone, in Spark's words."""
+    """Spark's reason for the removal."""
 
 
 class ExecutorsEndpoint:
-    """Asks for ``executors``, ``allexecutors`` and ``jobs``."""
+    """Reads the pages ``executors``, ``allexecutors`` and ``jobs``."""
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
 
     def registered(self) -> list[Executor] | None:
-        """Return the executors that are registered now; None where there is no answer."""
+        """Return the executors that are registered now; None without an answer."""
         executors = self._executors("executors")
         return (
             None if executors is None else [executor for executor in executors if executor.active]
         )
 
     def all(self) -> list[Executor] | None:
-        """Return the executors of the application's whole life."""
+        """Return all executors since the start of the application; None without an answer."""
         return self._executors("allexecutors")
 
     def first_start_s(self) -> float | None:
-        """Return the time that the first executor took to come: from the registration of the
-        driver, which asks for executors in the same second; None before one is there.
+        """Return the seconds from the registration of the driver, which requests executors in the
+        same second, to that of the first executor; None before one is registered.
         """
         since = self._ask("allexecutors", _since_driver)
         return min(since) if since else None
 
     def failed_tasks(self) -> int | None:
-        """Return the failed tasks of all jobs that Spark still remembers, those lost with their
-        executor included.
+        """Return the failed tasks of all jobs that Spark remembers, including those lost with their
+        executor; None without an answer.
         """
         return self._ask("jobs", lambda jobs: sum(int(job["numFailedTasks"]) for job in jobs))
 
     def count(self) -> int | None:
-        """Return how many executors are registered; None where that is unknown."""
+        """Return the number of registered executors; None if it is unknown."""
         return len(self.registered() or ()) or None
 
     def remove_reasons(self) -> Mapping[str, str | None]:
-        """Return why each executor has gone, in Spark's words."""
+        """Return Spark's reason for the removal of each executor."""
         return {executor.id: executor.remove_reason for executor in self.all() or []}
 
     def _executors(self, which: str) -> list[Executor] | None:
@@ -83,7 +83,7 @@ class ExecutorsEndpoint:
 
 
 def _since_driver(listed: Sequence[Mapping[str, Any]]) -> list[float]:
-    """Return for each executor how much later than the driver it was registered."""
+    """Return for each executor the seconds between the driver's registration and its own."""
     added_s = {read["id"]: unix_s(read["addTime"]) for read in listed}
     driver_s = added_s.pop("driver")
     return [registered_s - driver_s for registered_s in added_s.values() if registered_s > driver_s]
@@ -97,7 +97,7 @@ def _executor(read: Mapping[str, Any]) -> Executor:
         slots=read["maxTasks"],
         active=read["isActive"],
         task_s=read["totalDuration"] / 1000,
-        # One part alone would pass for the whole, and a memory policy would size by it.
+        # One part alone would pass for the total, and a memory policy would size by it.
         peak_memory_bytes=heap + off_heap if heap is not None and off_heap is not None else None,
         registered_s=read["addTime"],
         removed_s=read.get("removeTime"),
@@ -106,7 +106,7 @@ def _executor(read: Mapping[str, Any]) -> Executor:
 
 
 def unix_s(time: str) -> float:
-    """Return a time that the interface gives, in Unix seconds; raises ValueError for another
+    """Return the Unix seconds of a time in the interface's format; raises ValueError for other
     text.
     """
     return datetime.strptime(time.replace("GMT", "+0000"), "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
@@ -115,12 +115,12 @@ def unix_s(time: str) -> float:
 def busy_share(
     executors: Sequence[Executor], before: tuple[float, dict[str, float]] | None, now: float
 ) -> float | None:
-    """Return the share of slot time in tasks since the last tick; task time counts when a task
-    ends, so it is clipped to 1.
+    """Return the share of slot time spent in tasks since the last tick; clipped to 1, because Spark
+    adds task time when a task ends.
     """
     if before is None or now <= before[0]:
         return None
-    # One that is new since has no earlier count to compare with.
+    # A new executor has no earlier value to compare with.
     known = [executor for executor in executors if executor.id in before[1]]
     slot_s = sum(executor.slots for executor in known) * (now - before[0])
     return (

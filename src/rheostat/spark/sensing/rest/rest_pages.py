@@ -1,5 +1,5 @@
-"""The REST interface of a driver's UI (public): one page asked at a time, an absent answer is
-None.
+"""A client for the public REST interface of a driver's UI, which returns None if a page
+is absent.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ _OPENER = urllib.request.build_opener(
 
 
 class Pages(Protocol):
-    """Gives a page of an application's REST interface."""
+    """Returns pages of an application's REST interface."""
 
     def get(self, page: str) -> Any:
-        """Return what its JSON says; None where there is no answer or no such page."""
+        """Return the parsed JSON of a page; None without an answer or without such a page."""
         ...
 
 
 class Rest:
-    """Asks ``/api/v1/applications/ID/...`` of the driver's UI; about 2 ms of the driver's CPU a
-    page, more while its JVM is young.
+    """Reads ``/api/v1/applications/ID/...`` of the driver's UI; a page costs about 2 ms of the
+    driver's CPU, more while its JVM is young.
     """
 
     def __init__(self, ui_url: str | None, application: str, timeout_s: float = _TIMEOUT_S) -> None:
@@ -33,11 +33,10 @@ class Rest:
         self._timeout_s = timeout_s
 
     def get(self, page: str) -> Any:
-        """Return a page as what its JSON says; None where the UI is off, does not answer, or has no
-        such page.
+        """Return the parsed JSON of a page; None if the UI is off, does not answer, or has no such
+        page.
         """
-        # None is asked for nothing: without a UI no request may wait for its time-out at every
-        # tick.
+        # Without a UI no request may wait for its time-out at every tick.
         if self._url is None:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Which stages of a batch read which, told from the rows that each wrote and read."""
+"""Derives which stages of a batch read from which, from the rows that each wrote and read."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 from rheostat.model import Stage
 
 Page: TypeAlias = Mapping[str, Any]
-"""A stage as the REST interface of the driver's UI shows it."""
+"""A stage in the REST interface of the driver's UI."""
 
 _MOST_READ = 4
-"""So many shuffles at most are tried together: their combinations grow fast."""
+"""The maximum number of shuffles that are tried together: their combinations grow fast."""
 
 
 def linked(
@@ -23,8 +23,8 @@ def linked(
 ) -> tuple[Stage, ...]:
     """Return the stages with their upstreams, and with names that are the same in every batch.
 
-    A page does not tell its upstreams. A stage that reads a shuffle reads those that were written
-    before and not yet read, of which the rows add up; all of these where none add up.
+    A page does not contain its upstreams. A stage that reads a shuffle is linked to the earlier,
+    unread shuffles whose rows add up to its own; to all of these if no combination adds up.
     """
     names = [f"stage {number}" for number in range(len(stages))]
     read = _shuffles_read(pages)
@@ -41,12 +41,12 @@ def linked(
 
 
 def _shuffles_read(pages: Sequence[Page]) -> list[tuple[int, ...]]:
-    """Return for each stage the numbers of those whose shuffle it reads."""
+    """Return for each stage the numbers of the stages whose shuffle it reads."""
     unread: list[int] = []
     read: list[tuple[int, ...]] = []
     for number, page in enumerate(pages):
         rows = page["shuffleReadRecords"]
-        # Bytes without rows are a shuffle, too: empty partitions still have headers.
+        # Bytes without rows also indicate a shuffle: empty partitions still have headers.
         writers = _writers(unread, rows, pages) if page["shuffleReadBytes"] or rows else ()
         unread = [writer for writer in unread if writer not in writers]
         if page["shuffleWriteBytes"]:
@@ -56,8 +56,8 @@ def _shuffles_read(pages: Sequence[Page]) -> list[tuple[int, ...]]:
 
 
 def _writers(unread: Sequence[int], rows: int, pages: Sequence[Page]) -> tuple[int, ...]:
-    """Return those of the unread shuffles of which the rows add up; all where none do."""
-    # Few first: that several add up by chance is the less likely the fewer they are.
+    """Return the unread shuffles whose rows add up; all of them if no combination does."""
+    # Small combinations come first: fewer shuffles are less likely to add up by chance.
     for size in range(1, min(len(unread), _MOST_READ) + 1):
         for some in combinations(unread, size):
             if sum(pages[writer]["shuffleWriteRecords"] for writer in some) == rows:
@@ -68,8 +68,8 @@ def _writers(unread: Sequence[int], rows: int, pages: Sequence[Page]) -> tuple[i
 def _sources(
     stages: Sequence[Stage], readers: Sequence[int], sources: Sequence[tuple[str, float]]
 ) -> dict[int, tuple[str, ...]]:
-    """Return which sources a stage reads: the one of a query's only reader are all; of as many,
-    those with the nearest rows.
+    """Return which sources each stage reads: a single reader reads all; if there are as many
+    readers as sources, each reads the source with the nearest number of rows.
     """
     if len(readers) == 1:
         return {readers[0]: tuple(name for name, _ in sources)}
@@ -83,6 +83,6 @@ def _nearest(
     for reader in readers:
         rows = stages[reader].rows_in or 0.0
         name, read = min(left, key=lambda source: abs(source[1] - rows))
-        # Every source has one reader, so a source that was taken is out of the choice.
+        # Every source has one reader, so an assigned source is removed from the candidates.
         left.remove((name, read))
         yield reader, (name,)

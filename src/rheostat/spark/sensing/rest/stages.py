@@ -1,9 +1,9 @@
-"""The stages of a query's last batch, as the REST interface of the driver's UI shows them (public).
+"""The stages of a query's last batch, from the public REST interface of the driver's UI.
 
-Spark has no page for the last stages, and that of all holds a thousand (20 ms of the driver's CPU
-and more). But jobs are numbered one after the other, and name the query's run, the batch and their
-stages: the job of a batch is where the last one and the number of batches since let it be expected,
-2 ms a look.
+Spark has no page of the latest stages, and the page of all stages has a thousand entries (20 ms of
+the driver's CPU and more). But jobs have consecutive numbers and name the query's run, the batch
+and their stages, so the number of a batch's job is predicted from the previous one at 2 ms per
+request.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from rheostat.spark.sensing.rest.stage_links import Page, linked
 Job: TypeAlias = Mapping[str, Any]
 _BATCH = re.compile(r"\bbatch = (\d+)")
 _LOOKS = 6
-"""How many jobs are looked at before all are asked for."""
+"""The number of single jobs that are read before the list of all jobs."""
 
 _LIST_EVERY = 30
-"""Batches between two times at which all jobs are asked for."""
+"""The number of batches between two requests for the list of all jobs."""
 
 _MOST_TASKS = 64
-"""A stage of more tasks is not asked for its executors: the answer has every task."""
+"""The executors of a stage with more tasks are not requested: the answer lists every task."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchStages:
-    """The stages of one batch, upstreams first, and what they used."""
+    """The stages of one batch, upstreams first, and their resource usage."""
 
     batch_id: int
     stages: tuple[Stage, ...]
     cpu_s: float
-    """CPU seconds of the threads that ran its tasks; Python workers are not in it."""
+    """CPU seconds of the threads that ran its tasks, without Python workers."""
 
     rows_by_executor: Mapping[str, float] | None
-    """Rows that each executor read from the sources; None where that was not asked for."""
+    """Rows that each executor read from the sources; None if they were not requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a batch's last job was found, how many jobs lie from one batch to the next, and when
-    all jobs were asked for.
+    """The last known job of a query: its number and batch, the mean number of jobs per batch,
+    whether a batch has several, and the batch at the last list of all jobs.
     """
 
     job: int
@@ -55,7 +55,7 @@ class _Place:
     listed: int
 
     def moved_to(self, job: int, batch: int) -> _Place:
-        """Return the place with a newer batch's job, and what lies between the two."""
+        """Return the place updated with the job of a newer batch."""
         between = batch - self.batch
         per_batch = (job - self.job) / between if between > 0 else self.per_batch
         return replace(self, job=job, batch=batch, per_batch=per_batch)
@@ -67,7 +67,7 @@ class StagesEndpoint:
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
         self._places: dict[str, _Place] = {}
-        """By run."""
+        """The place by run id."""
 
     def of_batch(
         self,
@@ -77,11 +77,11 @@ class StagesEndpoint:
         by_executor: bool = False,
     ) -> BatchStages | None:
         """Return the stages of the newest finished batch up to ``batch_id`` of the query's run;
-        None where they cannot be found.
+        None if they cannot be found.
 
-        ``sources`` are the query's sources with the rows that the batch read of each: they are the
-        upstreams of the stages that read them. ``by_executor`` asks for the rows of each executor,
-        too.
+        ``sources`` are the query's sources with the rows that the batch read from each: they become
+        the upstreams of the stages that read them. ``by_executor`` also requests the rows of each
+        executor.
         """
         jobs = self._jobs(run_id, batch_id)
         if not jobs:
@@ -95,7 +95,7 @@ class StagesEndpoint:
         if not pages:
             return None
         cpu_ns = sum(
-            # Spark counts the CPU time of reading the task itself apart.
+            # Spark counts the CPU time of deserializing the task separately.
             page["executorCpuTime"] + page.get("executorDeserializeCpuTime", 0)
             for page in pages
         )
@@ -108,7 +108,7 @@ class StagesEndpoint:
         )
 
     def _jobs(self, run_id: str, batch_id: int) -> list[Job]:
-        """Return the finished jobs of the newest batch up to ``batch_id``, in their order."""
+        """Return the finished jobs of the newest batch up to ``batch_id``, in order."""
         place = self._places.get(run_id)
         job = self._expected(run_id, batch_id, place) if place else None
         if place is not None and job is not None:
@@ -116,22 +116,22 @@ class StagesEndpoint:
             if not place.several:
                 return [job]
             return [*self._beside(job, run_id, -1)[::-1], job, *self._beside(job, run_id, 1)]
-        # The long list only now and then: it costs the driver ten times as much as all looks
-        # together.
+        # The list of all jobs is requested rarely: it costs ten times as much as all single
+        # requests.
         if place is None or batch_id >= place.listed + _LIST_EVERY:
             return self._of_all(run_id, batch_id)
         return []
 
     def _expected(self, run_id: str, batch_id: int, place: _Place) -> Job | None:
-        """Return a job of the batch, or of the newest before it that comes to light; None where
-        there is none near.
+        """Return a job of the batch, or of the newest earlier batch that is found; None without one
+        nearby.
         """
-        # Jobs are numbered over all queries; how many lie between two batches is nearly constant.
+        # All queries share the job numbers, but their distance between two batches is stable.
         number, best = place.job + round((batch_id - place.batch) * place.per_batch), None
         for _ in range(_LOOKS):
             job = self._pages.get(f"jobs/{number}") or {}
             batch = _batch_of(job, run_id)
-            if batch is None:  # not there yet, or another's
+            if batch is None:  # the job does not exist yet, or belongs to another query
                 number -= 1
                 continue
             if batch <= batch_id and (best is None or batch > (_batch_of(best, run_id) or 0)):
@@ -142,7 +142,7 @@ class StagesEndpoint:
         return best
 
     def _beside(self, job: Job, run_id: str, step: int) -> list[Job]:
-        """Return the jobs of the same batch before (``step`` -1) or after it, the nearest first."""
+        """Return the jobs of the same batch before (``step`` -1) or after it, nearest first."""
         jobs_beside: list[Job] = []
         for n in range(1, _LOOKS):
             other = self._pages.get(f"jobs/{job['jobId'] + n * step}") or {}
@@ -152,7 +152,7 @@ class StagesEndpoint:
         return jobs_beside
 
     def _of_all(self, run_id: str, batch_id: int) -> list[Job]:
-        """Ask for all jobs, and remember where those of the batch are."""
+        """Request the list of all jobs, and record the place of those of the batch."""
         listed = self._pages.get("jobs?status=succeeded") or []
         jobs = sorted(
             (
@@ -177,18 +177,18 @@ class StagesEndpoint:
         return of_batch
 
     def _stage(self, stage_id: int) -> Page | None:
-        """Return the last attempt of a stage that has run; None for one that was skipped."""
+        """Return the last attempt of a completed stage; None for a skipped one."""
         attempts = self._pages.get(
             f"stages/{stage_id}?details=false&withSummaries=true&quantiles=0.5,1.0"
         )
         run = [page for page in attempts or () if page["status"] == "COMPLETE"]
-        # The last attempt: an earlier one was lost with its executor and run again.
+        # An earlier attempt was lost with its executor and run again.
         return run[-1] if run else None
 
     def _rows_by_executor(self, pages: Sequence[Page]) -> dict[str, float] | None:
         rows: dict[str, float] = {}
         for page in pages:
-            # Stages behind a shuffle read no source.
+            # Stages that read only a shuffle have no source rows.
             if not page["inputRecords"]:
                 continue
             if page["numTasks"] > _MOST_TASKS:
@@ -202,7 +202,7 @@ class StagesEndpoint:
 
 
 def _batch_of(job: Job, run_id: str) -> int | None:
-    """Return the batch of a finished job of the run; None for any other job."""
+    """Return the batch id of a finished job of the run; None for any other job."""
     if job.get("jobGroup") != run_id or job.get("status") != "SUCCEEDED":
         return None
     match = _BATCH.search(job.get("description") or "")
@@ -228,8 +228,8 @@ def _read(page: Page) -> Stage:
 
 
 def _rows_out(page: Page) -> float | None:
-    """Return the rows that a stage wrote to a shuffle, or else to the sink; None for a stage that
-    counts neither: the code of ``foreachBatch`` may write without Spark's knowledge.
+    """Return the rows that a stage wrote to a shuffle or to the sink; None if it counts neither,
+    because the code of ``foreachBatch`` may write without Spark's knowledge.
     """
     if page["shuffleWriteBytes"] or page["shuffleWriteRecords"]:
         return float(page["shuffleWriteRecords"])
