@@ -1,5 +1,5 @@
-"""Rescales a live Spark application: passes the size in force and the executors to be replaced to
-the rescale controller at every tick.
+"""The actuator of a live Spark application: passes the size in force and the executors to replace
+to the rescale controller at every tick.
 """
 
 from __future__ import annotations
@@ -15,50 +15,49 @@ from rheostat.spark.resizing.locality import LocalityWait
 
 
 class Protocols(Protocol):
-    """Runs the protocols of a change of size."""
+    """Runs the protocols of a rescale."""
 
     def ask(
         self, target: int, replace: Collection[str], now: float, decided: bool = True
     ) -> Rescaling:
-        """Take the target in force and the executors to be replaced, and tell where the change
-        stands.
+        """Take the target in force and the executors to replace, and return the progress.
 
-        A target that nobody has ``decided`` is not asserted: nobody is asked for, nobody leaves.
+        A target that was not ``decided`` is not enforced: no executor is requested or removed.
         """
         ...
 
     def resume(self, kept: Memory, now: float) -> None:
-        """Go on where the one before has stood, from the memory of its last answer."""
+        """Continue the predecessor's work from the memory of its last answer."""
         ...
 
     def start(self, tick: Callable[[], None]) -> None:
-        """Go on between the decisions; ``tick`` is called in the same thread now and then."""
+        """Continue between decisions; ``tick`` is called regularly in the same thread."""
         ...
 
     def hold(self) -> None:
-        """Do nothing until the next ``start``; what is under way stays as it is."""
+        """Pause until the next ``start``; work in progress stays as it is."""
         ...
 
     def stop(self) -> None:
-        """Do no more."""
+        """Stop for good."""
         ...
 
 
 class Counted(Protocol):
-    """The executors of an application, as far as they are counted."""
+    """Counts the executors of an application."""
 
     def registered(self) -> int:
-        """Return how many are registered."""
+        """Return the number of registered executors."""
         ...
 
     def requested(self) -> int | None:
-        """Return how many the cluster manager was asked for last; None: unknown."""
+        """Return the total last requested from the cluster manager; None if it is unknown."""
         ...
 
 
 class LiveSize(SizeInForce):
-    """The size in force of a live application; ``configured`` is how many executors its settings
-    request at the start, None: all that the cluster has.
+    """The size in force of a live application; ``configured`` is the number of executors that its
+    settings request at the start; None means all that the cluster has.
     """
 
     def __init__(self, executors: Counted, configured: int | None, standby: int = 0) -> None:
@@ -67,30 +66,30 @@ class LiveSize(SizeInForce):
         self._configured = configured
 
     def requested(self) -> int | None:
-        """Return how many executors the cluster manager was asked for last; None: unknown."""
+        """Return the total last requested from the cluster manager; None if it is unknown."""
         return self._executors.requested() or self._configured
 
     def now(self, now: float) -> tuple[int | None, int | None]:
-        """Return the executors at work and the size in force."""
-        # The request may change until something is decided, and matters only until then.
+        """Return the number of working executors and the size in force."""
+        # The request may change until the first decision, and matters only until then.
         requested = self.requested() if self.decided is None else None
         return self.see(self._executors.registered(), requested, now)
 
 
 class Environment(Protocol):
-    """What happens to the executors besides Rheostat's own requests."""
+    """Observes changes to the executors that Rheostat did not request."""
 
     def look(self, target: int, now: float) -> str:
-        """Return it in words, empty if all is well; called at every tick."""
+        """Return a description of them, empty if there are none; called at every tick."""
         ...
 
 
 class SparkActuator(Actuator):
-    """Brings an application to its size; an executor that ``replace executor N`` names is replaced
-    by a new one.
+    """Brings an application to its target size; ``replace executor N`` replaces that executor with
+    a new one.
 
-    ``notes`` are remembered, among them the id of the application: the memory of another one is not
-    resumed.
+    ``notes`` are stored in the memory, among them the application's id: the memory of another
+    application is not resumed.
     """
 
     def __init__(
@@ -117,11 +116,11 @@ class SparkActuator(Actuator):
         return self._capabilities
 
     def sizes(self, now: float) -> tuple[int | None, int | None]:
-        """Return the executors at work and the target in force."""
+        """Return the number of working executors and the target in force."""
         return self._size.now(now)
 
     def begin(self, decision: Decision, now: float) -> None:
-        """Request the initial size where it is larger than what was requested before."""
+        """Request the initial size if it exceeds the total requested before."""
         if self._size.begin(decision.target, self._size.requested()):
             self.rescale(decision, now)
 
@@ -137,7 +136,7 @@ class SparkActuator(Actuator):
         self._size.decide(decision.target, bool(replaced))
         decided = self._size.decided
         target = decision.target if decided is None else decided
-        # Before the protocol: what the cluster manager refuses limits the total that it requests.
+        # Before the protocol: the cluster manager's refusals limit the total that it requests.
         happens = self._environment.look(target, now) if self._environment else ""
         rescaling = self._protocols.ask(target, replaced, now, decided is not None)
         self._kept = rescaling.memory
@@ -147,25 +146,25 @@ class SparkActuator(Actuator):
         return replace(rescaling, detail=detail, memory=kept)
 
     def resume(self, kept: Memory, now: float) -> None:
-        """Know the executors as an earlier controller of this application has left them, from the
-        memory of what ``rescale`` returned last.
+        """Restore the executors' states as an earlier controller of this application left them,
+        from the memory of its last ``rescale``.
 
-        What it had decided is not resumed: others may have changed the size since.
+        Its decision is not restored: the size may have changed since.
         """
-        # Every application counts its executors from 0 or 1 again: another one's numbers would name
-        # ours.
+        # Every application numbers its executors from 0 or 1, so the numbers of another one would
+        # refer to the wrong executors.
         if kept.get("application") == self._notes()["application"]:
             self._kept = kept["protocol"]
             self._protocols.resume(self._kept, now)
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
-        """Go on between the decisions, in a thread of its own in which ``tick`` is called."""
+        """Work between decisions in a separate thread, which also calls ``tick``."""
         self._tick = tick
         self._protocols.start(tick)
 
     def hold(self) -> None:
-        """Leave the application as it is until the next ``rescale``. What was decided is forgotten:
-        others may change the size meanwhile.
+        """Leave the application alone until the next ``rescale``. The decision is forgotten,
+        because others may change the size in the meantime.
         """
         if self._is_held:
             return
@@ -175,13 +174,13 @@ class SparkActuator(Actuator):
         self._size.forget()
 
     def close(self) -> None:
-        """Leave the application as it is, with its own settings."""
+        """Stop, and restore the application's own settings."""
         self._protocols.stop()
         self._locality_wait.restore()
 
 
 class NoopActuator(Actuator):
-    """Changes nothing: the actuator of shadow mode, and of jobs that cannot be scaled from here."""
+    """Changes nothing: the actuator of shadow mode, and of jobs that cannot be scaled."""
 
     def __init__(self, capabilities: Capabilities, size: LiveSize | None = None) -> None:
         self._capabilities = capabilities
@@ -192,10 +191,10 @@ class NoopActuator(Actuator):
         return self._capabilities
 
     def sizes(self, now: float) -> tuple[int | None, int | None] | None:
-        """Return the executors at work and the size in force, if they are counted here."""
+        """Return the number of working executors and the size in force, if they are counted."""
         return self._size.now(now) if self._size else None
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Change nothing; the decision is an advice."""
-        # Always the same phase: nothing is under way, so nothing can be waited for or be late.
+        """Change nothing; the decision is advice."""
+        # Always the same phase: nothing is in progress, so nothing can be overdue.
         return Rescaling(phase="advised", detail=f"{decision.target} executors would do")

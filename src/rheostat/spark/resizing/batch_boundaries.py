@@ -1,9 +1,8 @@
-"""Batch boundaries: the only moments at which state can be sent somewhere, and after which it can
-be checked.
+"""Detects batch boundaries, the only moments at which state can be assigned.
 
-A state task that is planned already reports its own executor when it opens its store, and so
-overwrites what was said in the middle of a batch. So an assignment is made right after a batch of
-its query has ended, and checked after the next.
+A stateful task that is already planned reports its own executor when it opens its store, and
+thereby overwrites an assignment made during a batch. So an assignment is made right after a batch
+of its query has ended, and verified after the next one.
 """
 
 from __future__ import annotations
@@ -12,11 +11,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 FRESH_S = 0.3
-"""A boundary that may be longer ago than this is none: the next batch may have been planned
-already."""
+"""A boundary that may be older than this is ignored: the next batch may already be planned."""
 
 IDLE_S = 1.0
-"""A query in which no batch has run for so long may be at rest; it is asked so often."""
+"""A query without a batch for this long may be at rest; this is checked at the same interval."""
 
 
 @dataclass(slots=True)
@@ -25,17 +23,17 @@ class _Beat:
     since_s: float
     checked_s: float
     needed: int = 1
-    """Boundaries that this query must still pass before the round is over."""
+    """The boundaries that this query must still pass before the round ends."""
 
 
 class BatchBoundaryTracker:
-    """Counts rounds: a round is over when every running query has passed a boundary, and two if it
-    had to wait for its assignment.
+    """Counts rounds: a round ends when every running query has passed one boundary, or two if its
+    assignment was postponed.
     """
 
     def __init__(self) -> None:
         self.number: int | None = None
-        """How many rounds are over; None while no query runs."""
+        """The number of completed rounds; None while no query runs."""
         self._beats: dict[str, _Beat] = {}
         self._looked_s = float("-inf")
 
@@ -45,21 +43,21 @@ class BatchBoundaryTracker:
         """Take the last finished batch of every running query, and return the queries that are at a
         boundary now.
 
-        ``idle`` tells of a query, and of the seconds since its last boundary, whether it is at
-        rest: that is a boundary too. It is asked once a second.
+        ``idle`` returns whether a query is at rest, from the seconds since its last boundary; rest
+        counts as a boundary. It is called at most once per second and query.
         """
         for run_id in self._beats.keys() - batches.keys():
             del self._beats[run_id]
         fresh, self._looked_s = now - self._looked_s <= FRESH_S, now
-        # Without a query there are no batches to count by, and the protocol goes by the clock.
+        # Without a query there are no batches to count, and the protocol uses the clock.
         self.number = (self.number or 0) if batches else None
         passed = [
             run_id
             for run_id, batch in batches.items()
             if self._passes(run_id, batch, idle, fresh, now)
         ]
-        # A round waits for the slowest query: what was sent to it shows only after its own next
-        # batch.
+        # A round waits for the slowest query: the result of its assignment shows only after its
+        # next batch.
         if passed and not any(beat.needed for beat in self._beats.values()):
             self.number = (self.number or 0) + 1
             for beat in self._beats.values():
@@ -67,8 +65,8 @@ class BatchBoundaryTracker:
         return passed
 
     def postpone(self, run_id: str) -> None:
-        """Note that this query's assignment waits for its next boundary: only the one after that
-        tells what came of it.
+        """Record that this query's assignment waits for its next boundary, so that its result shows
+        only at the one after that.
         """
         if run_id in self._beats:
             self._beats[run_id].needed = 2
@@ -78,22 +76,21 @@ class BatchBoundaryTracker:
     ) -> bool:
         beat = self._beats.get(run_id)
         if beat is None:
-            # The batch that is seen first may have ended long ago, so this is no boundary yet.
+            # The first observed batch may have ended long ago, so this is not a boundary yet.
             self._beats[run_id] = _Beat(batch, now, now)
             return False
         if not fresh:
-            # After too long a pause between two looks, nobody knows how old the end of this batch
-            # is.
+            # After a long pause between two observations the age of this batch's end is unknown.
             beat.batch, beat.since_s = batch, now
             return False
         if batch == beat.batch:
-            # Whether a query rests is asked of Spark's JVM: too dear for every look at a batch.
+            # The check is a call into Spark's JVM, which is too expensive for every observation.
             if now - max(beat.since_s, beat.checked_s) < IDLE_S:
                 return False
             beat.checked_s = now
             if not idle(run_id, now - beat.since_s):
                 return False
-        # A quick query passes several boundaries in one round of a slow one, so its need stops at
+        # A fast query passes several boundaries in one round of a slow one, so the count stops at
         # 0.
         beat.batch, beat.since_s, beat.needed = batch, now, max(0, beat.needed - 1)
         return True

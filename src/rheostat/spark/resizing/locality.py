@@ -1,12 +1,12 @@
-"""Which executors tasks prefer, and how long they wait for them, during a rescale.
+"""Controls which executors tasks prefer, and how long they wait for them, during a rescale.
 
-A Kafka source prefers an executor for each of its partitions. During a rescale some of these are
-cold, busy or on their way out, and a task that prefers one waits ``spark.locality.wait`` (3 s) for
-it while other slots are free. Applications without state wait less (``LocalityWait``). A stateful
-query must wait, or its state would move by itself: there, executors are hidden from the source
-(``SourceHiding``; a hidden executor stays hidden), and tasks are held for the executor that has
-their state (``TaskHold``): otherwise a task of a long batch takes its state to an executor that has
-just come and is idle.
+A Kafka source prefers an executor for each of its partitions. During a rescale some executors are
+cold, busy or being removed, and a task that prefers one waits ``spark.locality.wait`` (3 s) for it
+while other slots are free. In applications without state tasks wait less (``LocalityWait``). A
+stateful query must wait, because its state would otherwise move: there, executors are hidden from
+the source (``SourceHiding``; a hidden executor stays hidden), and tasks are held for the executor
+that has their state (``TaskHold``), so that a task of a long batch does not take its state to a new
+idle executor.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rheostat.spark.resizing.rescale_ports import BlockManagers
 
 SHORT = "100ms"
 COLD_S = 20.0
-"""New executors are cold for about this long."""
+"""The approximate time for which a new executor is cold."""
 
 
 class Queries(Protocol):
@@ -26,13 +26,13 @@ class Queries(Protocol):
 
     @property
     def stateful(self) -> bool:
-        """Whether one of them has state."""
+        """Whether a query has state."""
         ...
 
 
 class LocalityWait:
-    """Shortens the wait from a change of size until ``COLD_S`` after it, for applications without
-    state, and restores it.
+    """Shortens the wait from the start of a rescale until ``COLD_S`` after its end, for
+    applications without state, and restores it.
     """
 
     def __init__(self, set_wait: Callable[[str | None], bool], queries: Queries) -> None:
@@ -42,62 +42,62 @@ class LocalityWait:
         self._is_short = False
 
     def tick(self, changing: bool, now: float) -> None:
-        """Follow whether the size is changing."""
+        """Update whether the size is changing."""
         if changing:
             self._until_s = now + COLD_S
         short = now < self._until_s and not self._queries.stateful
-        # Spark reads the wait for each new set of tasks, so a change counts from the next stage on.
+        # Spark reads the wait for each new task set, so a change takes effect with the next stage.
         if short != self._is_short:
             self._set_wait(SHORT if short else None)
             self._is_short = short
 
     def restore(self) -> None:
-        """Give Spark its own wait back."""
-        # At the end of time no change of size is recent, whatever the last tick was.
+        """Restore Spark's configured wait."""
+        # At infinity no rescale is recent, whatever the last tick was.
         self.tick(changing=False, now=float("inf"))
 
 
 class SourceHiding:
-    """Hides executors from the Kafka source; ``works`` is false where none may be hidden, and after
-    Spark has refused it.
+    """Hides executors from the Kafka source; ``works`` is false if none may be hidden, and after
+    Spark has refused to hide one.
     """
 
     def __init__(self, block_managers: BlockManagers, works: bool) -> None:
         self._block_managers = block_managers
         self._last_request: tuple[Collection[str], Collection[str]] | None = None
         self._newcomers: bool | None = None
-        """Whether executors are hidden as they come; None before the first request."""
+        """Whether executors are hidden when they register; None before the first request."""
         self.works = works
 
     def hide_newcomers(self) -> None:
-        """Hide executors from now on as they come, where that can be."""
+        """Hide executors when they register from now on, if possible."""
         if self.works and self._newcomers is None:
             self._newcomers = self._block_managers.hide_newcomers(True)
 
     def hide(self, cold: Collection[str], there: Collection[str]) -> None:
-        """Hide the ``cold`` executors of those that are ``there``, and all others where none is: as
-        long as the source prefers the others, the cold ones are spared its tasks.
+        """Hide the ``cold`` executors of those that are ``there``, or all preferred ones if none is
+        cold: as long as the source prefers the others, the cold ones get none of its tasks.
         """
         request = set(cold), set(there)
-        # What was hidden stays hidden, so the same question would be answered with nobody.
+        # Hidden executors stay hidden, so a repeated request would have no effect.
         if not self.works or request == self._last_request:
             return
         self._last_request = request
         preferred = self._block_managers.preferred()
-        # The source prefers nobody once all are hidden; while one is cold, the warm ones serve it
+        # Once all are hidden, the source prefers none; while one is cold, the warm ones serve it
         # better.
         hidden = [executor for executor in preferred if not cold or executor in cold]
         if hidden:
             self.works = self._block_managers.hide(hidden)
 
     def end(self) -> None:
-        """Hide no more executors as they come."""
+        """Stop hiding executors when they register."""
         if self._newcomers:
             self._block_managers.hide_newcomers(False)
 
 
 class TaskHold:
-    """Says when tasks are to wait longer, and when no longer; ``hold`` is called at each change."""
+    """Switches the longer wait of tasks on and off; ``hold`` is called at each change."""
 
     def __init__(self, hold: Callable[[bool], object]) -> None:
         self._hold = hold
@@ -110,5 +110,5 @@ class TaskHold:
             self._hold(changing)
 
     def end(self) -> None:
-        """Hold none any more."""
+        """Release all tasks."""
         self.follow(changing=False)

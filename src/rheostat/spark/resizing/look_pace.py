@@ -1,26 +1,26 @@
-"""How often the rescale controller looks: as often as something may happen, and seldom where
-nothing has for long.
+"""The polling interval of the rescale controller: short while changes are likely, longer after a
+quiet period.
 """
 
 from __future__ import annotations
 
 POLL_S, COUNT_S, CALM_S = 0.025, 0.1, 1.0
-"""How often a boundary is looked for; how often executors are counted while some are to come or go;
-and while nothing is under way."""
+"""Polling intervals in seconds: for a batch boundary, for executors that are about to register or
+to be removed, and while nothing is in progress."""
 
 EAGER_S, SLOW_S = 60.0, 0.2
-"""Where nothing has changed for ``EAGER_S``, and as long as no batch is likely to end, a boundary
-is looked for every ``SLOW_S``.
+"""After ``EAGER_S`` seconds without a change, and as long as no batch is likely to end, a boundary
+is polled every ``SLOW_S`` seconds.
 
-More seldom, none would be fresh when it is seen (``rounds.FRESH_S``).
+A longer interval would exceed ``batch_boundaries.FRESH_S``.
 """
 OVERDUE_SHARE = 0.05
-"""How late the end of a batch may be seen, as a share of the time since it was likely first."""
+"""The maximum delay of detecting a batch's end, as a share of the time since it became likely."""
 
 
 class Pace:
-    """Tells the pause until the next look from what is under way, and from when anything has
-    changed last.
+    """Computes the pause until the next poll from the work in progress and the time of the last
+    change.
     """
 
     def __init__(self) -> None:
@@ -28,13 +28,13 @@ class Pace:
         self._changed_s = float("-inf")
 
     def note(self, facts: object, now: float) -> None:
-        """Take what is so; what differs from the last time is a change."""
+        """Take the current facts; a difference from the last ones is a change."""
         if facts != self._facts:
             self._facts, self._changed_s = facts, now
 
     def pause_s(self, busy: bool, phase: str, now: float, next_end_s: float | None = None) -> float:
-        """Return how long to wait; ``busy``: a batch boundary is waited for, and before
-        ``next_end_s`` none is likely; ``phase``: that of the change of size.
+        """Return the seconds until the next poll; ``busy``: a batch boundary is awaited, which is
+        not likely before ``next_end_s`` (Unix seconds); ``phase`` is that of the rescale.
         """
         if not busy:
             return COUNT_S if self.changes(phase, now) else CALM_S
@@ -43,16 +43,14 @@ class Pace:
         if next_end_s is None:
             return POLL_S
         if now < next_end_s:
-            # A batch that ends sooner than any of the last must be met as well.
+            # A batch may also end sooner than any recent one.
             return min(SLOW_S, max(POLL_S, next_end_s - now))
-        # After a long batch comes another, which reads for longer before it needs its state.
+        # The batch after a long one is long as well, so it needs its state later.
         return min(COUNT_S, max(POLL_S, OVERDUE_SHARE * (now - next_end_s)))
 
     def changes(self, phase: str, now: float) -> bool:
-        """Tell whether a change of size is under way and something has come of it within
-        ``EAGER_S``.
-        """
-        # A blocked change waits for something outside, perhaps for hours: it needs no close look.
+        """Return whether a rescale is in progress and has changed something within ``EAGER_S``."""
+        # A blocked rescale may wait for hours and needs no frequent polling.
         return phase not in ("steady", "blocked") and self._eager(now)
 
     def _eager(self, now: float) -> bool:

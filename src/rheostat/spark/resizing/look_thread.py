@@ -1,5 +1,5 @@
-"""The thread of the rescale controller: a batch boundary has to be met within milliseconds while
-something is under way.
+"""The thread of the rescale controller, which must meet a batch boundary within milliseconds during
+a rescale.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from rheostat.fault_log import FaultLog
 from rheostat.spark.resizing.look_pace import CALM_S
 
 TICK_S = 5.0
-"""So often ``tick`` is called."""
+"""The interval in seconds at which ``tick`` is called."""
 
 
 class LookThread:
-    """Calls ``look`` again and again, ``pause_s`` apart, both with the time in Unix seconds; it
-    never keeps the application from ending.
+    """Calls ``look`` repeatedly, ``pause_s`` apart, both with the time in Unix seconds; it never
+    keeps the application from ending.
 
-    A look that fails is tried again: a fault of ours never reaches the job. It ends after one where
-    the application has ``ended``.
+    An exception is logged and the call is repeated, so that our faults never reach the job. The
+    thread stops if the application has ``ended`` when a call fails.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class LookThread:
         self._faults = FaultLog("a step of the rescale failed; retrying")
 
     def start(self, tick: Callable[[], None]) -> None:
-        """Look from now on; ``tick`` is called in the same thread every ``TICK_S``."""
+        """Start polling; ``tick`` is called in the same thread every ``TICK_S``."""
         self._end = threading.Event()
         self._thread = threading.Thread(
             target=self._run, args=(tick, self._end), name="rheostat-rescale", daemon=True
@@ -43,17 +43,16 @@ class LookThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more, and wait for the end of a look that is under way."""
+        """Stop polling, and wait for a call in progress."""
         self._end.set()
         if self._thread:
-            # A call into a JVM that is ending may hang; the user's application must end all the
-            # same.
+            # A call into a JVM that is shutting down may hang; the user's application must end
+            # nevertheless.
             self._thread.join(timeout=10)
 
     def _run(self, tick: Callable[[], None], end: threading.Event) -> None:
         ticked_s = float("-inf")
-        # Unix time throughout: the rhythm of a query is told by the time stamps of Spark's
-        # progress.
+        # Unix time throughout: the rhythm of a query follows the timestamps of Spark's progress.
         while not end.wait(self._pause_s(time.time())):
             try:
                 self._look(time.time())
@@ -61,9 +60,9 @@ class LookThread:
                     ticked_s = time.time()
                     tick()
             except Exception as fault:
-                # A driver whose context has stopped fails every call: that is the end and no fault.
+                # After the context has stopped every call fails: this is the normal end.
                 if self._ended():
                     return
                 self._faults.say(fault)
-                # What fails at every look would otherwise be tried 40 times a second.
+                # Without this pause a persistent failure would repeat 40 times per second.
                 end.wait(CALM_S)

@@ -1,4 +1,4 @@
-"""What the session allows a change of size to do, and what is wanted of it."""
+"""The configuration of the rescale controller: what the session allows and what the user wants."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Requests(Protocol):
 class RescaleConfig:
     """What the session allows, the objective in seconds, and the number of standby executors.
 
-    Totals of executors are requested through ``requests``, directly where it is None.
-    ``graceful`` is false where executors cannot be decommissioned: then idle ones are ended.
-    ``nodes`` returns the node of each executor from the hosts of all; with ``frees_nodes``, of
-    executors with as much state, one on the emptiest node leaves.
-    ``hides`` is false where a hidden executor could not give its blocks away. ``leaving`` is told
-    of each executor that has been asked to leave: it gets no task any more, but lingers. ``hold``
-    is told when the size begins to change and when it no longer does: tasks are to wait longer
-    meanwhile for the executor that has their state. ``ended`` tells whether the application is
-    over. ``at_start`` and ``at_end`` are called when the rescale controller starts and stops.
+    Totals of executors are requested through ``requests``, directly if it is None. ``graceful`` is
+    false if executors cannot be decommissioned: then idle ones are killed. ``nodes`` returns the
+    node of each executor from the hosts of all; with ``frees_nodes``, of executors with equal
+    amounts of state, one on the emptiest node is removed first. ``hides`` is false if a hidden
+    executor could not migrate its blocks. ``leaving`` is called with each executor that was asked
+    to decommission: it lingers without getting tasks. ``hold`` is called when the size begins and
+    stops changing, to make tasks wait longer for the executor that has their state. ``ended``
+    returns whether the application has ended. ``at_start`` and ``at_end`` are called when the
+    rescale controller starts and stops.
     """
 
     slo_s: float = 10.0
@@ -46,7 +46,7 @@ class RescaleConfig:
     at_end: Callable[[], object] = lambda: None
 
     def standby_above(self, target: int) -> int:
-        """Return how many executors stand by above a target: together they never exceed the
-        ceiling.
+        """Return the number of standby executors above a target; the total never exceeds the
+        maximum.
         """
         return min(self.standby, max(0, self.max_executors - target))

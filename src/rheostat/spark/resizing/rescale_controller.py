@@ -1,8 +1,8 @@
-"""The rescale controller: it counts executors, detects batch boundaries, sends what waits for one,
+"""The rescale controller: counts executors, detects batch boundaries, sends pending moves at them,
 computes one transition, and carries out its orders.
 
-``protocols.executors.transition`` decides everything; here are only its facts and its orders.
-During a rescale it looks for a boundary many times a second; otherwise once a second.
+``protocols.executors.transition`` makes all decisions; this module only provides facts and carries
+out orders. It polls for a boundary many times per second during a rescale, otherwise once.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ from rheostat.spark.resizing.state.state_watch import StateWatch
 from rheostat.state.assignment import Unit
 
 ASSERT_S = 1.0
-"""The protocol goes a step at least so often while it waits for boundaries."""
+"""The maximum interval in seconds between protocol steps while boundaries are awaited."""
 
 RECONCILE_S = 10.0
-"""So often the places are looked at while nothing is under way."""
+"""The interval in seconds at which state locations are read while nothing is in progress."""
 
 
 class RescaleRequest(NamedTuple):
-    """What was asked for last: the target in force, the executors to be replaced, and whether
-    anybody has decided that target.
+    """The last request: the target in force, the executors to replace, and whether the target was
+    decided.
     """
 
     target: int
@@ -69,11 +69,11 @@ class RescaleRequest(NamedTuple):
 
 
 class RescaleController:
-    """Brings an application to the size that was asked for last.
+    """Brings an application to the size that was requested last.
 
-    ``placement`` is None where state is not to be placed (or cannot be): executors then count as
-    ready and empty at once. ``warmth`` is None where executors cannot be warmed, ``preload``
-    where batches load the state that moves.
+    ``placement`` is None if state is not placed (or cannot be): executors then count as ready and
+    empty at once. ``warmth`` is None if executors cannot be warmed, ``preload`` if batches load the
+    moved state.
     """
 
     def __init__(
@@ -103,40 +103,40 @@ class RescaleController:
         self._memory = Memory()
         self._rescaling = Rescaling(phase="steady")
         self._alert = True
-        """Whether something is not as it was left, whatever the protocol thinks."""
+        """Whether the state may differ from the protocol's memory."""
         self._advanced_s = self._glanced_s = float("-inf")
 
     def resume(self, kept: Kept, now: float) -> None:
-        """Go on where the one before has stood, from ``memory`` of what it returned last; before
-        anything is asked for.
+        """Continue the predecessor's work from the ``memory`` of its last answer; must precede the
+        first request.
         """
         self._memory = Memory.from_json(kept).resumed(now)
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
-        """Look from now on, in a thread that never keeps the application from ending; ``tick`` is
-        called there now and then.
+        """Start polling in a thread that never keeps the application from ending and that calls
+        ``tick`` regularly.
         """
         self._terms.at_start()
         self._thread.start(tick)
 
     def stop(self) -> None:
-        """Look no more, for good; what is under way stays as it is."""
+        """Stop for good; work in progress stays as it is."""
         self.hold()
         self._orders.end()
 
     def hold(self) -> None:
-        """Look no more until the next ``start``; what is under way stays as it is."""
-        # The thread first: a look that is under way would hide or hold executors again.
+        """Stop until the next ``start``; work in progress stays as it is."""
+        # The thread first: a poll in progress would hide or hold executors again.
         self._thread.stop()
         self._hold.end()
         self._hiding.end()
         self._terms.at_end()
         with self._lock:
-            # Of another time: the size may be another one when somebody asks again.
+            # These would be outdated: the size may have changed when the next request arrives.
             self._request, self._moves, self._alert = None, PendingMoves(), True
 
     def pause_s(self, now: float) -> float:
-        """Return how long to wait until the next look."""
+        """Return the seconds until the next poll."""
         coming = self._registry.coming
         next_end_s = None if coming else self._loading.next_end_s()
         return self._pace.pause_s(self._busy or coming, self._rescaling.phase, now, next_end_s)
@@ -144,18 +144,17 @@ class RescaleController:
     def ask(
         self, target: int, replace: Collection[str], now: float, decided: bool = True
     ) -> Rescaling:
-        """Take the target in force and the executors to be replaced, go a step, and tell where the
-        change stands.
+        """Take the target in force and the executors to replace, compute one step, and return the
+        progress.
 
-        A target that nobody has ``decided`` is not asserted: nobody is asked for, nobody leaves.
+        A target that was not ``decided`` is not enforced: no executor is requested or removed.
         """
-        # The loop asks in its own thread while another looks: two steps at once would give orders
-        # twice.
+        # The control loop calls this in its own thread: two steps at once would issue orders twice.
         with self._lock:
             self._learn()
             request = RescaleRequest(target, tuple(replace), decided)
             if request != self._request:
-                # Weighing lists folders of the checkpoint: only where a change is to begin.
+                # Weighing lists checkpoint folders, so it is done only when a rescale may begin.
                 self._state.weigh()
             self._request = request
             self._look(request, now, due=True)
@@ -164,11 +163,11 @@ class RescaleController:
             return dataclasses.replace(self._rescaling, memory=memory, places=places)
 
     def look(self, now: float) -> None:
-        """Look for a boundary and for executors that came or went, and go a step if there is a
-        reason to.
+        """Check for a boundary and for changed executors, and compute a step if there is
+        a reason.
         """
         with self._lock:
-            # Before anybody has asked there is no target, so nothing may be touched.
+            # Before the first request there is no target, so nothing may be changed.
             if self._request is None:
                 return
             if not self._busy and now - self._glanced_s >= RECONCILE_S:
@@ -177,7 +176,7 @@ class RescaleController:
 
     @property
     def _busy(self) -> bool:
-        """Whether a batch boundary is waited for."""
+        """Whether a batch boundary is awaited."""
         return self._alert or bool(self._moves) or awaits_boundary(self._memory)
 
     def _look(self, request: RescaleRequest, now: float, due: bool) -> None:
@@ -186,21 +185,21 @@ class RescaleController:
         if not (self._busy or due):
             return
         if due:
-            self._hide_from_sources()  # the next batch may be planned while the step is taken
+            self._hide_from_sources()  # the next batch may be planned during the step
         passed, over = self._see_boundaries(now)
-        # Sent before the step is taken: Spark may plan the next batch within milliseconds, and a
-        # step asks it many things first.
+        # Before the step: Spark may plan the next batch within milliseconds, and a step makes many
+        # calls first.
         self._send(self._moves.take(passed))
         if due or over or now - self._advanced_s >= ASSERT_S:
             self._carry_out(self._advance(request, over, now), passed)
         changing = self._pace.changes(self._rescaling.phase, now)
-        # Without state there is nothing that a task could carry off.
+        # Without state a task cannot take any away.
         self._hold.follow(changing and bool(self._state.units))
-        # Once more: the step may have changed who counts as on the way in.
+        # Again, because the step may have changed which executors are arriving.
         self._hide_from_sources()
 
     def _see_boundaries(self, now: float) -> tuple[Collection[str], bool]:
-        """Return the queries that are at a boundary now, and whether a round is over."""
+        """Return the queries that are at a boundary now, and whether a round has ended."""
         before = self._boundaries.number
         passed = self._boundaries.see(self._queries.batches(), self._queries.idle, now)
         if self._state.places:
@@ -213,18 +212,18 @@ class RescaleController:
             self._loading.begin(units, self._registry.seasoned)
 
     def _advance(self, request: RescaleRequest, over: bool, now: float) -> tuple[Order, ...]:
-        """Go a step of the protocol and return its orders; ``over``: a round has just ended."""
-        # A look asks for every store, so it is left out while nothing is under way.
+        """Compute a step of the protocol and return its orders; ``over``: a round just ended."""
+        # This queries every store, so it is omitted while nothing is in progress.
         if over or self._busy:
             self._state.look()
             self._registry.note_holders(self._state.holders.values())
-        # A whole round without a finding ends the alert; without queries there is no round to wait
-        # for.
+        # A complete round without a finding ends the alert; without queries there is no round to
+        # wait for.
         self._alert &= not over and self._boundaries.number is not None
         target, standby = request.target, self._terms.standby_above(request.target)
         if not request.decided:
-            # The size that is there becomes the target, so that state is placed but nobody comes or
-            # goes.
+            # The current size becomes the target, so that state is placed but no executor is added
+            # or removed.
             target, standby = max(target, undecided_size(self._memory, self._registry.hosts)), 0
         step = advance(self._memory, self._facts(now), target, request.replace, standby)
         self._memory, self._rescaling, self._advanced_s = step.memory, step.rescaling, now
@@ -271,7 +270,7 @@ class RescaleController:
         query's next boundary.
         """
         self._moves.add(units)
-        # None is not lost: a running batch may be about to open those stores where they are.
+        # An unknown holder is not lost: a running batch may be about to open the stores there.
         holders, known = self._state.holders, (None, *self._registry.hosts)
         lost = {unit for unit in units if holders.get(unit) not in known}
         self._send(self._moves.take(passed, lost))
@@ -279,10 +278,10 @@ class RescaleController:
             self._boundaries.postpone(run_id)
 
     def _hide_from_sources(self) -> None:
-        """Hide executors from a Kafka source, from the first arrival on: those first that are not
-        warm yet.
+        """Hide executors from a Kafka source from the first arrival on, beginning with those that
+        are not warm.
         """
-        # Without state the locality wait is shortened instead, and that can be taken back.
+        # Without state the locality wait is shortened instead, because that can be undone.
         if not (self._hiding.works and self._state.units):
             return
         self._hiding.hide_newcomers()
@@ -292,24 +291,24 @@ class RescaleController:
             self._hiding.hide(cold, self._registry.hosts.keys())
 
     def _learn(self) -> None:
-        """Find new queries and their stores, and forget those that have ended."""
+        """Add new queries and their stores, and forget those that have ended."""
         running = self._queries.refresh()
         self._loading.keep(running)
         self._moves.keep(running)
-        # State of a new query lies where Spark has put it: looked at although no size changes.
+        # State of a new query is where Spark put it: check it even if the size does not change.
         self._alert |= self._state.learn(self._queries, running)
 
     def _glance(self, now: float) -> None:
-        """Look whether state has wandered while nothing was under way, and whether an assignment
-        has rested long enough.
+        """Check whether state has moved by itself while nothing was in progress, and whether an
+        assignment has rested long enough.
         """
         self._glanced_s = now
         self._alert |= self._state.look() or has_rested(self._memory, now)
 
 
 class ExecutorOrders:
-    """Requests, warms, hides, decommissions and kills executors; ``warmth`` is None where they
-    cannot be warmed.
+    """Requests, warms, hides, decommissions and kills executors; ``warmth`` is None if they cannot
+    be warmed.
     """
 
     def __init__(
@@ -340,7 +339,7 @@ class ExecutorOrders:
                 self._executors.kill(list(executors))
 
     def cold(self, executors: Collection[str]) -> set[str]:
-        """Return the executors that are not warm yet; none where none can be warmed."""
+        """Return the executors that are not warm yet; empty if none can be warmed."""
         # An executor that can never become warm must not count as cold, or the protocol would wait
         # for its time limit.
         if not executors or self._warmth is None or not self._warmth.available:
@@ -353,7 +352,7 @@ class ExecutorOrders:
             self._warmth.close()
 
     def _warm_up(self, executor: str, hosts: Mapping[str, str]) -> None:
-        # The executor may have gone since the facts of this step were taken.
+        # The executor may have been removed since the facts of this step were taken.
         if self._warmth and self._warmth.available and executor in hosts:
             self._warmth.begin(executor, hosts[executor])
 

@@ -1,5 +1,5 @@
-"""What the rescale controller needs of an application: its executors, its queries, and ways to warm
-executors and to load state early.
+"""The ports through which the rescale controller reaches an application: executors, queries,
+warm-up and preloading of state.
 """
 
 from __future__ import annotations
@@ -16,46 +16,46 @@ class Executors(Protocol):
     """The executors of the application."""
 
     def hosts(self) -> Mapping[str, str]:
-        """Return the host of each executor that can be reached, oldest first."""
+        """Return the host of each reachable executor, oldest first."""
         ...
 
     def registered(self) -> int:
-        """Return how many executors are registered; one that has just come is among them before it
-        can be reached.
+        """Return the number of registered executors, including new ones that are not
+        reachable yet.
         """
         ...
 
     def request_total(self, executors: int) -> bool:
-        """Ask for a total."""
+        """Request a total."""
         ...
 
     def decommission(self, executors: list[str]) -> None:
-        """Let executors end their tasks and leave."""
+        """Decommission executors: they finish their tasks and end."""
         ...
 
     def kill_idle(self, executors: list[str]) -> None:
-        """End executors that run no task."""
+        """Kill those executors that run no task."""
         ...
 
     def kill(self, executors: list[str]) -> None:
-        """End executors, their tasks too."""
+        """Kill executors with their tasks."""
         ...
 
 
 class BlockManagers(Protocol):
-    """Which executors a Kafka source prefers."""
+    """The executors that a Kafka source prefers."""
 
     def preferred(self) -> list[str]:
         """Return the executors that it may prefer."""
         ...
 
     def hide(self, executors: list[str]) -> bool:
-        """Take executors out of its preferences; False where that cannot be."""
+        """Exclude executors from its preferences; False if that is impossible."""
         ...
 
     def hide_newcomers(self, hides: bool) -> bool:
-        """Do so from now on, or no longer, with each executor in the moment in which it comes;
-        False where that cannot be.
+        """Exclude each new executor at the moment of its registration, or stop doing so; False if
+        that is impossible.
         """
         ...
 
@@ -64,7 +64,7 @@ class Queries(Protocol):
     """The running queries."""
 
     def refresh(self) -> Collection[str]:
-        """Return their run ids."""
+        """Return the run ids."""
         ...
 
     def batches(self) -> dict[str, int]:
@@ -72,19 +72,19 @@ class Queries(Protocol):
         ...
 
     def idle(self, run_id: str, quiet_s: float) -> bool:
-        """Tell whether one is at rest, ``quiet_s`` seconds after its last boundary."""
+        """Return whether a query is at rest, ``quiet_s`` seconds after its last boundary."""
         ...
 
     def rhythm(self, run_id: str) -> Rhythm:
-        """Return when one runs batches and when it pauses."""
+        """Return when a query runs batches and when it pauses."""
         ...
 
     def moves(self, run_id: str) -> None:
-        """Note that the next batch of one loads state that moves."""
+        """Record that the next batch of a query loads moved state."""
         ...
 
     def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
-        """Return the state folder and the stateful operators of one."""
+        """Return the state folder and the stateful operators of a query."""
         ...
 
 
@@ -93,7 +93,7 @@ class Warmth(Protocol):
 
     @property
     def available(self) -> bool:
-        """Whether it can."""
+        """Whether executors can be warmed."""
         ...
 
     def begin(self, executor: str, host: str) -> None:
@@ -101,7 +101,7 @@ class Warmth(Protocol):
         ...
 
     def ready(self) -> frozenset[str]:
-        """Return the executors that are warm."""
+        """Return the warm executors."""
         ...
 
     def close(self) -> None:
@@ -113,11 +113,11 @@ class Preloading(Protocol):
     """Loads state before the batch that needs it."""
 
     def begin(self, sent: Mapping[Unit, str]) -> None:
-        """Start to load units on the executors that they have been sent to."""
+        """Start to load units on the executors that they were sent to."""
         ...
 
     def room(self, pauses_s: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return how long these queries' pauses let state load and what a unit takes; None where
-        batches have to load it.
+        """Return the seconds that these queries' pauses leave for loading, and the seconds per
+        unit; None if batches must load the state.
         """
         ...

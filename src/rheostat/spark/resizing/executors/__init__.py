@@ -1,1 +1,1 @@
-"""Executors: counted, asked for with patience, told to leave; what the cluster does to them."""
+"""Counts, requests and removes executors, and reports what the cluster does to them."""

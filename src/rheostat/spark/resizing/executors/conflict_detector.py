@@ -1,4 +1,4 @@
-"""Another program that asks Spark for executors: a plugin, a listener, the script itself."""
+"""Detects another program that requests executors: a plugin, a listener or the script itself."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ class Cluster(Protocol):
     """The cluster manager."""
 
     def look(self, registered: Collection[str], wanted: int, now: float) -> str:
-        """Return what it does to the executors, in words."""
+        """Return a description of what it does to the executors."""
         ...
 
     def total(self, wanted: int) -> int:
-        """Return how many executors to request where so many are wanted."""
+        """Return the number of executors to request if ``wanted`` are needed."""
         ...
 
 
 class ConflictDetector:
-    """Detects it by the total that the cluster manager was last asked for, read before Rheostat's
+    """Compares the total last requested from the cluster manager with Rheostat's, before Rheostat's
     next request.
 
-    ``requested`` returns that total; None: unknown. Dynamic allocation does not occur here: beside
-    it Rheostat only observes.
+    ``requested`` returns that total; None if it is unknown. Dynamic allocation does not occur here:
+    with it, Rheostat only observes.
     """
 
     def __init__(self, requested: Callable[[], int | None]) -> None:
@@ -39,21 +39,21 @@ class ConflictDetector:
         self._is_logged = False
 
     def look(self) -> None:
-        """Check whether the total is still the one that was requested last."""
+        """Check whether the total is still the one that Rheostat requested last."""
         if self._last_request is None:
             return
         requested = self._requested()
-        # A restarted application master has no total: no other program caused that.
+        # After a restart of the application master there is no total; no other program caused that.
         if requested is not None and requested != self._last_request:
             self._sizes.append(requested)
 
     def note_request(self, total: int) -> None:
-        """Note the total that Rheostat requests now."""
+        """Record the total that Rheostat requests now."""
         self._last_request = total
 
     def words(self, now: float) -> str:
-        """Describe the sizes that another program has requested since the last call, empty where
-        none has; repeated requests yield a warning, which is logged the first time.
+        """Describe the sizes that another program has requested since the last call, empty without
+        any; repeated requests yield a warning, which is logged the first time.
         """
         sizes, self._sizes = self._sizes, []
         for size in sizes:
@@ -77,7 +77,7 @@ class Executors(Protocol):
     """The executors of the application."""
 
     def ids(self) -> Collection[str]:
-        """Return the registered ones."""
+        """Return the ids of the registered ones."""
         ...
 
     def request_total(self, executors: int) -> bool:
@@ -86,7 +86,7 @@ class Executors(Protocol):
 
 
 class SharedCluster:
-    """The cluster, which the cluster manager and other programs change besides Rheostat."""
+    """The cluster, which the cluster manager and other programs change in addition to Rheostat."""
 
     def __init__(self, executors: Executors, cluster: Cluster, conflicts: ConflictDetector) -> None:
         self._executors = executors
@@ -94,13 +94,13 @@ class SharedCluster:
         self._conflicts = conflicts
 
     def look(self, target: int, now: float) -> str:
-        """Return in words what others do to the executors, empty if all is well."""
+        """Describe what others do to the executors; empty if they do nothing."""
         cluster = self._cluster.look(self._executors.ids(), target, now)
         return "; ".join(filter(None, (cluster, self._conflicts.words(now))))
 
     def request_total(self, executors: int) -> bool:
-        """Request a total, or while a refusal lasts the number of executors there are."""
-        # Limited here and not in the protocol, whose target stays: it continues once there is room.
+        """Request a total, limited while the cluster manager refuses executors."""
+        # Limited here, not in the protocol: it keeps its target and continues once there is room.
         total = self._cluster.total(executors)
         self._conflicts.look()
         accepted = self._executors.request_total(total)

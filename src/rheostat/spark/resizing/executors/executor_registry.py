@@ -1,5 +1,5 @@
-"""Which executors an application has: since which round each is there, and which of them have held
-state.
+"""The registered executors of an application: the round in which each registered, and whether it
+has held state.
 """
 
 from __future__ import annotations
@@ -12,48 +12,48 @@ from rheostat.spark.resizing.rescale_ports import Executors
 
 
 class ExecutorRegistry:
-    """Counts the executors that can be reached, and remembers when each was first seen."""
+    """Counts the reachable executors, and records when each was first observed."""
 
     def __init__(self, executors: Executors) -> None:
         self._executors = executors
         self._counted_s = self._reached_s = float("-inf")
         self._joined: dict[str, int | None] = {}
-        """The round in which each executor was first seen."""
+        """The round in which each executor was first observed."""
         self.hosts: Mapping[str, str] = {}
         """The host of each executor, oldest first."""
         self.coming = False
-        """Whether an executor is registered that cannot be reached yet: within a second it can, and
-        a source may prefer it."""
+        """Whether a registered executor is not reachable yet: it becomes reachable within a second,
+        and a source may prefer it."""
         self.seasoned: set[str] = set()
-        """Executors that have held state: what they load next is not their first."""
+        """Executors that have held state: their next load is not their first."""
 
     def count(self, round_number: int | None, phase: str, busy: bool, now: float) -> bool:
-        """Count, but not at every poll while a boundary is waited for (``busy``), and tell whether
-        executors have come or gone: within a tenth of a second where some are to come.
+        """Count the executors, less often while a boundary is awaited (``busy``), and return
+        whether the reachable ones have changed; within 0.1 s if new ones are expected.
 
-        Only in the ``phase`` growing those are asked for that are still coming.
+        Registered but unreachable executors are counted only in the ``phase`` growing.
         """
-        # Counting asks Spark's JVM: too dear for each of the 40 looks a second that wait for a
+        # Counting calls into Spark's JVM: too expensive for the 40 polls per second that await a
         # boundary.
         eager_s = POLL_S if self.coming else COUNT_S
         if busy and now - self._counted_s < (eager_s if phase == "growing" else CALM_S):
             return False
         self._counted_s = now
         registered = self._executors.registered() if phase == "growing" else None
-        # Who can be reached is the dearer question; whoever comes is registered before.
+        # Executors register before they are reachable, and reachability is the expensive query.
         if registered == len(self.hosts) and now - self._reached_s < CALM_S:
             self.coming = False
             return False
         before, self.hosts, self._reached_s = self.hosts, self._executors.hosts(), now
         self.coming = registered is not None and registered > len(self.hosts)
-        # Spark gives no number twice, so those that have gone need not be remembered.
+        # Spark never reuses a number, so removed executors can be forgotten.
         self._joined = {
             executor: self._joined.get(executor, round_number) for executor in self.hosts
         }
         return tuple(before) != tuple(self.hosts)
 
     def note_holders(self, holders: Iterable[str | None]) -> None:
-        """Take the executors that hold state now."""
+        """Record the executors that hold state now."""
         self.seasoned.update(holder for holder in holders if holder)
 
     @property
@@ -62,27 +62,27 @@ class ExecutorRegistry:
         return self.hosts.keys() - self.seasoned
 
     def arriving(self, lives: Mapping[str, Life]) -> set[str]:
-        """Return the fresh executors that are on their way in, or that the protocol does not know
-        yet; before it knows any, none is.
+        """Return the fresh executors that are arriving, or that the protocol does not know yet;
+        empty before it knows any.
         """
-        # Before the first step the protocol knows nobody: then all are old, and none is to be
-        # hidden.
+        # Before its first step the protocol knows no executor: all of them are old, and none must
+        # be hidden.
         new = self.hosts.keys() - lives.keys() if lives else set()
         known = {executor for executor, life in lives.items() if life.phase in ARRIVING}
         return (new | known) - self.seasoned
 
     def newcomers(self, round_number: int | None) -> set[str]:
-        """Return the executors that have not seen a whole batch.
+        """Return the executors that have not completed a full batch.
 
-        The first task of a Kafka source and the first state that is loaded are both slow on a new
-        executor: not in the same batch.
+        The first task of a Kafka source and the first load of state are both slow on a new
+        executor, so they must not fall into the same batch.
         """
         if round_number is None:
             return set()
         return {
             executor
             for executor, joined in self._joined.items()
-            # Who came during round n saw only the rest of its batches; the first whole ones are
-            # those of n + 1.
+            # An executor that registered during round n missed part of its batches; the first
+            # complete ones belong to round n + 1.
             if joined is not None and round_number <= joined
         }

@@ -1,5 +1,5 @@
-"""What the cluster manager does to the executors beside what was asked of it: why some do not come,
-why others have gone, and on which node each is.
+"""Observes what the cluster manager does to executors on its own: why some do not start, why others
+were removed, and on which node each runs.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _log = logging.getLogger("rheostat")
 FRESH_S = 1.0
 LOOK_S = 5.0
 MOST_S = 30.0
-"""Pauses between two looks at the pods while executors are missing: after a new request, after a
-change, and at most; each is 1.5 times the one before. The first is short because Spark requests a
-refused pod again every second until its target falls."""
+"""Pauses in seconds between two reads of the pods while executors are missing: after a new request,
+after a change, and at most; each is 1.5 times the previous one. The first is short because Spark
+requests a refused pod again every second until its target falls."""
 
 _UNREACHED = "the driver is not reached"
 _UNKNOWN = 401
-"""The API server's answer to a token that has expired."""
+"""The API server's status for an expired token."""
 
 _RULE = 'apiGroups: [""], resources: ["{0}"], verbs: ["get", "list"]'
 
@@ -48,37 +48,37 @@ class Pods(Protocol):
 
     @property
     def available(self) -> bool:
-        """Whether there are any to be asked for."""
+        """Whether the application runs in pods."""
         ...
 
     def executors(self) -> dict[str, Any]:
-        """Return their list; raises ``Refused``."""
+        """Return the list of pods; raises ``Refused``."""
         ...
 
     def events(self, pod: str) -> list[Any]:
-        """Return the events of one; raises ``Refused``."""
+        """Return the events of a pod; raises ``Refused``."""
         ...
 
     def refusal(self, like: dict[str, Any]) -> str | None:
-        """Return why no other can be made; None if one could."""
+        """Return why no further pod can be created; None if one could."""
         ...
 
     def rights(self) -> dict[str, Any]:
-        """Return what the driver may do, as Kubernetes reviews it; raises ``Refused``."""
+        """Return the driver's rights as reviewed by Kubernetes; raises ``Refused``."""
         ...
 
     def renew_token(self) -> None:
-        """Take the token that its file says now, where there is one."""
+        """Read the current token from its file, if there is one."""
         ...
 
 
 class Platform:
-    """Looks once a tick, and asks the cluster manager only where something has changed or is
-    lacking.
+    """Observes the executors once per tick, and queries the cluster manager only if something
+    changed or is missing.
 
-    ``bears`` is how many failed executors the application bears. ``reasons`` returns why each
-    executor that has gone has gone, as Spark says it. ``leaving`` returns those of the executors
-    that Spark lets go.
+    ``bears`` is the number of failed executors that the application tolerates. ``reasons`` returns
+    Spark's reason for the removal of each executor. ``leaving`` returns the executors that Spark is
+    decommissioning.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Platform:
         self._nodes: dict[str, str] = {}
         self._bears = bears
         self._there: int | None = None
-        """Pods that run or wait; None as long as nobody has seen them."""
+        """The number of pods that run or wait; None before the first read."""
         self._refusal: str | None = None
         self._words = ""
         self._wanted = 0
@@ -110,15 +110,14 @@ class Platform:
         self._ghosts: Mapping[str, str] = {}
 
     def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the node of each executor: its host, but on Kubernetes, where each pod is a host,
+        """Return the node of each executor: its host, or on Kubernetes, where each pod is a host,
         the node of its pod.
         """
         return self._nodes if self._pods.available else hosts
 
     def total(self, wanted: int) -> int:
-        """Return how many executors to ask for where so many are wanted."""
-        # Not on Kubernetes, or nobody has seen the pods: then all are asked for at once, as Spark
-        # does.
+        """Return the number of executors to request if ``wanted`` are needed."""
+        # Outside Kubernetes, or before the first read, all are requested at once, as Spark does.
         if not self._pods.available or self._there is None:
             return wanted
         refused = self._refusal is not None
@@ -126,7 +125,7 @@ class Platform:
         return request + len(self._ghosts)
 
     def look(self, registered: Collection[str], wanted: int, now: float) -> str:
-        """Return what is to be said of this moment, in words; nothing where all is well."""
+        """Return a description of current problems; empty if there are none."""
         self._check_rights()
         self._see_leaving(registered)
         lost = self._losses(frozenset(registered))
@@ -144,11 +143,11 @@ class Platform:
         return "; ".join(filter(None, (*lost, self._words)))
 
     def _check_rights(self) -> None:
-        """Say once, at the start, which rights the driver lacks: later it would be too late."""
+        """Warn once, at the start and thus in time, about the rights that the driver lacks."""
         if self._has_read_rights or not self._pods.available:
             return
         self._has_read_rights = True
-        with suppress(Refused):  # a failing look at the pods will say it
+        with suppress(Refused):  # a failing read of the pods is reported separately
             for line in lacking(self._pods.rights(), self._pods.namespace):
                 _log.warning("rheostat: %s", line)
 
@@ -156,17 +155,17 @@ class Platform:
         return not set(registered) <= self._nodes.keys()
 
     def _see_leaving(self, registered: Collection[str]) -> None:
-        """See why executors leave that others have told to go, as long as their pods are there."""
+        """Record why other programs remove executors, as long as their pods exist."""
         if not self._pods.available:
             return
         before, self._left = self._left, frozenset(self._leaving(registered))
         if self._left <= before:
             return
-        with suppress(Refused):  # a failing look at the pods will say it
+        with suppress(Refused):  # a failing read of the pods is reported separately
             self._taken.update(taken_of(self._pods.executors()))
 
     def _losses(self, registered: frozenset[str]) -> list[str]:
-        """Return why executors have gone that nobody let go, each told once."""
+        """Return why executors were lost that Rheostat did not remove, each once."""
         before, self._known = self._known, registered
         # By length first: executor 10 comes after executor 9.
         gone = sorted(
@@ -181,7 +180,7 @@ class Platform:
             end = executor_ends.end_of(reasons.get(executor))
             taken = self._taken.pop(executor, None)
             end = executor_ends.refined(end, self._events(executor, end), taken)
-            # What Rheostat itself let go is no loss.
+            # An executor that Rheostat removed is not a loss.
             if end.kind != "scale-in":
                 losses.append(f"executor {executor} was lost: {end.words}")
         for line in losses:
@@ -190,7 +189,7 @@ class Platform:
 
     def _events(self, executor: str, end: executor_ends.End) -> list[Any]:
         name = self._names.get(executor)
-        # Most ends are told by Spark's own reason.
+        # Most removals are explained by Spark's own reason.
         if not end.is_vague or name is None or not self._pods.available:
             return []
         try:
@@ -208,8 +207,8 @@ class Platform:
         except Refused as refused:
             self._words, self._there = self._tell(refused, "pods"), None
             if refused.code == _UNKNOWN:
-                # Spark would ask for pods all the same, count each refusal as a failed executor,
-                # and end the application after a hundred: within a minute.
+                # Spark would continue to request pods, count each refusal as a failed executor, and
+                # end the application after a hundred of them, within a minute.
                 self._there, self._refusal = len(registered), self._words
                 self._pods.renew_token()
             self._pause_s = min(MOST_S, self._pause_s * 1.5)
@@ -219,7 +218,7 @@ class Platform:
         self._unregistered.see(pods, registered)
         self._ghosts = ghosts_of(pod_list, registered, now)
         self._nodes = nodes_of(pods)
-        # Never cleared: the events of a pod are asked for when the pod itself is gone.
+        # Never cleared: the events of a pod are needed after the pod was removed.
         self._names.update({pod.executor: pod.name for pod in pods})
         self._there = sum(pod.lives for pod in pods)
         self._refusal = self._why_none(pod_list, wanted) if lacking else None
@@ -229,10 +228,9 @@ class Platform:
         self._words = self._lacking_words(pods, registered, now) if lacking else ""
 
     def _why_none(self, pod_list: Mapping[str, Any], wanted: int) -> str | None:
-        """Return why pods that are wanted are not even made, asked with one like those there."""
+        """Return why missing pods are not created, tested with a copy of an existing pod."""
         items = pod_list.get("items") or []
-        # Pods that exist but wait are no refusal, and without a pod there is none to copy for the
-        # question.
+        # Pods that exist but wait are not refused, and without a pod there is none to copy.
         if self._there is None or self._there >= wanted or not items:
             return None
         return self._pods.refusal(dict(items[0]))
@@ -250,7 +248,7 @@ class Platform:
         return "; ".join(filter(None, words))
 
     def _unreached(self, silent: Collection[str]) -> list[str]:
-        """Return what is to be said of executors that do not register; the first is logged."""
+        """Return the problems of executors that do not register; the first one is logged."""
         names = ", ".join(list(silent)[:3])
         quiet = f"{names} run but have not registered for a minute" if silent else ""
         at = f" at {self._driver}" if self._driver else ""
@@ -266,7 +264,7 @@ class Platform:
         return words
 
     def _tell(self, refused: Refused, what: str) -> str:
-        """Return in words that the API server was of no help; logged once a kind."""
+        """Return a description of the API server's failure; log each kind once."""
         place = f"namespace {self._pods.namespace}"
         lines = {
             401: "the API server does not take the token (401): waiting for a new one, the job runs"

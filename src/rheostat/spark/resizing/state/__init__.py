@@ -1,1 +1,1 @@
-"""The state partitions: where they are, where they are sent, and how they are loaded there."""
+"""State partitions: where they are, where they are sent, and how they are loaded."""

@@ -1,21 +1,21 @@
-"""Where state may be placed without being asked for: each combination by its own recorded soak,
-10,000 moves with contents checked.
+"""Decides where state may be placed by default: each combination needs its own recorded soak test
+of 10,000 moves with verified contents.
 
-Moving state between executors is the path of Spark's known state store bugs (SPARK-43404, 46796,
-47036, 49770, 51717, 55892), so what another combination has shown does not count.
+Moving state between executors exercises the code path of Spark's known state store bugs
+(SPARK-43404, 46796, 47036, 49770, 51717, 55892), so results of another combination do not count.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# No wrong result in n trials: with 95 % confidence the true share is below 3 / n, here 0.03 %.
+# Rule of three: no wrong result in n trials bounds the true share by 3 / n (95 % confidence).
 ENOUGH_MOVES = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Soak:
-    """A soak that a combination has passed; ``checkpoint_format`` is
+    """A soak test that a combination has passed; ``checkpoint_format`` is
     ``spark.sql.streaming.stateStore.checkpointFormatVersion``.
     """
 
@@ -26,7 +26,7 @@ class Soak:
     date: str
     command: str
     pauses: bool = False
-    """Whether state was loaded in the pauses before the batches, too, and rehearsed there."""
+    """Whether state was also loaded, and verified, in the pauses between batches."""
 
 
 SOAKS: tuple[Soak, ...] = (
@@ -72,7 +72,7 @@ round."""
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether state is placed, and in one line why not, or on what grounds; ``loads``: whether also
+    """Whether state is placed, and the reason in one line; ``loads``: whether it is also loaded
     before the batch that needs it.
     """
 
@@ -84,8 +84,8 @@ class Verdict:
 def verdict(
     mode: str, spark: str, provider: str, checkpoint_format: int, soaks: tuple[Soak, ...] = SOAKS
 ) -> Verdict:
-    """Tell whether state may be placed in the mode ``auto``, ``force`` or ``off`` with this Spark,
-    provider and format.
+    """Return whether state may be placed in the mode ``auto``, ``force`` or ``off`` with this
+    Spark, provider and format.
     """
     if mode == "off":
         return Verdict(

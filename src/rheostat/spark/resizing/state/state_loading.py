@@ -1,5 +1,5 @@
-"""How state that moves is loaded: in the pauses between batches where they have room, else by the
-batches; how much of it there is room for, and which moves wait for a batch boundary.
+"""Decides how moved state is loaded (in the pauses between batches if they are long enough, else by
+the batches), how much fits, and which moves wait for a batch boundary.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from rheostat.state.assignment import Unit
 
 
 class LoadRoom(NamedTuple):
-    """How long state may load, and what a unit takes, in seconds; None where it is not known yet.
+    """The seconds available for loading state, and the seconds per unit; None if unknown.
 
-    ``in_pause`` tells whether it loads in the pauses or in the batches.
+    ``in_pause`` is whether it loads in the pauses or in the batches.
     """
 
     slack_s: float | None
@@ -25,9 +25,7 @@ class LoadRoom(NamedTuple):
 
 
 class StateLoading:
-    """Learns what loading takes, and has it done early; ``preload`` is None where batches load all
-    state.
-    """
+    """Learns load times and starts loads early; ``preload`` is None if batches load all state."""
 
     def __init__(self, queries: Queries, preload: Preloading | None, slo_s: float) -> None:
         self._queries = queries
@@ -41,29 +39,29 @@ class StateLoading:
             self._loads.note(run_id, self._queries.rhythm(run_id))
 
     def keep(self, running: Collection[str]) -> None:
-        """Forget the runs that have ended."""
+        """Forget the runs that are not in ``running``."""
         self._loads.keep(running)
 
     def next_end_s(self) -> float | None:
-        """Return when a batch may end at the earliest, in Unix seconds; None where nobody knows."""
+        """Return the earliest likely end of a batch in Unix seconds; None if it is unknown."""
         return self._loads.next_end_s()
 
     def begin(self, sent: Mapping[Unit, str], seasoned: Collection[str]) -> None:
-        """Let what was just sent be loaded; ``seasoned`` executors have loaded state before."""
-        # At once: the pause into which the load must fit is already running.
+        """Start to load the units just sent; ``seasoned`` executors have loaded state before."""
+        # At once: the pause into which the load must fit has already begun.
         if self._preload:
             self._preload.begin(sent)
         for run_id in {unit[0] for unit in sent}:
             units = Counter(executor for unit, executor in sent.items() if unit[0] == run_id)
-            # The batch that loads is no usual one, and would make the next slack look larger than
-            # it is.
+            # The batch that loads state is unusual, and would inflate the next slack.
             self._queries.moves(run_id)
-            # Executors load side by side, so the one with the most units decides how long the batch
-            # lasts.
+            # Executors load in parallel, so the one with the most units determines the duration of
+            # the batch.
             self._loads.sent(run_id, max(units.values()), cold=bool(units.keys() - set(seasoned)))
 
     def room(self, runs: Collection[str], growing: bool, cold: bool) -> LoadRoom:
-        """Return the room for the state of these runs; ``cold``: an executor waits for its first.
+        """Return the room for loading the state of these runs; ``cold``: an executor waits for its
+        first unit.
 
         The room of a batch depends on whether the application is ``growing``.
         """
@@ -79,8 +77,8 @@ class StateLoading:
 
 
 class PendingMoves:
-    """Keeps units with the executors that they are to go to until their query has ended a batch; of
-    two moves of a unit the later counts.
+    """Units and their target executors that wait for the end of their query's batch; the later of
+    two moves of a unit counts.
     """
 
     def __init__(self) -> None:
@@ -91,16 +89,16 @@ class PendingMoves:
 
     @property
     def runs(self) -> set[str]:
-        """The runs of queries whose boundary is waited for."""
+        """The runs whose boundary is awaited."""
         return {unit[0] for unit in self._to}
 
     def add(self, units: Mapping[Unit, str]) -> None:
-        """Let units wait."""
+        """Add units that wait."""
         self._to.update(units)
 
     def take(self, passed: Collection[str], lost: Collection[Unit] = ()) -> dict[Unit, str]:
-        """Return what waits no longer: the units of queries that have ``passed`` a boundary, and
-        those that are ``lost`` with their executor, which wait for none.
+        """Remove and return the units whose query has ``passed`` a boundary, and those ``lost``
+        with their executor, which need not wait.
         """
         # A unit whose holder is gone is open nowhere, so no running batch can claim it back.
         taken = {unit: to for unit, to in self._to.items() if unit[0] in passed or unit in lost}
@@ -108,5 +106,5 @@ class PendingMoves:
         return taken
 
     def keep(self, running: Collection[str]) -> None:
-        """Drop the moves of queries that have ended."""
+        """Drop the moves of runs that are not in ``running``."""
         self._to = {unit: to for unit, to in self._to.items() if unit[0] in running}

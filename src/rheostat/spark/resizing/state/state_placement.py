@@ -1,9 +1,9 @@
-"""Where the state partitions of the running queries are, and where they are sent.
+"""Reads where the state partitions of the running queries are, and moves them.
 
-A stateful task prefers the executor that holds its stores, as the driver's
-``StateStoreCoordinator`` remembers it. Telling the coordinator another executor right after a batch
-has ended moves the partition: the next batch runs its task there, and its first act is to load the
-state from the checkpoint. The old holder forgets it at its next maintenance.
+A stateful task prefers the executor that holds its stores according to the driver's
+``StateStoreCoordinator``. Reporting another executor to the coordinator right after a batch moves
+the partition: the next batch runs its task there, which first loads the state from the checkpoint.
+The old holder unloads it at its next maintenance.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from rheostat.state.assignment import Unit
 
 
 class Coordinator(Protocol):
-    """Knows which executor holds a store, and can be told."""
+    """Spark's registry of which executor holds a store."""
 
     def store(
         self, state_folder: str, run_id: str, operator: int, partition: int, name: str
     ) -> Any:
-        """Name a store."""
+        """Return the id of a store."""
         ...
 
     def locations(self, stores: tuple[Any, ...]) -> list[str | None]:
-        """Return the executor of each of the stores, None where none is known."""
+        """Return the executor of each of the stores; None if unknown."""
         ...
 
     def report(self, store: Any, host: str, executor: str) -> None:
-        """Say which executor has it."""
+        """Report which executor has a store."""
         ...
 
 
 class Placement:
-    """The stores of all running queries, by unit: everything that one partition of one query keeps
-    moves together.
+    """The stores of all running queries, by unit: all state of one partition of a query moves
+    together.
 
-    ``bytes_in`` returns the bytes below a folder of the checkpoint; without it all units count the
-    same. ``ranges`` asks for contiguous ranges of each query's partitions.
+    ``bytes_in`` returns the bytes below a folder of the checkpoint; without it all units have equal
+    weight. ``ranges`` requests contiguous ranges of each query's partitions.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class Placement:
 
     @property
     def units(self) -> Collection[Unit]:
-        """The units that are known."""
+        """The known units."""
         return self._stores.keys()
 
     def learn(self, run_id: str, state_folder: str, operators: Iterable[Operator]) -> None:
-        """Take the stores of a run of a query; a run's stores never change."""
+        """Add the stores of a run of a query; a run's stores never change."""
         stores: dict[Unit, list[Any]] = {}
         for operator in operators:
             for partition in range(operator.partitions):
@@ -76,19 +76,17 @@ class Placement:
         self._keep(self._stores | {unit: tuple(of_unit) for unit, of_unit in stores.items()})
 
     def forget(self, running: Collection[str]) -> None:
-        """Drop the runs that have ended: a query that is started again has a new run and no
-        places.
-        """
+        """Drop the runs that are not in ``running``; a restarted query has a new run."""
         self._keep({unit: stores for unit, stores in self._stores.items() if unit[0] in running})
         self._folders = {
             unit: folders for unit, folders in self._folders.items() if unit[0] in running
         }
 
     def holders(self) -> dict[Unit, str | None]:
-        """Return the executor of each unit; None where none is known, or where its stores are not
-        all on the same.
+        """Return the executor of each unit; None if it is unknown, or if the unit's stores are on
+        several.
         """
-        # All in one question: it is asked every second while state moves.
+        # One call for all stores, because it runs every second while state moves.
         locations = iter(self._coordinator.locations(self._all))
         return {
             unit: _common({next(locations) for _ in stores})
@@ -96,11 +94,11 @@ class Placement:
         }
 
     def weights(self) -> dict[Unit, float] | None:
-        """Return the bytes of each unit in its checkpoint, all kept versions together; None where
-        they are not asked for.
+        """Return the bytes of each unit in its checkpoint, all retained versions together; None
+        without ``bytes_in``.
 
-        Costs a listing of each unit's folders: to be asked before a change, not in every step.
-        Units that cannot be read are left out.
+        This lists each unit's folders, so call it before a change only. Units that cannot be read
+        are omitted.
         """
         if self._bytes_in is None:
             return None
@@ -115,14 +113,14 @@ class Placement:
         }
 
     def assign(self, assignment: Mapping[Unit, str], hosts: Mapping[str, str]) -> int:
-        """Send units to executors and return how many; units and executors that have gone meanwhile
-        are left out.
+        """Send units to executors and return the number of sent units; units and executors that no
+        longer exist are omitted.
         """
         sent = 0
         for unit, executor in assignment.items():
             if unit in self._stores and executor in hosts:
-                # All stores, not the first: a join has four a partition, and tasks go by the places
-                # of all.
+                # All stores, not only the first: a join has four per partition, and tasks follow
+                # the locations of all.
                 for store in self._stores[unit]:
                     self._coordinator.report(store, hosts[executor], executor)
                 sent += 1

@@ -1,6 +1,4 @@
-"""Where the state is, as the rescale controller last read it; there is none where state is not
-placed.
-"""
+"""The last known locations of the state partitions; empty if state is not placed."""
 
 from __future__ import annotations
 
@@ -13,20 +11,20 @@ from rheostat.state.assignment import Unit
 from rheostat.state.places import places_of
 
 PLACES_S = 3600.0
-"""So often the places are recorded although they are the same: readers look no further back."""
+"""Unchanged locations are recorded again after this many seconds: readers look no further back."""
 
 
 class StateWatch:
-    """Watches the places of the state partitions; ``placement`` is None where state is not to be
-    placed, or cannot be.
+    """Observes the locations of the state partitions; ``placement`` is None if state is not placed,
+    or cannot be.
     """
 
     def __init__(self, placement: Placement | None) -> None:
         self._placement = placement
         self.holders: Mapping[Unit, str | None] = {}
-        """The executor of each unit at the last look; None: unknown, or on several."""
+        """The executor of each unit at the last read; None if unknown, or if there are several."""
         self.weights: Mapping[Unit, float] | None = None
-        """The bytes of each unit when it was last weighed; None: all count the same."""
+        """The bytes of each unit at the last weighing; None means equal weights."""
         self._recorded: tuple[Places, float] = ({}, 0.0)
 
     @property
@@ -36,12 +34,12 @@ class StateWatch:
 
     @property
     def ranges(self) -> bool:
-        """Whether each executor is to have a contiguous range of every query's partitions."""
+        """Whether each executor shall have a contiguous range of every query's partitions."""
         return self._placement is not None and self._placement.ranges
 
     @property
     def units(self) -> Collection[Unit]:
-        """The units that are known."""
+        """The known units."""
         return self._placement.units if self._placement else ()
 
     @property
@@ -50,8 +48,8 @@ class StateWatch:
         return {unit[0] for unit in self.units}
 
     def learn(self, queries: Queries, running: Collection[str]) -> bool:
-        """Take the stores of new runs of queries and forget those that have ended; tell whether
-        there are new ones.
+        """Add the stores of new runs and forget those that have ended; return whether there are new
+        ones.
         """
         if self._placement is None:
             return False
@@ -65,20 +63,20 @@ class StateWatch:
         return is_new
 
     def weigh(self) -> None:
-        """Read the bytes of each unit, where state is shared out by them: before a change."""
+        """Read the bytes of each unit, if state is distributed by size; call it before a change."""
         if self._placement:
             self.weights = self._placement.weights()
 
     def look(self) -> bool:
-        """Look where all stores are, and tell whether some are elsewhere than at the last look."""
+        """Read the locations of all stores, and return whether they changed since the last read."""
         if self._placement is None:
             return False
         before, self.holders = self.holders, self._placement.holders()
         return self.holders != before
 
     def places_to_record(self, now: float) -> Places:
-        """Return where the state is, if that has changed or was returned an hour ago; else
-        nothing.
+        """Return the locations of the state if they have changed or were last returned an hour ago;
+        else nothing.
         """
         places, (recorded, recorded_s) = places_of(self.holders), self._recorded
         if places == recorded and now - recorded_s < PLACES_S:
