@@ -62,7 +62,7 @@ class ExecutorSample:
     state_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Observation:
     """The signals of a job at ``t_s``; every field but ``t_s`` may be absent (``None``).
 
@@ -182,6 +182,11 @@ class Observation:
             value = getattr(self, name)
             if name != "t_s" and isinstance(value, float) and not math.isfinite(value):
                 object.__setattr__(self, name, None)
+
+    def __repr__(self) -> str:
+        """Return the present signals only: most are absent in any one observation."""
+        signals = ((name, getattr(self, name)) for name in self.__slots__)
+        return f"Observation({', '.join(f'{n}={v!r}' for n, v in signals if v is not None)})"
 
     @property
     def size(self) -> int | None:
