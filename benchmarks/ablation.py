@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -24,13 +25,12 @@ from rheostat.capacity import identify
 from rheostat.capacity.contention import Contention
 from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.model import Decision
-from rheostat.policies.forecasts import predictive
-from rheostat.policies.forecasts.predictive import Predictive
-from rheostat.policies.foresight import learning, situation
-from rheostat.policies.foresight.courses import risk
-from rheostat.policies.foresight.situation import Situation
-from rheostat.policies.foresight.situation import situation as new_situation
-from rheostat.policies.foresight.tuning import Tuning
+from rheostat.policies.predictive import learning, policy, situation
+from rheostat.policies.predictive.policy import Predictive
+from rheostat.policies.predictive.scenarios import risk
+from rheostat.policies.predictive.situation import Situation
+from rheostat.policies.predictive.situation import situation as new_situation
+from rheostat.policies.predictive.tuning import Tuning
 from rheostat.signals.forecasts import rate_history
 from rheostat.signals.forecasts.surges import surges
 from rheostat.sim.measures import measures
@@ -54,28 +54,24 @@ DECISION_RULES: dict[str, Switch] = {
     "lower target in warm-up": Tuning(warm_up_headroom=0.0),
     "99 % path in warm-up": Tuning(warm_up_unknown=1.0),
     "spread of start times": Tuning(start_z=0.0, start_z_surge=0.0, start_z_likely=0.0),
-    "surges": (predictive, "risk", lambda *_, **__: (0.0, 0.0)),
-    "surges, expected loss": (predictive, "risk", lambda *a, **k: (0.0, risk(*a, **k)[1])),
-    "surges, worst five minutes": (predictive, "risk", lambda *a, **k: (risk(*a, **k)[0], 0.0)),
+    "surges": (policy, "risk", lambda *_, **__: (0.0, 0.0)),
+    "surges, expected loss": (policy, "risk", lambda *a, **k: (0.0, risk(*a, **k)[1])),
+    "surges, worst five minutes": (policy, "risk", lambda *a, **k: (risk(*a, **k)[0], 0.0)),
     "surges of unprecedented height": (
         situation,
         "surges",
         lambda *a, **k: replace(surges(*a, **k), unprecedented=surges(*a, **k).worst),
     ),
-    "continued rise in warm-up": (
-        situation,
-        "surges",
-        lambda *a, **k: replace(surges(*a, **k), continued=surges(*a, **k).worst),
-    ),
+    "unprecedented surge while the rate rises": Tuning(rise=math.inf),
     "surges up to the first size": (
         situation,
         "surges",
         lambda rates, within_s, *, announced, **_: surges(rates, within_s, announced=announced),
     ),
     "longer batches after a scale-in": Tuning(scale_in_batch_factor=1.0),
-    "excess that ends before help": (predictive, "_is_over", lambda *_: False),
-    "help beside a binding constraint": (predictive, "_helps", lambda *_: False),
-    "binding constraint": (predictive, "_bound", lambda *_: None),
+    "excess that ends before help": (policy, "_is_over", lambda *_: False),
+    "help beside a binding constraint": (policy, "_helps", lambda *_: False),
+    "binding constraint": (policy, "_bound", lambda *_: None),
 }
 """Rules that one decision can be made without."""
 
@@ -133,7 +129,7 @@ def recounted(cell: Cell) -> Recount:
     recount = Recount()
     decided: Callable[..., Decision] = lambda policy, at: recount.decided(policy, at)  # noqa: E731
     with (
-        patch.object(predictive, "situation", recount.situation),
+        patch.object(policy, "situation", recount.situation),
         patch.object(Predictive, "_decided", decided),
     ):
         play(cell)

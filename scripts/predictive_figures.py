@@ -11,7 +11,7 @@ from typing import Any
 
 from rheostat.guards import standard_guards
 from rheostat.model import Decision, Limits
-from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.predictive.policy import Predictive
 from rheostat.sim.engine import simulate
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant

@@ -43,7 +43,7 @@ def test_what_the_sources_name_as_evidence_is_a_documented_term():
     names = {name for path in SOURCES.rglob("*.py") for name in evidence_names(path)}
     assert len(names) > 30
     assert names - TERMS.keys() == set()
-    assert {"state_partitions_wanted", "late_share_feared"} <= TERMS.keys()
+    assert {"state_partitions_wanted", "surge_late_share"} <= TERMS.keys()
 
 
 def evidence_names(path: Path) -> Iterator[str]:

@@ -73,7 +73,7 @@ def test_the_example_of_the_readme_uses_settings_that_are_accepted():
 @pytest.mark.parametrize(
     ("line", "said_by"),
     [
-        ("size kept: arrival rate or executors are unknown", "policies/forecasts/predictive.py"),
+        ("size kept: arrival rate or executors are unknown", "policies/predictive/policy.py"),
         ("the number of executors is not known yet", "loop.py"),
         ("state partitions cannot use", "protocols/executors/status_text.py"),
     ],

@@ -1,4 +1,4 @@
-"""The micro-batch model: how long a batch of so many rows takes on so many slots."""
+"""The micro-batch model: batch duration by rows and slots."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from rheostat.capacity.usl import Floats, Usl
 from rheostat.errors import BadInput
 
 MANY_ROWS = 1e12
-"""More than any batch has."""
+"""More rows than any batch has."""
 
 
 class Curve(Protocol):
-    """What slots that share something cost each other: ``Usl`` or ``Contention``."""
+    """Slowdown of slots that share a resource: ``Usl`` or ``Contention``."""
 
     def slowdown(self, slots: float) -> float:
-        """Return how much longer work takes on one of ``slots`` slots than on one alone."""
+        """Return the run time of work on one of ``slots`` slots over that on a single slot."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageCost:
-    """What one stage of a batch costs: slot-seconds, on a slot that is alone."""
+    """Cost of one stage of a batch, in slot-seconds without contention."""
 
     tasks: int
-    """Its tasks: Kafka partitions, state partitions."""
+    """Number of tasks: Kafka partitions or state partitions."""
 
     row_s: float
-    """Per row that comes into the stage."""
+    """Per input row of the stage."""
 
     task_s: float = 0.0
-    """Per task, whatever its rows: launch, commit of its state store."""
+    """Per task, independent of its rows: launch and commit of its state store."""
 
     rows_in: float = 1.0
-    """Rows that come into the stage per row that the batch read."""
+    """Input rows of the stage per row that the batch read."""
 
     skew: float = 1.0
-    """Rows of its largest task over those of a mean one."""
+    """Rows of the largest task over the mean rows of a task."""
 
     def __post_init__(self) -> None:
         if self.tasks < 1 or not self.skew >= 1 or self.skew > self.tasks:
@@ -56,7 +56,7 @@ class StageCost:
             )
 
     def duration_s(self, rows: float, slots: int, slowdown: float) -> float:
-        """Return waves x (work per task), at least the largest task: no slot can help that one."""
+        """Return waves x (work per task), at least the largest task, which one slot processes."""
         task_rows_s = rows * self.rows_in * self.row_s * slowdown / self.tasks
         waves = math.ceil(self.tasks / slots)
         return max(waves * (self.task_s + task_rows_s), self.task_s + self.skew * task_rows_s)
@@ -64,9 +64,7 @@ class StageCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """When batches start and what they take: the default trigger is ``interval_s`` 0, without a
-    limit of rows.
-    """
+    """Trigger interval and row limit of a batch; by default batches run back to back, unlimited."""
 
     interval_s: float = 0.0
     max_rows: float = math.inf
@@ -81,9 +79,7 @@ class Trigger:
 
 @dataclass(frozen=True, slots=True)
 class BatchModel:
-    """T(rows, slots) = fixed_s + the stages one after the other: they take turns on the same
-    slots.
-    """
+    """T(rows, slots) = fixed_s + sum of the stages, which run one after the other."""
 
     fixed_s: float
     stages: tuple[StageCost, ...]
@@ -103,8 +99,8 @@ class BatchModel:
         return self.fixed_s + sum(stage.duration_s(rows, slots, slowdown) for stage in self.stages)
 
     def at(self, slots: int, longer: float = 1.0) -> Callable[[float], float]:
-        """Return the duration over rows at so many slots, ``longer`` times that of the model: for
-        many batches of one size.
+        """Return the batch duration as a function of its rows, multiplied by ``longer``; quicker
+        than ``batch_s`` for many batches on the same slots.
         """
         fixed_s, (*lines, (least_s, sum_row_s, _, _)) = self.fixed_s, self._lines(slots)
 
@@ -117,13 +113,13 @@ class BatchModel:
         return batch_s
 
     def rows_within(self, lasts_s: float, slots: int, longer: float = 1.0) -> float:
-        """Return the rows of the largest batch that lasts at most so long; 0 where an empty one
-        lasts longer, ``MANY_ROWS`` where rows cost nothing.
+        """Return the rows of the largest batch that lasts at most ``lasts_s``; 0 if an empty batch
+        lasts longer, ``MANY_ROWS`` if rows cost nothing.
         """
         lines, left_s = self._lines(slots), lasts_s / longer - self.fixed_s
         rows, before = MANY_ROWS, math.inf
-        # the time is convex and piecewise linear: each of Newton's steps from above ends on another
-        # piece, and there are two a stage
+        # The duration is convex and piecewise linear, with two pieces per stage: each Newton step
+        # from above ends on another piece.
         while 0 < rows < before:
             before, least_s, row_sum_s = rows, 0.0, 0.0
             for wave_s, row_s, task_s, largest_s in lines:
@@ -134,8 +130,8 @@ class BatchModel:
         return max(0.0, min(rows, before))
 
     def _lines(self, slots: int) -> list[tuple[float, float, float, float]]:
-        """Return the two lines over rows whose higher one is the duration of a stage: of its waves,
-        and of its largest task. The stages whose waves always bind are one, the last.
+        """Return two lines over rows per stage, for its waves and for its largest task; the higher
+        one is its duration. The stages whose waves always bind are summed in the last entry.
         """
         slowdown, lines = self.curve.slowdown(slots), []
         least_s = sum_row_s = 0.0
@@ -151,8 +147,8 @@ class BatchModel:
         return [*lines, (least_s, sum_row_s, least_s, sum_row_s)]
 
     def capacity_rows_per_s(self, slots: int, trigger: Trigger) -> float:
-        """Return the rates below which the lag does not grow: with a limit of rows its rows over
-        its interval, else 1 / work per row.
+        """Return the highest rate at which the lag does not grow: the row limit per interval, or
+        without a limit 1 / work per row.
         """
         if math.isfinite(trigger.max_rows):
             return trigger.max_rows / max(trigger.interval_s, self.batch_s(trigger.max_rows, slots))
@@ -168,7 +164,7 @@ def batch_time(
 
     def takes_s(rows: Floats, executors: Floats) -> Floats:
         slots = executors * slots_per_executor
-        # A table: callers ask for the same few sizes a million times.
+        # A table, because callers evaluate the same few sizes a million times.
         slowdowns = [model.curve.slowdown(count) for count in range(int(slots.max()) + 1)]
         slowdown = np.array(slowdowns)[slots.astype(np.int64)]
         total: Floats = np.full(np.broadcast_shapes(rows.shape, slots.shape), model.fixed_s)
@@ -176,7 +172,6 @@ def batch_time(
             task_rows_s = rows * (stage.rows_in * stage.row_s / stage.tasks) * slowdown
             waves = np.ceil(stage.tasks / slots)
             total = total + np.maximum(
-                # The larger of the two: all waves at their mean, or the one largest task alone.
                 waves * (stage.task_s + task_rows_s),
                 stage.task_s + stage.skew * task_rows_s,
             )

@@ -1,4 +1,4 @@
-"""What binds where more slots do not help."""
+"""The binding constraint of a job that more slots would not make faster."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from rheostat.capacity.batch import BatchModel
 Kind = Literal["fixed cost", "driver", "sink", "skew", "partitions", "rows limit", "contention"]
 
 _GAIN = 0.05
-"""Below this gain more slots are not worth having."""
+"""More slots must shorten a batch by at least this share."""
 
 
 class Bound(NamedTuple):
-    """What binds, in a word and in words that follow on "because"."""
+    """The binding constraint: its kind, and a clause that follows "because"."""
 
     kind: Kind
     reason: str
     tasks: int | None = None
-    """The number of parallel tasks, where it is what binds."""
+    """The number of parallel tasks, if that is the constraint."""
 
 
 def binding(
@@ -29,9 +29,10 @@ def binding(
     sizes: Sequence[int],
     parts_s: Mapping[str, float] | None = None,
 ) -> Bound | None:
-    """Return what binds where the next larger of ``sizes`` makes a batch less than 5 % shorter;
-    else None. ``parts_s`` are the parts of a batch as Spark names them: they separate driver and
-    sink.
+    """Return the binding constraint if the next larger of ``sizes`` (in slots) shortens a batch by
+    less than 5 %, otherwise None.
+
+    ``parts_s`` are the phases of a batch by Spark's names; they separate the driver from the sink.
     """
     here_s = model.batch_s(rows, slots)
     more = [size for size in sizes if size > slots]
@@ -46,14 +47,12 @@ def binding(
     if slots >= longest.tasks:
         return Bound("partitions", f"its {longest.tasks} tasks (partitions) bind", longest.tasks)
     if more and model.curve.slowdown(more[0]) <= model.curve.slowdown(slots):
-        return (
-            None  # as many rounds of tasks as before; no two tasks are equal, so they fill better
-        )
+        return None  # equally many waves, but unequal tasks fill more slots better
     return Bound("contention", "the slots wait for each other: contention binds")
 
 
 def _of_fixed_cost(reason: str, fixed_s: float, parts_s: Mapping[str, float] | None) -> Bound:
-    """Separate the driver's part of the fixed cost from the time between tasks."""
+    """Return whether the driver or the sink causes the fixed cost."""
     if not parts_s:
         return Bound("fixed cost", reason)
     driver = {

@@ -1,4 +1,4 @@
-"""Contention: how much longer a piece of work takes the more slots share something."""
+"""Contention: work takes longer the more slots share a resource."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any, TypeAlias
 Learnt: TypeAlias = Mapping[str, Any]
 
 _RIDGE = 0.04
-"""The prior of none: (4 % error of a comparison / 0.2 expected of the exponent) squared; curves
-that were measured have 0.2 to 0.25."""
+"""Weight of the prior, no contention: (4 % error of a comparison / expected exponent 0.2) squared.
+Measured curves have exponents of 0.2 to 0.25."""
 
 _FORGET = 0.1
 _LEVEL = 0.3
 _SETTLED = 3
-"""Batches after which a size is compared with the one before."""
+"""Batches after which a size is compared with the previous one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contention:
-    """Work per row grows as (slots / ``among``) ^ ``exponent``, up to ``most`` slots: none is
-    foretold beyond. ``among`` so many it was measured.
+    """Work per row grows with (slots / ``among``) ^ ``exponent`` up to ``most`` slots and is flat
+    beyond; ``among`` is the number of slots at which it was measured.
     """
 
     exponent: float = 0.0
@@ -30,20 +30,18 @@ class Contention:
     among: float = 1.0
 
     def slowdown(self, slots: float) -> float:
-        """Return how much longer work takes on one of ``slots`` slots than where it was
-        measured.
-        """
+        """Return the run time on one of ``slots`` slots over the measured one."""
         if not self.exponent:
             return 1.0
         return float((min(slots, self.most) / self.among) ** self.exponent)
 
 
 def with_work(learnt: Learnt, slots: int, off: float) -> dict[str, Any]:
-    """Return what is known after a batch whose work was ``off`` (a logarithm) above what its rows
-    let expect without contention.
+    """Return the state after a batch whose log work was ``off`` above its prediction without
+    contention.
 
-    Only sizes that follow each other are compared: that cost drifts and that the load chooses the
-    size cancel out.
+    Only consecutive sizes are compared, so that drifting costs cancel out, and with them the
+    correlation of size and load.
     """
     updated = {**learnt}
     if slots != learnt.get("slots"):
@@ -64,8 +62,8 @@ def with_work(learnt: Learnt, slots: int, off: float) -> dict[str, Any]:
 
 
 def contention(learnt: Learnt, largest: int, among: float = 1.0) -> Contention:
-    """Return the slope of log(work) over log(slots), shrunk to 0; flat beyond 1.5 times the
-    ``largest`` size seen.
+    """Return the slope of log(work) over log(slots), shrunk towards 0; flat beyond 1.5 times the
+    ``largest`` observed size.
     """
     squares, products = learnt.get("moments", (0.0, 0.0))
     return Contention(min(max(products / (squares + _RIDGE), 0.0), 0.5), 1.5 * largest, among)

@@ -1,8 +1,8 @@
-"""The batch model of a job that runs, learnt from its batches: what a row, a task and a batch cost.
+"""The batch model of a running job, learned from its batches: cost per row, per task and per batch.
 
-Where stages are seen, the work of a stage is the run time of its tasks: a line over the rows, with
-the fixed cost of the tasks as its intercept. No batch time is regressed on sizes: the policy itself
-chooses those, so such samples lie in a line. Where only batches are seen, they are one stage.
+The work of a stage is the run time of its tasks, a line over the rows whose intercept is the fixed
+cost of the tasks. Batch times are not regressed on sizes, because the policy chooses the sizes by
+the load, so both are collinear. A job whose stages are not observable has a single stage.
 """
 
 from __future__ import annotations
@@ -18,35 +18,34 @@ from rheostat.capacity.line import EMPTY, through, with_sample
 from rheostat.model import Stage
 
 Learnt: TypeAlias = Mapping[str, Any]
-"""What is remembered of a job's batches: JSON values only."""
+"""State of the learner: JSON values only."""
 
 _FORGET = 0.02
-"""A batch counts half after 35: rows that become twice as dear within an hour are followed."""
+"""A batch counts half after 35 batches: rows whose cost doubles within an hour are followed."""
 
 _LEVEL = 0.2
-"""What a batch counts in the bias, half of it in the spread."""
+"""Weight of a batch in the bias; half of it in the spread."""
 _ERRORS = 5
 _OUTLIER = math.log(1.5)
 _LEAST_SLOPE = 0.75
-"""Of batch time over the time of its tasks: a batch is not over before its tasks. At one size and a
-constant rate noise alone may show a slope of 0, by which executors would make no difference."""
+"""Least slope of batch time over task time, because a batch ends after its tasks. At one size and a
+constant rate noise may show a slope of 0, with which executors would make no difference."""
 _FLUID = 10_000
-"""Tasks of a batch whose stages are not seen: work that any number of slots shares evenly."""
+"""Tasks of a batch whose stages are not observable: any number of slots shares them evenly."""
 _WIDE = 0.15
-"""Spread of a batch time before any was measured; twice that where no stages are seen."""
+"""Initial spread of batch times; twice this if stages are not observable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """A batch model, and how far batches lie from it."""
+    """A batch model and its errors."""
 
     model: BatchModel
     spread: float
     """Standard deviation of log(batch time / model)."""
 
     error: float | None
-    """Median of the same of the last five batches, without sign; None before there were five: too
-    few to tell whether the model is right."""
+    """Median absolute log error of the last five batches; None before there were five."""
 
 
 def with_batch(
@@ -57,11 +56,11 @@ def with_batch(
     stages: Sequence[Stage] | None,
     fresh: bool = True,
 ) -> dict[str, Any]:
-    """Return what is known after one batch more; ``batch_s`` and ``rows`` must be above 0.
+    """Return the state after one more batch; ``batch_s`` and ``rows`` must be above 0.
 
-    Stages may be those of a batch before: a live job is asked for them more rarely than it has
-    batches. Their work goes with the rows that they read themselves. ``fresh`` is False where they
-    were learnt already: they teach nothing then, and the batch only its duration.
+    ``stages`` may be those of an earlier batch, because a live job is asked for them less often
+    than it has batches; their work is related to the rows that they read themselves. With ``fresh``
+    False they were learned before, and only the duration of the batch counts.
     """
     measured = [stage for stage in stages or () if stage.busy_s and stage.tasks]
     if learnt.get("staged", bool(measured)) != bool(measured):
@@ -102,8 +101,8 @@ def with_batch(
 def _rebased(
     learnt: Learnt, updated: Learnt, batch_s: float, rows: float, slots: int
 ) -> dict[str, Any]:
-    """Return the bias against the new lines: what it learnt since the stages were read last was
-    against the old ones, and the new ones know it already.
+    """Return the bias relative to the new stage lines, which already contain what the bias learned
+    since the previous reading of the stages.
     """
     before = learnt.get("read_bias", 0.0)
     known = identified({**updated, "bias": before})
@@ -113,8 +112,8 @@ def _rebased(
 
 
 def _rows_read(stages: Sequence[Stage], rows: float) -> float:
-    """Return the rows of the batch that the stages are of: what those read that read no other
-    stage; ``rows`` where none tells.
+    """Return the input rows of the batch that the stages belong to: those of the stages without
+    upstream stages; ``rows`` if unknown.
     """
     names = {stage.name for stage in stages}
     first = [stage.rows_in for stage in stages if not names & set(stage.upstream)]
@@ -130,8 +129,8 @@ def _work(
     slots: int,
     measured: Sequence[Stage],
 ) -> float:
-    """Return the logarithm of the work of a batch over what its rows let expect, whatever the bias
-    of late; without stages that of its slot-seconds a row, the fixed cost left out.
+    """Return the log of a batch's work over its prediction without bias; without stages, the log of
+    its slot-seconds per row without the fixed cost.
     """
     fixed_s = known.model.fixed_s if known else 0.0
     if not measured:
@@ -144,7 +143,7 @@ def _work(
 
 
 def identified(learnt: Learnt) -> Identified | None:
-    """Return the model that the batches so far show; None before the first."""
+    """Return the model fitted to the batches so far; None before the first."""
     if "time" not in learnt:
         return None
     staged, factor = learnt["staged"], math.exp(learnt.get("bias", 0.0))
@@ -173,8 +172,7 @@ def _with_stage(cost: Learnt | None, stage: Stage, rows: float) -> dict[str, Any
     busy_s = stage.busy_s or 0.0
     skew = 1.0
     if stage.tasks and stage.busy_s and stage.task_max_s:
-        # No task is longer than all tasks together. Spark rounds what short tasks took, so that an
-        # empty batch of one task may look as if it were.
+        # Spark rounds the run time of short tasks: one may appear longer than all tasks together.
         skew = min(stage.tasks, max(1.0, stage.task_max_s * stage.tasks / stage.busy_s))
     share = _LEVEL if cost else 1.0
     return {
@@ -196,9 +194,8 @@ def _cost(learnt: Learnt, factor: float = 1.0) -> StageCost:
 
 
 def _with_error(learnt: Learnt, off: float) -> dict[str, Any]:
-    """Return bias, spread and errors after a batch that was ``off`` by a logarithm. A single
-    outlier is a busy computer and counts as one that is just no outlier; a second one in a row
-    counts in full.
+    """Return bias, spread and errors after a batch with the log error ``off``. A single outlier,
+    such as of a busy machine, is clipped; a second one in a row counts in full.
     """
     variance = learnt.get("variance", _WIDE * _WIDE)
     errors = learnt.get("errors", ())

@@ -1,4 +1,4 @@
-"""A straight line through samples that come one after the other, by least relative errors."""
+"""Recursive fit of a straight line with least relative errors."""
 
 from __future__ import annotations
 
@@ -6,23 +6,22 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 Moments: TypeAlias = Sequence[float]
-"""Sums over the samples, each weighted with 1 / y^2 and its age: 1, x, x^2, y, x y, and the number
+"""Sums of 1, x, x^2, y and x y over the samples, weighted with 1 / y^2 and by age, and the number
 of samples that are not forgotten."""
 
 EMPTY: Moments = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 _PRIOR = 1.0
-"""Samples that the prior is worth."""
+"""Weight of the prior, in samples."""
 
 
 def with_sample(moments: Moments, x: float, y: float, forget: float) -> list[float]:
-    """Return the moments with one sample more; ``forget`` is the share that older ones lose of what
-    they say of lines at ``x``.
+    """Return the moments with one more sample; older ones lose the share ``forget`` of their
+    information at ``x``.
 
-    Directional forgetting (Cao and Schwartz, 2000): samples of one x that go on for hours do not
-    take away what others said of the slope.
-
-    A sample counts by its relative error: a batch of ten seconds says nothing of a fixed cost of
-    300 ms, one of half a second says much. ``y`` must be above 0.
+    With directional forgetting (Cao and Schwartz, 2000) hours of samples at one ``x`` do not erase
+    the slope that samples at others showed. Errors are relative, because a batch of ten seconds
+    shows little of a fixed cost of 300 ms and one of half a second shows much. ``y`` must be above
+    0.
     """
     ones, xs, squares, ys, products, count = moments
     of_one, of_x, of_y = ones + xs * x, xs + squares * x, ys + products * x
@@ -41,11 +40,11 @@ def with_sample(moments: Moments, x: float, y: float, forget: float) -> list[flo
 def through(
     moments: Moments, slope: float | None = None, least: float = 0.0
 ) -> tuple[float, float]:
-    """Return (intercept, slope) of a line through the samples; the intercept is at least 0, the
-    slope at least ``least``.
+    """Return (intercept, slope) of the line; the intercept is at least 0, the slope at least
+    ``least``.
 
-    The prior is ``slope`` where it is given, else an intercept of 0: what samples of one x cannot
-    tell apart is taken for slope. Without samples: the prior.
+    The prior is ``slope`` if given, otherwise an intercept of 0: samples at a single x are
+    attributed to the slope. Without samples the prior is returned.
     """
     ones, xs, squares, ys, products, count = moments
     if count <= 0 or squares <= 0:

@@ -1,4 +1,4 @@
-"""How many slots an objective needs, in closed form."""
+"""Slots that a latency objective needs, in closed form."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import math
 from rheostat.capacity.batch import BatchModel
 
 _STEPS = 12
-"""Of the fixed point: work grows at most as the root of the slots, so a step halves the rest."""
+"""Fixed-point iterations: work grows at most as the root of the slots, so each halves the error."""
 
 
 def closed_form(
     model: BatchModel, rate_per_s: float, slo_s: float, trigger_s: float
 ) -> float | None:
-    """Return the slots that a rate needs, waves and skew left out, contention not; None where no
-    number is enough.
+    """Return the slots that a rate needs, with contention but without waves and skew; None if no
+    number suffices.
 
-    Back to back, p >= W rate / (1 - 2 F / L). With an interval tau, p >= W rate tau / (min(tau, L -
-    tau) - F), or as back to back where that is less and L >= 2 tau: batches may then last
-    longer than the interval.
+    Back to back, p >= W rate / (1 - 2 F / L). With a trigger interval tau, p >= W rate tau /
+    (min(tau, L - tau) - F), or as back to back if that is less and L >= 2 tau, because batches may
+    then last longer than the interval.
     """
     work_s, fixed_s = rate_per_s * row_work_s(model), model.fixed_s
     needs = []
@@ -29,7 +29,7 @@ def closed_form(
     if not needs:
         return None
     alone = needed = min(needs)
-    for _ in range(_STEPS):  # W is that of so many slots, which is a fixed point
+    for _ in range(_STEPS):  # W depends on the number of slots
         needed = alone * model.curve.slowdown(max(1.0, needed))
     return needed
 
@@ -42,10 +42,10 @@ def row_work_s(model: BatchModel) -> float:
 def sustained_rows_per_s(
     model: BatchModel, slots: int, slo_s: float, trigger_s: float, longer: float = 1.0
 ) -> float:
-    """Return the highest constant rate whose rows are all in time; 0 where none is.
+    """Return the highest constant rate at which all rows are in time; 0 if there is none.
 
-    A batch may last until L - tau, and until tau if batches are not to queue; one that lasts longer
-    follows the one before at once, and may last until L / 2.
+    A batch may last L - tau, and tau if batches must not queue. Longer batches run back to back and
+    may last L / 2.
     """
     best = 0.0
     for lasts_s, every_s in (
@@ -58,13 +58,13 @@ def sustained_rows_per_s(
 
 
 def worth_having(model: BatchModel, most: int, rows: float) -> list[int]:
-    """Return the sizes up to ``most`` that are faster than each smaller one: with N tasks, ceil(N /
-    j) slots.
+    """Return the numbers of slots up to ``most`` that are faster than each smaller one: with N
+    tasks, ceil(N / j).
     """
     candidates = {1}
     for stage in model.stages:
         useful = range(1, min(stage.tasks, most) + 1)
-        # ceil(N / slots) waves: of the sizes with as many waves only the least can be worth having
+        # Of the sizes with equally many waves only the smallest can be worth having.
         candidates |= {math.ceil(stage.tasks / math.ceil(stage.tasks / slots)) for slots in useful}
     sizes, best_s = [], math.inf
     for slots in sorted(candidates):

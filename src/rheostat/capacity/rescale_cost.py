@@ -1,4 +1,4 @@
-"""What a rescale costs, learned per job: the start time of executors, and their cold batch."""
+"""Cost of a rescale, learned per job: start time of executors and their cold first batch."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 _START_SHARE, _FIRST_START_SHARE, _COLD_SHARE = 0.4, 0.8, 0.3
-"""Weights of the newest start, of the first one, and of the newest cold batch."""
+"""Weights of the newest start, of the first start, and of the newest cold batch."""
 
 _LOST_S = 300.0
-"""Executors that do not start within this time are not expected any more."""
+"""Executors that have not started after this time are no longer expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,21 +29,21 @@ class RescaleCost:
     """Whether requested executors have not started for a long time."""
 
     first_start_s: float = 12.0
-    """Start time of the driver's own first executor; before: between Standalone's 3 s and a minute
-    of YARN and Kubernetes."""
+    """Start time of the application's first executor; until it is known, a value between the 3 s of
+    Standalone and the minute of YARN and Kubernetes."""
 
     start_log: float | None = None
     """Logarithm of the median start time in seconds; None before the first start."""
 
     variance: float = 0.49
-    """Of the logarithm of the start time."""
+    """Variance of the logarithm of the start time."""
 
     cold_s: float = 2.0
-    """How much longer the first batch on new executors takes: class loading, state."""
+    """Extra duration of the first batch on new executors: class loading and state."""
 
     @property
     def start_s(self) -> float:
-        """The median start time, at least the time for which executors have been awaited."""
+        """The median start time, at least the time since the oldest pending request."""
         awaited_s = (self.observed_s or 0.0) - self.requested[0][0] if self.requested else 0.0
         return max(self._median_s, awaited_s)
 
@@ -52,13 +52,13 @@ class RescaleCost:
         return self.first_start_s if self.start_log is None else math.exp(self.start_log)
 
     def start_within_s(self, z: float) -> float:
-        """Return the start time that is not exceeded by ``z`` standard deviations."""
+        """Return the start time ``z`` standard deviations above the median."""
         return self.start_s * math.exp(z * math.sqrt(self.variance))
 
     def pending(self, now_s: float, z: float) -> list[tuple[float, int]]:
-        """Return (seconds from now, executors) for all requests, the soonest first.
+        """Return (seconds from now, executors) for each pending request, the earliest first.
 
-        Overdue executors are expected after half the time again for which they have been awaited.
+        An overdue request is expected after another half of the time it has been pending.
         """
         expected_s = replace(self, requested=()).start_within_s(z)
         pending, soonest_s = [], 0.0
@@ -69,11 +69,11 @@ class RescaleCost:
         return pending
 
     def observe(self, t_s: float, target: int, executors: int) -> RescaleCost:
-        """Return what is known after an observation.
+        """Return the cost after an observation.
 
-        A start lasts from the observation before the first one of a higher target until between the
-        first observation with as many executors and the one before it: as long as was expected, as
-        far as that allows.
+        A start begins at the observation before the first one with the higher target. It ends
+        between the first observation with that many executors and the one before; within this
+        interval the expected duration is assumed.
         """
         before_s = t_s if self.observed_s is None else self.observed_s
         requested = [request for request in self.requested if request[1] <= target]
@@ -95,16 +95,16 @@ class RescaleCost:
         return learned
 
     def with_first_start(self, start_s: float) -> RescaleCost:
-        """Return what is known once the start time of the application's first executor is."""
+        """Return the cost with the start time of the application's first executor, if plausible."""
         return replace(self, first_start_s=start_s) if 0 < start_s < _LOST_S else self
 
     def with_cold_batch(self, longer_s: float) -> RescaleCost:
-        """Return what is known after a first batch on new executors that took so much longer."""
+        """Return the cost after a first batch on new executors that took ``longer_s`` longer."""
         more_s = _COLD_SHARE * (max(0.0, longer_s) - self.cold_s)
         return replace(self, cold_s=self.cold_s + more_s)
 
     def with_start(self, least_s: float, most_s: float) -> RescaleCost:
-        """Return what is known after a start that took between so many seconds."""
+        """Return the cost after a start that took between ``least_s`` and ``most_s``."""
         before = math.log(self._median_s)
         off = math.log(min(max(self._median_s, least_s), most_s)) - before
         share = _FIRST_START_SHARE if self.start_log is None else _START_SHARE

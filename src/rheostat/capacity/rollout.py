@@ -1,4 +1,4 @@
-"""The batches to come, one after the other: which rows will be late at rates and slots to come."""
+"""Simulation of the next micro-batches: which rows will be late at given rates and sizes."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _MOST = 120
-"""Batches of a rollout: with a short trigger several are taken as one."""
+"""Most batches of a rollout: with a short trigger interval several are simulated as one."""
 
 Path = Sequence[tuple[float, float]]
-"""(seconds from now, rows per second) that rise in time from 0; straight lines between."""
+"""Pairs of (seconds from now, rows/s), the first at 0 s, with straight lines in between."""
 Size = tuple[float, Callable[[float], float], float]
-"""From when on (seconds from now) batches last how long over their rows, and what the first one
-lasts longer."""
+"""(Seconds from now, batch duration in seconds by rows, extra seconds of its first batch)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What waits now: ``rows`` that came since ``since_s`` (seconds from now, at most 0), for a
-    batch that can begin in ``begins_s``.
+    """The rows that no batch has read, and the running batch; times are seconds from now.
 
-    The batch that runs ends in ``ends_s``; the oldest of its ``running_rows`` came at
-    ``oldest_s``, the newest at ``since_s``.
+    The ``rows`` arrived since ``since_s`` (at most 0), and the next batch can begin at
+    ``begins_s``. The running batch ends at ``ends_s``; the oldest of its ``running_rows`` arrived
+    at ``oldest_s``, the newest at ``since_s``.
     """
 
     rows: float
@@ -35,9 +34,7 @@ class Backlog:
 
 
 class Arrivals:
-    """Rows that have come by a time, from the oldest that waits now: evenly until now, then on a
-    path.
-    """
+    """Cumulative arrivals from the oldest row of the backlog: evenly until now, then on a path."""
 
     def __init__(self, backlog: Backlog, path: Path) -> None:
         self._since_s, self._waiting = min(backlog.since_s, -1e-9), backlog.rows
@@ -50,7 +47,7 @@ class Arrivals:
             self._rows.append(self._rows[-1] + lasts_s * mean)
 
     def by(self, t_s: float) -> float:
-        """Return the rows from the oldest that waits now to ``t_s``."""
+        """Return the rows that arrive until ``t_s`` seconds from now, with those of the backlog."""
         if t_s <= 0:
             return self._waiting * max(0.0, 1 - t_s / self._since_s)
         i = bisect_right(self._t_s, t_s) - 1
@@ -62,19 +59,20 @@ class Arrivals:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """How a path went: late rows and all, and when the first row became too old."""
+class RolloutResult:
+    """Late rows and all rows of a rollout, and when the first row exceeds the objective."""
 
     late_rows: float
     rows: float
     violation_s: float
-    """Infinite where no row is late."""
+    """Seconds from now; infinite if no row is late."""
+
     waiting_rows: float = 0.0
-    """Those that no batch has done at the end."""
+    """Rows that no batch has processed at the end."""
 
     @property
     def late_share(self) -> float:
-        """Late rows over all."""
+        """Late rows over all rows."""
         return self.late_rows / self.rows if self.rows > 0 else 0.0
 
 
@@ -86,11 +84,12 @@ def rollout(
     trigger_s: float,
     slo_s: float,
     until_s: float,
-) -> Course:
-    """Return the course of the batches that begin before ``until_s``; the first of ``sizes`` holds
-    now.
+) -> RolloutResult:
+    """Return the result of the batches that begin within ``until_s`` seconds; the first of
+    ``sizes`` is the present one.
 
-    A batch takes all that waits; the next begins at the next multiple of the trigger, or at once.
+    A batch reads the complete backlog. The next one begins at the next trigger, or at once if the
+    batch lasted longer.
     """
     begins_s, since_s, taken, place = backlog.begins_s, backlog.since_s, 0.0, 0
     rows, ends_s = 0.0, since_s
@@ -110,17 +109,17 @@ def rollout(
         since_s, taken = begins_s, came
         begins_s = max(ends_s, begins_s + shortest_s)
     left_s = min(until_s, begins_s - slo_s)
-    if left_s > since_s:  # no batch of the path takes them, and they are too old already
+    if left_s > since_s:  # no simulated batch reads these rows, which are too old already
         late += arrivals.by(left_s) - taken
         first_s = min(first_s, since_s + slo_s)
     came = arrivals.by(until_s)
-    # of the last batch, what it has not done by then
+    # the part of the last batch that is not processed by then
     left = rows * max(0.0, ends_s - until_s) / max(ends_s - since_s, 1e-9)
-    return Course(late, came + backlog.running_rows, first_s, came - taken + left)
+    return RolloutResult(late, came + backlog.running_rows, first_s, came - taken + left)
 
 
 def _of_running(backlog: Backlog, slo_s: float) -> tuple[float, float]:
-    """Return late rows and first violation of the batch that runs."""
+    """Return the late rows of the running batch, and when the first of them becomes late."""
     worst_s = backlog.ends_s - backlog.oldest_s
     if worst_s <= slo_s or not backlog.running_rows:
         return 0.0, math.inf

@@ -1,4 +1,4 @@
-"""The Universal Scalability Law: what n slots are worth when they wait for each other."""
+"""The Universal Scalability Law: the throughput of n slots that wait for each other."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Floats: TypeAlias = NDArray[np.float64]
 class Usl:
     """C(n) = n / (1 + sigma (n - 1) + kappa n (n - 1)): the throughput of n slots over that of one.
 
-    ``sigma`` is the share of the work that only one can do at a time (contention), ``kappa`` the
-    cost of keeping every two of them in agreement (coherency); 0 and 0 is linear. With kappa above
-    0 more slots are slower beyond some number.
+    ``sigma`` is the serial share of the work (contention), ``kappa`` the cost of keeping each pair
+    of slots consistent (coherency); with 0 and 0 the throughput is linear. With ``kappa`` above 0
+    the throughput falls beyond some number of slots.
 
     Source: Gunther, "A General Theory of Computational Scalability Based on Rational Functions"
     (arXiv 0808.1431), eq. 4.
@@ -36,8 +36,6 @@ class Usl:
             )
 
     def slowdown(self, slots: float) -> float:
-        """Return how much longer a piece of work takes on one of ``slots`` slots than on one alone:
-        n / C(n).
-        """
+        """Return the run time on one of ``slots`` slots over that on a single slot: n / C(n)."""
         more = max(0.0, slots - 1)
         return 1 + self.sigma * more + self.kappa * slots * more

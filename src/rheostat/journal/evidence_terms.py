@@ -50,12 +50,14 @@ TERMS = {
     "lag_rows": Term("backlog", "rows"),
     "lag_s": Term("wait of a row in the backlog", _S),
     "lag_slope": Term("growth of that wait per second"),
-    "late_in_window_feared": Term("largest share of late rows in five minutes in a surge", _SHARE),
+    "surge_late_share_window": Term(
+        "largest share of late rows in five minutes in a surge", _SHARE
+    ),
     "late_rows_chosen": Term("late rows within the horizon, chosen size", "rows"),
     "late_rows_rejected": Term("late rows within the horizon, rejected size", "rows"),
     "late_share_ahead": Term("share of late rows in the forecast at this size", _SHARE),
     "late_share_budget": Term("share of rows that may still be late", _SHARE),
-    "late_share_feared": Term("share of late rows in a surge at this size", _SHARE),
+    "surge_late_share": Term("share of late rows in a surge at this size", _SHARE),
     "later": Term("executors later in the cheapest plan", _EXECUTORS),
     "load": Term("arrival rate", _ROWS_PER_S),
     "needed": Term("executors needed", _EXECUTORS),

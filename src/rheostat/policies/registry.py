@@ -12,9 +12,9 @@ from rheostat.model import Slo
 from rheostat.policies.forecasts.chameleon import Chameleon
 from rheostat.policies.forecasts.daedalus import Daedalus
 from rheostat.policies.forecasts.pascal import Pascal
-from rheostat.policies.forecasts.predictive import Predictive
 from rheostat.policies.forecasts.stochastic_mpc import StochasticMpc
 from rheostat.policies.parameters import parameters, values
+from rheostat.policies.predictive.policy import Predictive
 from rheostat.policies.rates.catch_up import CatchUp
 from rheostat.policies.rates.conttune import ContTune
 from rheostat.policies.rates.drs import Drs

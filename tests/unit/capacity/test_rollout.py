@@ -6,7 +6,7 @@ from rheostat.capacity.batch import BatchModel, StageCost
 from rheostat.capacity.binding import binding
 from rheostat.capacity.need import closed_form, sustained_rows_per_s, worth_having
 from rheostat.capacity.rescale_cost import RescaleCost
-from rheostat.capacity.rollout import Arrivals, Backlog, Course, rollout
+from rheostat.capacity.rollout import Arrivals, Backlog, RolloutResult, rollout
 
 MODEL = BatchModel(0.5, (StageCost(tasks=24, row_s=0.001),))
 FLAT = [(0.0, 1000.0), (600.0, 1000.0)]
@@ -15,7 +15,7 @@ NONE = Backlog(rows=0.0, since_s=0.0, begins_s=1.0)
 
 def course(
     slots: int, backlog: Backlog = NONE, until_s: float = 120.0, later: int | None = None
-) -> Course:
+) -> RolloutResult:
     sizes = [(0.0, MODEL.at(slots), 0.0)]
     if later:
         sizes.append((30.0, MODEL.at(later), 0.0))

@@ -15,8 +15,8 @@ import numpy as np
 
 from rheostat.capacity.identify import identified
 from rheostat.model import Memory, Observation, Record
-from rheostat.policies.forecasts.predictive import Predictive
-from rheostat.policies.foresight.state import State
+from rheostat.policies.predictive.policy import Predictive
+from rheostat.policies.predictive.state import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

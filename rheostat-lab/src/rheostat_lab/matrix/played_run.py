@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.journal.reading import records
-from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.predictive.policy import Predictive
 from rheostat_lab.demo.results_folder import JOURNAL, SUMMARY
 from rheostat_lab.matrix.batch_prediction import Prediction, prediction
 from rheostat_lab.matrix.matrix_spec import Cell

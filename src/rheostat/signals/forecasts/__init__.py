@@ -1,1 +1,1 @@
-"""What the arrival rate will be: histories of rates, and forecasts made from them."""
+"""Forecasts of the arrival rate, from its recorded history."""

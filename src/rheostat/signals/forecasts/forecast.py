@@ -1,4 +1,4 @@
-"""A forecast: the rates to come, by horizon."""
+"""A forecast of the arrival rate by horizon."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SOON_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Rates by horizon, from now (0 s) on: the 50 %, 90 % and 99 % quantiles."""
+    """Quantiles of the rate (50 %, 90 %, 99 %) now and at each horizon, in rows/s."""
 
     t_s: tuple[float, ...]
     p50: tuple[float, ...]
@@ -20,11 +20,11 @@ class Forecast:
     p99: tuple[float, ...]
 
     def path(self, rates: Sequence[float]) -> list[tuple[float, float]]:
-        """Return (seconds from now, rate) of one of the three."""
+        """Return (seconds from now, rate) pairs of one of the quantiles."""
         return list(zip(self.t_s, rates, strict=True))
 
     def until_above(self, limit: float) -> float:
-        """Return the seconds until the 90 % path next rises above a rate (0: above it for long)."""
+        """Return the seconds until the 90 % path rises above a rate; 0 if it stays above it."""
         below = False
         for t_s, rate in zip(self.t_s, self.p90, strict=True):
             if rate > limit and (below or t_s > _SOON_S):

@@ -1,4 +1,4 @@
-"""The period of a load: the shift at which a series is most like itself."""
+"""Detection of the period of a load, by autocorrelation."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import numpy as np
 from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, Floats, Rates
 
 _SHORTEST = 12
-"""Steps: a shorter period would be told by six means alone."""
+"""Shortest period, in steps: a shorter one would rest on too few means."""
 
 _CLEAR = 0.7
-"""Correlation of a series with itself a period ago: noise and walks hardly reach it."""
+"""Least autocorrelation at the period; noise and random walks hardly reach it."""
 
 _FALLS = 0.5
-"""What the correlation is lower in between: a slow drift is like itself at every shift."""
+"""Least drop of the correlation at shorter shifts: a slow drift correlates at every shift."""
 
 _AS_GOOD = 0.9
-"""Of the best correlation: the shortest such period, for its multiples are as good."""
+"""The shortest period with this share of the best correlation is taken, not its multiples."""
 
 
 def period_s(rates: Rates) -> float | None:
-    """Return the period in seconds that the recorded rates repeat; None where none is clear."""
+    """Return the period of the recorded rates in seconds; None if there is no clear one."""
     for series, step_s in ((rates.fine, FINE_S), (rates.minutes, MINUTE_S)):
         if (steps := period(series)) is not None:
             return steps * step_s
@@ -28,7 +28,7 @@ def period_s(rates: Rates) -> float | None:
 
 
 def period(series: Floats) -> int | None:
-    """Return the period of a series in steps, at most half its length; None if it has none."""
+    """Return the period of a series in steps, at most half its length; None if there is none."""
     if len(series) < 2 * _SHORTEST + 1:
         return None
     alike = _correlations(series)

@@ -1,4 +1,4 @@
-"""The arrival rates of the last week in a few thousand numbers: the newer, the finer."""
+"""The arrival rates of the last eight days as means, the recent ones at a finer resolution."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 FINE_S, MINUTE_S, COARSE_S = 5.0, 60.0, 900.0
 HOUR, DAY, EIGHT_DAYS = 720, 1440, 768
-"""Means that are kept of 5 s, of a minute, of a quarter of an hour."""
+"""Means kept: of 5 s for an hour, of a minute for a day, of 15 minutes for eight days."""
 
 SEASONS_S = (3600.0, 86_400.0, 604_800.0)
 
 _UNKNOWN_S = 600.0
-"""After so long half of what a load can do is taken to have been seen."""
+"""After this time half of the behaviour of a load is assumed to be known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """The newest means, and the incomplete one after them: its seconds and rows."""
+    """The newest means, oldest first, and the seconds and rows of the incomplete next one."""
 
     means: Sequence[float] = ()
     part_s: float = 0.0
@@ -42,7 +42,7 @@ class RateHistory:
 
 
 def with_rate(history: RateHistory, t_s: float, rate_per_s: float) -> RateHistory:
-    """Return the history with the mean rate since its last time; a long gap empties it."""
+    """Return the history extended by the mean rate since its last time; a long gap empties it."""
     since_s = t_s if history.t_s is None else history.t_s
     lasts_s = t_s - since_s
     return RateHistory(
@@ -55,7 +55,7 @@ def with_rate(history: RateHistory, t_s: float, rate_per_s: float) -> RateHistor
 
 
 class Rates:
-    """A history as arrays, for one look at it; ``period_s`` is that of the load, where known."""
+    """A history as arrays; ``period_s`` is the period of the load, if known."""
 
     def __init__(self, history: RateHistory, period_s: float | None = None) -> None:
         self.repeats(period_s)
@@ -63,29 +63,27 @@ class Rates:
         rings = ((history.quarters, COARSE_S), (history.minutes, MINUTE_S), (history.fine, FINE_S))
         self._rings = [_aged(ring, size_s) for ring, size_s in rings]
         self.fine = np.append(self._rings[2][1], self.now)
-        """The means of five seconds of the last hour, oldest first; the last is the rate of
-        now."""
+        """Means of 5 s of the last hour, oldest first, and the present rate."""
         self.minutes = _minutes(self.fine, self._rings[1][1])
-        """The means of a minute of the last day; those of the last hour end now, not at a full
-        minute."""
+        """Means of a minute of the last day; those of the last hour are aligned to the present."""
         self.oldest_s: float = max(
             (float(ages_s[0]) for ages_s, _ in self._rings[:2] if len(ages_s)), default=0.0
         )
-        """How long ago the oldest rate of a minute was."""
+        """Age of the oldest mean of a minute or more."""
         self.watched_s: float = max(self.oldest_s, FINE_S * len(self.fine))
 
     @property
     def unknown(self) -> float:
-        """The share of what the load can do that was not seen yet: 1 at first, then falling."""
+        """The share of the load's behaviour that is unknown: 1 at first, then falling."""
         return _UNKNOWN_S / (_UNKNOWN_S + self.watched_s)
 
     def repeats(self, period_s: float | None) -> None:
-        """Take the load for one that repeats itself after so many seconds; None: it does not."""
+        """Set the period of the load; None if it has none."""
         self.seasons_s = (*SEASONS_S, period_s or math.inf)
-        """Hour, day and week, and the period of the load: infinite where there is none."""
+        """Hour, day, week and the period of the load (infinite without one)."""
 
     def before(self, ages_s: Floats, *, fine: bool = False) -> Floats:
-        """Return the rates at these ages; by 5 s in the last hour if ``fine``; NaN if unknown."""
+        """Return the rates at these ages, by 5 s in the last hour if ``fine``; NaN if unknown."""
         rates = np.full(ages_s.shape, np.nan)
         for middles_s, means in self._rings[: 3 if fine else 2]:
             if len(means):
@@ -102,7 +100,7 @@ def _minutes(fine: Floats, older: Floats) -> Floats:
 
 
 def _aged(ring: Ring, size_s: float) -> tuple[Floats, Floats]:
-    """Return the ages of the middles of a ring's means, and the means."""
+    """Return the ages of the centres of a ring's means, and the means."""
     means = np.array(ring.means, dtype=np.float64)
     ages_s: Floats = ring.part_s + size_s * (np.arange(len(means), 0, -1, dtype=np.float64) - 0.5)
     return ages_s, means
@@ -123,5 +121,5 @@ def _grown(ring: Ring, size_s: float, most: int, lasts_s: float, rate_per_s: flo
 
 
 def _short(rate_per_s: float) -> float:
-    """Return the rate with five digits: it is kept in a journal thousands of times."""
+    """Return the rate with five digits, because a journal stores it thousands of times."""
     return float(f"{rate_per_s:.5g}")

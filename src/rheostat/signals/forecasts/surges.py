@@ -1,4 +1,4 @@
-"""How much a rate may rise before executors that are asked for help: what it did in the past."""
+"""Surges: rises of the rate before requested executors help, estimated from past rises."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from rheostat.signals.forecasts.likeness import LIKE, distance
 from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, Floats, Rates
 
 _RARE = 0.002
-"""Of the moments of the past: so few were followed by a larger rise than the worst that counts."""
+"""Share of similar past moments that were followed by a larger rise than the worst surge."""
 
 _FEW, _NEAREST = 40, 0.35
-"""Fewer moments that are alike say nothing; then a third of all is, the most like now."""
+"""With fewer similar moments than this, the most similar third of all moments is taken."""
 
 _RISE_STEPS = 3
 """Means of five seconds over which the present rise is measured."""
 
 _UNKNOWN_SHARE = 0.01
-"""How often a rise as never before is to be feared."""
+"""Assumed probability of a rise without precedent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surge:
-    """A possible rise: the highest rate, the part that comes at once, and its probability."""
+    """A possible rise: its highest rate, the part that comes at once, and its probability."""
 
     rate: float
     once: float
     share: float
-    """How often it is to be feared, over the time in which it may come."""
+    """Probability within the time for which surges were estimated."""
 
     def path(self, now: float, until_s: float) -> list[tuple[float, float]]:
-        """Return (seconds from now, rate), if it begins now."""
+        """Return (seconds from now, rate) of a surge that begins now."""
         first = min(self.rate, now + self.once)
         lasts_s = FINE_S * (self.rate - first) / max(self.once, 1e-9)
         if lasts_s >= until_s:
@@ -46,21 +46,21 @@ class Surge:
 
 @dataclass(frozen=True, slots=True)
 class Surges:
-    """What followed similar moments in the past: rows of (rate reached, largest single step)."""
+    """Rises that followed similar past moments, as rows of (rate reached, largest single step)."""
 
     fine: Floats
     minutes: Floats
     often: float
-    """Of the rises within whole minutes, the share that would come within the time asked for."""
+    """Share of the rises by minutes that fall within the time for which surges were estimated."""
 
     worst: Surge
-    """What is exceeded once in 500 times; the highest rate that was told, where that is more."""
+    """Exceeded once in 500 times; the configured peak rate if that is higher."""
 
     unprecedented: Surge
-    """What the rate may do as never before: the longer it is watched, the less."""
+    """A rise without precedent, smaller the longer the load has been observed."""
 
-    continued: Surge
-    """The rise of the last 15 s, if it lasts until the executors are there."""
+    continued_rate: float
+    """The rate if the rise of the last 15 s continues for that time."""
 
     def above(self, limit: float) -> Surge | None:
         """Return the mean surge above a rate and its probability; None where none was recorded."""
@@ -81,9 +81,10 @@ class Surges:
 def surges(
     rates: Rates, within_s: float, *, expected: float = 0.0, announced: float = 0.0
 ) -> Surges:
-    """Return what the rate may reach within so many seconds, by the largest rises at similar rates.
+    """Return what the rate may reach within ``within_s``, by the largest rises at similar rates.
 
-    A rate never reached counts only if ``announced``; an ``expected`` one while history is short.
+    ``announced`` is a configured peak rate; ``expected`` is the rate for which the job was sized at
+    first, which counts while the history is short. Rates are in rows/s.
     """
     minutes = max(1, round(within_s / MINUTE_S))
     highest = max(
@@ -99,15 +100,15 @@ def surges(
         often=often,
         worst=_worst(rates.now, announced, ((by_fine, 1.0), (by_minutes, often))),
         unprecedented=Surge(rates.now + rise, rise, _UNKNOWN_SHARE),
-        continued=_continued(rates, within_s),
+        continued_rate=_continued_rate(rates, within_s),
     )
 
 
-def _continued(rates: Rates, within_s: float) -> Surge:
+def _continued_rate(rates: Rates, within_s: float) -> float:
     if len(rates.fine) <= _RISE_STEPS:
-        return Surge(rates.now, 0.0, _UNKNOWN_SHARE)
-    step = max(0.0, float(rates.now - rates.fine[-1 - _RISE_STEPS])) / _RISE_STEPS
-    return Surge(rates.now + step * within_s / FINE_S, step, _UNKNOWN_SHARE)
+        return rates.now
+    rise = max(0.0, float(rates.now - rates.fine[-1 - _RISE_STEPS]))
+    return rates.now + rise / _RISE_STEPS * within_s / FINE_S
 
 
 def _worst(now: float, announced: float, resolutions: Sequence[tuple[Floats, float]]) -> Surge:
@@ -133,7 +134,7 @@ def _reached(series: Floats, steps: int, now: float, highest: float) -> Floats:
 
 
 def _highest(series: Floats, steps: int) -> Floats:
-    """Return the highest of each so many in a row."""
+    """Return the maximum of each ``steps`` consecutive values."""
     count = len(series) - steps + 1
     highest = series[:count]
     for begin in range(1, steps):  # a few times faster than the windows of numpy

@@ -1,4 +1,4 @@
-"""The future arrival rate: experts per horizon, weighted by past errors, with quantiles."""
+"""Forecast of the arrival rate: experts per horizon, weighted by past errors, with quantiles."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _LEVEL = 6
 _LEVELS = (0.5, 0.9, 0.99)
 
 _SHARPNESS = 4.0
-"""An expert that misses by twice as much as the best has e^-4 of its weight."""
+"""An expert with twice the error of the best one has e^-4 of its weight."""
 
 _HALF_LIFE = 40
-"""Steps after which a miss counts half."""
+"""Steps after which an error counts half."""
 
 _EVIDENCE = 5
-"""A horizon is learnt once so many of it have gone by: what one ramp did over a minute is a single
-case, however many looks fell into it."""
+"""Multiples of a horizon in the history from which it is fitted: one ramp over a minute is a single
+case, however many observations it contains."""
 
 _DAMPING = 0.8
 _LONG, _TAIL = 12, 32
 _SLOPE, _FADES = 3, 0.9
-"""Of a horizon that is not learnt yet: a slope over twice three steps, a tenth less at each."""
+"""Trend of a horizon without a fit: slope over twice three steps, damped by a tenth per step."""
 
 _ALIKE, _FEW = 0.35, 40
-"""Quantiles are of the share of the past with rates most like that of now, of 40 steps at least."""
+"""Quantiles use the third of the past that is most similar to the present, at least 40 steps."""
 
 _PRIOR, _PRIOR_STEPS = (0.0, 0.08, 0.25), 15.0
-"""Misses as shares of the rate before any were seen; worth so many steps."""
+"""Prior of the quantiles of errors, as shares of the rate, and its weight in steps."""
 
 
 def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]:
@@ -48,9 +48,8 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
     forecasts = _experts(rates, series, step_s, ahead)[:, :-ahead]
     actual, away = series[ahead:], distance(series, ahead, series[-1])[:-ahead]
     weights = _weights(np.abs(forecasts - actual))
-    is_valid = np.isfinite(
-        forecasts[int(np.argmax(weights))]
-    )  # before that others spoke for the first
+    # Where the best expert had no forecast yet, others replaced it: those errors do not count.
+    is_valid = np.isfinite(forecasts[int(np.argmax(weights))])
     missed, by_last = actual - _mixed(forecasts, weights), actual - forecasts[0]
     if _worse(missed[is_valid], by_last[is_valid]):
         weights, missed, is_valid = np.eye(len(forecasts))[0], by_last, np.ones(len(actual), bool)
@@ -62,11 +61,12 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
 def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
     """Return the forecast from the history and the fits.
 
-    A horizon without a fit has the previous median, and the damped trend above it.
+    A horizon without a fit takes the median of the one before, and the damped trend as its
+    quantiles if that is higher.
     """
     paths: list[list[float]] = [[rates.now], [rates.now], [rates.now]]
     tails = {FINE_S: rates.fine[-_TAIL:].tolist(), MINUTE_S: rates.minutes[-_TAIL:].tolist()}
-    unknown = rates.unknown * rates.now  # it is thought to jump by so much at the worst
+    unknown = rates.unknown * rates.now  # assumed largest jump of a load that is not known yet
     before = _seasons_ago(rates)
     middle, offsets = rates.now, [share * rates.now for share in _PRIOR]
     for place, horizon_s in enumerate(HORIZONS_S):
@@ -87,13 +87,13 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
 
 
 def _worse(missed: Floats, by_last: Floats) -> bool:
-    """Tell whether the experts together missed by more, of late, than the last value does."""
+    """Return whether the recent errors of the experts exceed those of the last value."""
     recent = slice(-4 * _HALF_LIFE, None)
     return float(np.abs(missed[recent]).mean()) > float(np.abs(by_last[recent]).mean())
 
 
 def _seasons_ago(rates: Rates) -> dict[tuple[float, float], float]:
-    """Return by (season, age in s) the past rates that ``_current_forecasts`` reads."""
+    """Return the past rates that ``_current_forecasts`` needs, by (season, seconds ahead)."""
     levels = [-step_s * n for step_s in (FINE_S, MINUTE_S) for n in range(_LEVEL)]
     aways = sorted({*levels, *HORIZONS_S})
     rates_before: dict[tuple[float, float], float] = {}
@@ -107,7 +107,7 @@ def _seasons_ago(rates: Rates) -> dict[tuple[float, float], float]:
 
 
 def _fine(season_s: float) -> bool:
-    """Tell whether a season is so short that the means of five seconds reach back beyond it."""
+    """Return whether the means of 5 s reach back further than a season."""
     return season_s <= SEASONS_S[0] / 2
 
 
@@ -119,7 +119,7 @@ def _current_forecasts(
     ahead: int,
     weights: Sequence[float],
 ) -> float:
-    """Return the weighted mean of what the experts say now: the last column of ``_experts``."""
+    """Return the weighted mean of the present forecasts, the last column of ``_experts``."""
     short, level = max(2, min(ahead, _LONG)), _mean_of(tail, _LEVEL)
     forecasts: list[float | None] = [tail[-1], level]
     forecasts += [_trend_of(tail, steps, ahead) for steps in (short, _LONG)]
@@ -130,9 +130,7 @@ def _current_forecasts(
             same = before[season_s, ahead * step_s] + (level - sum(then) / _LEVEL) / 2
         forecasts.append(same)
     total = weight = 0.0
-    for expert_weight, forecast in zip(
-        weights, forecasts, strict=False
-    ):  # an older journal knew fewer experts
+    for expert_weight, forecast in zip(weights, forecasts, strict=True):
         if forecast is not None and not math.isnan(forecast):
             total, weight = (
                 total + (expert_weight + 1e-9) * max(0.0, forecast),
@@ -154,19 +152,19 @@ def _trend_of(tail: Sequence[float], steps: int, ahead: int) -> float:
 
 
 def _damped_of(tail: Sequence[float], ahead: int) -> float:
-    """Return the rate now, carried on by the slope of late, which fades."""
+    """Return the present rate, continued with the damped slope of the last six steps."""
     slope = (_mean_of(tail, _SLOPE) - _mean_of(tail[:-_SLOPE], _SLOPE)) / _SLOPE
     return tail[-1] + slope * _FADES * (1 - _FADES**ahead) / (1 - _FADES)
 
 
 def _steps(horizon_s: float) -> tuple[float, int]:
-    """Return the step in which a horizon is looked at, and how many of them it is away."""
+    """Return the resolution of a horizon in seconds, and its number of steps."""
     step_s = FINE_S if horizon_s <= MINUTE_S else MINUTE_S
     return step_s, round(horizon_s / step_s)
 
 
 def _experts(rates: Rates, series: Floats, step_s: float, ahead: int) -> Floats:
-    """Return the forecasts ``ahead`` steps later at each step, a row an expert (or NaN)."""
+    """Return the forecasts made at each step for ``ahead`` steps later, one row per expert or NaN."""
     short = max(2, min(ahead, _LONG))
     level = _mean(series, _LEVEL)
     forecasts = [series, level, _trend(series, short, ahead), _trend(series, _LONG, ahead)]
@@ -182,7 +180,7 @@ def _experts(rates: Rates, series: Floats, step_s: float, ahead: int) -> Floats:
 
 
 def _mean(series: Floats, steps: int) -> Floats:
-    """Return the mean of the last steps at each step, of fewer at the beginning."""
+    """Return the moving mean, over fewer steps at the beginning."""
     total = np.concatenate(([0.0], np.cumsum(series)))
     ends = np.arange(1, len(series) + 1)
     begins = np.maximum(0, ends - steps)
@@ -191,7 +189,7 @@ def _mean(series: Floats, steps: int) -> Floats:
 
 
 def _trend(series: Floats, steps: int, ahead: int) -> Floats:
-    """Return the mean of the last steps, carried on by the damped slope from those before them."""
+    """Return the moving mean, continued with its damped slope."""
     mean = _mean(series, steps)
     slope = np.zeros(len(series))
     slope[steps:] = (mean[steps:] - mean[:-steps]) / steps
@@ -212,7 +210,7 @@ def _weights(misses: Floats) -> Floats:
 
 
 def _mixed(forecasts: Floats, weights: Floats) -> Floats:
-    """Return the weighted mean of the experts that say something."""
+    """Return the weighted mean of the experts that have a forecast."""
     known = np.isfinite(forecasts)
     counts = np.where(known, weights[:, None], 0.0) + np.where(known, 1e-9, 0.0)
     mixed: Floats = (counts * np.where(known, forecasts, 0.0)).sum(axis=0) / counts.sum(axis=0)
@@ -220,7 +218,7 @@ def _mixed(forecasts: Floats, weights: Floats) -> Floats:
 
 
 def _offsets(missed: Floats, away: Floats, now: float) -> list[float]:
-    """Return conformal quantiles of the errors at similar rates, raised where recently too low."""
+    """Return conformal quantiles of the errors at similar rates, raised if recently too low."""
     most = max(_FEW, int(_ALIKE * len(missed)))
     alike = missed
     if len(missed) > most:

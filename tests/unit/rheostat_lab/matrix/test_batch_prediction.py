@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from rheostat.model import Decision, Memory, Observation, Record, Rescaling
-from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.predictive.policy import Predictive
 from rheostat_lab.matrix.batch_prediction import prediction, size, together
 
 TICK_S = 3.0

@@ -9,7 +9,7 @@ import pytest
 
 from rheostat.journal.explanation import explain
 from rheostat.model import Decision, InFlight, Memory, Observation, Record, Rescaling, Stage
-from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.predictive.policy import Predictive
 
 DRIVER = {"addBatch": 20.0, "queryPlanning": 30.0, "walCommit": 10.0}
 SINK = {"addBatch": 59.8, "queryPlanning": 0.1, "walCommit": 0.1}

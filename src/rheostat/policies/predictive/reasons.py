@@ -1,4 +1,4 @@
-"""The reason and the numbers of a decision: the costs that were compared, and the scenarios."""
+"""Reason and evidence of a decision: the costs that were compared, and the scenarios."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rheostat.capacity.need import closed_form, row_work_s
-from rheostat.policies.foresight.situation import Situation
+from rheostat.policies.predictive.scenarios import rare_surges
+from rheostat.policies.predictive.situation import Situation
 from rheostat.signals.forecasts.forecast import HORIZONS_S
 
 
 class Compared(NamedTuple):
-    """A size, the rows that are late with it on the deciding path, and the share of all rows that
-    surges are expected to make late.
-    """
+    """A size, its late rows on the deciding path, and the expected share of late rows in surges."""
 
     executors: int
     late_rows: float
@@ -24,10 +23,8 @@ class Compared(NamedTuple):
 def compared(
     at: Situation, costs: Sequence[Compared], within_s: float, evidence: dict[str, Any]
 ) -> str:
-    """Return the costs of the sizes in words, and add those of the first and the second to the
-    evidence.
-    """
-    texts, tolerated = [], at.tuning.late_s * at.coming.p90[0]
+    """Return the costs of the sizes in words, and add those of the first two to the evidence."""
+    texts, tolerated = [], at.tuning.late_s * at.forecast.p90[0]
     evidence["horizon_s"] = within_s
     for size, role in zip(costs, ("chosen", "rejected"), strict=False):
         slot_s = size.executors * at.slots * within_s
@@ -45,24 +42,25 @@ def compared(
 
 
 def decision_evidence(at: Situation, late_share_ahead: float) -> dict[str, Any]:
-    """Return forecast, surge, need and capacity; the forecast is of when executors that are
-    requested now would start.
+    """Return forecast, largest surge, need and capacity; the forecast is that of the horizon after
+    which executors requested now start.
     """
     place = min(
         range(len(HORIZONS_S)), key=lambda i: abs(HORIZONS_S[i] - at.cost.start_s - at.tick_s)
     )
-    rates = [path[place + 1] for path in (at.coming.p50, at.coming.p90, at.coming.p99)]
+    rates = [path[place + 1] for path in (at.forecast.p50, at.forecast.p90, at.forecast.p99)]
+    surge = max(rare_surges(at), key=lambda surge: surge.rate)
     slots = closed_form(at.model.model, rates[1], at.aim_s, at.trigger_s)
     return {
         "forecast_s": HORIZONS_S[place],
         "forecast_rows_per_s_p50": rates[0],
         "forecast_rows_per_s_p90": rates[1],
         "forecast_rows_per_s_p99": rates[2],
-        "forecast_path_p50": _path(at, at.coming.p50),
-        "forecast_path_p90": _path(at, at.coming.p90),
-        "forecast_path_p99": _path(at, at.coming.p99),
-        "surge_rows_per_s": at.surges.worst.rate,
-        "surge_step_rows_per_s": at.surges.worst.once,
+        "forecast_path_p50": _path(at, at.forecast.p50),
+        "forecast_path_p90": _path(at, at.forecast.p90),
+        "forecast_path_p99": _path(at, at.forecast.p99),
+        "surge_rows_per_s": surge.rate,
+        "surge_step_rows_per_s": surge.once,
         "needed": None if slots is None else math.ceil(slots / at.slots),
         "capacity_rows_per_s": at.sustained(at.size),
         "late_share_ahead": late_share_ahead,
@@ -75,4 +73,4 @@ def decision_evidence(at: Situation, late_share_ahead: float) -> dict[str, Any]:
 
 
 def _path(at: Situation, rates: Sequence[float]) -> str:
-    return " ".join(f"{t_s:g}:{rate:.4g}" for t_s, rate in at.coming.path(rates))
+    return " ".join(f"{t_s:g}:{rate:.4g}" for t_s, rate in at.forecast.path(rates))

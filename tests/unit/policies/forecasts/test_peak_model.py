@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.signals.forecasts.peak_model import learnt, peak
+from rheostat.policies.forecasts.peak_model import learnt, peak
 
 SEASON_S = 3600.0
 

@@ -1,6 +1,4 @@
-"""The error budget: how many rows of the last hour and of the last five minutes were late, and how
-many more may be.
-"""
+"""The error budget: late rows of the last hour and of the last five minutes, and what is left."""
 
 from __future__ import annotations
 
@@ -8,16 +6,16 @@ import math
 from dataclasses import replace
 
 from rheostat.model import Observation
-from rheostat.policies.foresight.state import State
-from rheostat.policies.foresight.tuning import Tuning
+from rheostat.policies.predictive.state import State
+from rheostat.policies.predictive.tuning import Tuning
 
 HOUR_S, WINDOW_S = 3600.0, 300.0
 _GAP_S = 60.0
 
 
 def with_late_rows(state: State, now: Observation, slo_s: float) -> State:
-    """Return the state with the rows since the last observation, late by the latency of the last
-    batch; of a longer gap only its last minute counts.
+    """Return the state with the rows since the last observation, counted as late by the latency of
+    the last batch; of a gap only the last minute counts.
     """
     gone_s = 0.0 if state.newest_s is None else now.t_s - state.newest_s
     since_s = min(max(0.0, gone_s), _GAP_S)
@@ -36,7 +34,8 @@ def with_late_rows(state: State, now: Observation, slo_s: float) -> State:
 def error_budget(state: State, tuning: Tuning) -> tuple[float, float]:
     """Return the shares of rows that may still be late: in the long run, and in five minutes.
 
-    In a young job five minutes are most of its rows: their budget is little more than the whole.
+    The first five minutes of a job are most of its rows; their budget is little more than the
+    long-run one.
     """
     hour = state.hour_late_rows / state.hour_rows if state.hour_rows > 0 else 0.0
     window = state.window_late_rows / state.window_rows if state.window_rows > 0 else 0.0

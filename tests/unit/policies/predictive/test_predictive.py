@@ -11,7 +11,7 @@ import pytest
 
 from rheostat.guards import standard_guards
 from rheostat.model import Limits, Slo
-from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.predictive.policy import Predictive
 from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters

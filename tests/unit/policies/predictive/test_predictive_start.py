@@ -10,7 +10,7 @@ import pytest
 
 from rheostat.guards import guards_of
 from rheostat.model import InFlight, Memory, Observation, Stage
-from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.predictive.policy import Predictive
 from rheostat.policies.registry import create
 from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures

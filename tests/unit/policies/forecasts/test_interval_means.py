@@ -3,7 +3,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.signals.forecasts.interval_means import with_rate
+from rheostat.policies.forecasts.interval_means import with_rate
 
 
 def series(samples: list[tuple[float, float]], most: int = 10) -> dict[str, Any]:

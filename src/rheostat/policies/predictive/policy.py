@@ -12,14 +12,14 @@ from rheostat.capacity.identify import Identified, identified
 from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.foresight.courses import course, rare_surges, risk, within_error_budget
-from rheostat.policies.foresight.late_rows import WINDOW_S
-from rheostat.policies.foresight.learning import learnt
-from rheostat.policies.foresight.reasons import Compared, compared, decision_evidence
-from rheostat.policies.foresight.situation import Situation, situation
-from rheostat.policies.foresight.state import State, is_current
-from rheostat.policies.foresight.tuning import Tuning
 from rheostat.policies.parameters import About
+from rheostat.policies.predictive.error_budget import WINDOW_S
+from rheostat.policies.predictive.learning import learnt
+from rheostat.policies.predictive.reasons import Compared, compared, decision_evidence
+from rheostat.policies.predictive.scenarios import on_path, risk, within_error_budget
+from rheostat.policies.predictive.situation import Situation, situation
+from rheostat.policies.predictive.state import State, is_current
+from rheostat.policies.predictive.tuning import Tuning
 from rheostat.policies.rates.measured_throughput import MeasuredThroughput
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
@@ -76,7 +76,7 @@ class Predictive:
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
     tuning: ClassVar[Tuning] = Tuning()
-    stages_every_s: ClassVar[float] = 30.0  # what a row costs drifts slowly; batch times are seen
+    stages_every_s: ClassVar[float] = 30.0  # costs per row drift slowly
 
     slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
     rescale_cost: float = field(
@@ -154,25 +154,25 @@ class Predictive:
         return None
 
     def _decided(self, at: Situation) -> Decision:
-        arrivals = _on_path(at, at.coming.p90)
-        standing = course(at, arrivals, at.size, at.within_s)
-        evidence = decision_evidence(at, standing.late_share)
-        feared, worst = risk(at, at.size)
-        evidence |= {"late_share_feared": feared, "late_in_window_feared": worst}
-        if standing.late_rows > at.tolerated_rows:
-            why = f"rows would be late in {standing.violation_s:.0f} s on the 90 % path"
+        arrivals = _on_path(at, at.forecast.p90)
+        present = on_path(at, arrivals, at.size, at.within_s)
+        evidence = decision_evidence(at, present.late_share)
+        expected, worst = risk(at, at.size)
+        evidence |= {"surge_late_share": expected, "surge_late_share_window": worst}
+        if present.late_rows > at.tolerated_rows:
+            why = f"rows would be late in {present.violation_s:.0f} s on the 90 % path"
             return self._up(at, why, evidence, is_surge=False)
-        if not within_error_budget((feared, worst), at):
-            rate = max(surge.rate for surge in rare_surges(at))
+        if not within_error_budget((expected, worst), at):
+            rate = evidence["surge_rows_per_s"]
             why = f"a surge to {rate:,.0f} rows/s would exceed the error budget"
             return self._up(at, why, evidence, is_surge=True)
         return self._down(at, arrivals, evidence)
 
     def _up(self, at: Situation, why: str, evidence: dict[str, Any], *, is_surge: bool) -> Decision:
-        """Return the cheapest size that meets the objective once it can be there."""
+        """Return the cheapest size that meets the objective once its executors have started."""
         until_s = self._horizon_s(at)
         more = [q for q in at.sizes if q > at.size]
-        if at.lost:
+        if at.is_start_lost:
             return hold(at.now, f"{why}, but executors do not start; size kept", evidence)
         if (bound := _bound(at, more)) is not None and not _helps(
             at, more, until_s, is_surge=is_surge
@@ -186,15 +186,15 @@ class Predictive:
         if not is_surge and _is_over(at, more, until_s):
             return hold(at.now, f"{why}, but that ends before more start; size kept", evidence)
         least = risk(at, more[-1])
-        # What exceeds the median can still be met at the next decision, but not during warm-up.
-        name, path = ("99 %", at.coming.p99) if at.is_young else ("median", at.coming.p50)
+        # The next decision can still react to a rate above the median, but not during warm-up.
+        name, path = ("99 %", at.forecast.p99) if at.is_young else ("median", at.forecast.p50)
         arrivals = _on_path(at, path)
-        late_rows = {q: course(at, arrivals, q, until_s).late_rows for q in (at.size, *more)}
+        late_rows = {q: on_path(at, arrivals, q, until_s).late_rows for q in (at.size, *more)}
         if min(late_rows[q] for q in more) > at.tolerated_rows:
-            # No size meets it: the one that catches up sooner is better.
+            # No size is in time, so the one that catches up first is better.
             until_s = max(until_s, WINDOW_S)
             late_rows = {
-                q: (ahead := course(at, arrivals, q, until_s)).late_rows + ahead.waiting_rows
+                q: (ahead := on_path(at, arrivals, q, until_s)).late_rows + ahead.waiting_rows
                 for q in late_rows
             }
         allowed = min(late_rows[q] for q in more) + at.tolerated_rows
@@ -210,25 +210,25 @@ class Predictive:
         return Decision(target=target, reason=reason, evidence=evidence)
 
     def _horizon_s(self, at: Situation) -> float:
-        """Return for how long a size must do: until the next one could be there, and while an idle
-        executor costs less than another rescale.
+        """Return how long a size must suffice: until another one can be ready, plus the time for
+        which an idle executor costs less than another rescale.
         """
         return at.within_s + self.rescale_cost / at.slots
 
     def _down(self, at: Situation, arrivals: Arrivals, evidence: dict[str, Any]) -> Decision:
-        """Return the smaller size that saves most until more are needed, or the present one with
-        the reason why the next smaller one is refused.
+        """Return the smaller size that saves most until more executors are needed, or the present
+        one with the reason against the next smaller one.
         """
         until_s, refused = self._horizon_s(at), "no smaller size is faster"
         best, saved, costs = at.size, self.rescale_cost, [Compared(at.size, 0.0)]
         best_s = 0.0
         for q in (fewer for fewer in at.sizes if fewer < at.size):
-            suffices_s = at.coming.until_above(at.sustained(q))
+            suffices_s = at.forecast.until_above(at.sustained(q))
             saving = (at.size - q) * at.slots * suffices_s
             if saving <= saved:
                 refused = f"{q} would suffice {_for(suffices_s)} only, which pays no rescale"
                 continue
-            ahead = course(at, arrivals, q, until_s)
+            ahead = on_path(at, arrivals, q, until_s)
             if ahead.late_rows > at.tolerated_rows:
                 refused, costs[1:] = "", [Compared(q, ahead.late_rows)]
             elif refusal := _refusal(at, q):
@@ -253,8 +253,8 @@ class Predictive:
 def _without_model(
     now: Observation, state: State, other: Decision, model: Identified | None
 ) -> Decision:
-    """Return what ``measured-throughput`` decides; until the batch model can be judged it may not
-    scale in, and not scale out where a rows limit binds.
+    """Return the decision of ``measured-throughput``, without scale-in until the batch model can be
+    judged, and without scale-out if a rows limit binds.
     """
     if state.rows_limit and (now.batch_s or math.inf) < (now.trigger_s or 0.0):
         limit = _limit(state.rows_limit).reason
@@ -265,7 +265,7 @@ def _without_model(
 
 
 def _unattainable(at: Situation) -> str:
-    """Return that no size meets the objective, and what would make it attainable."""
+    """Return why no size meets the objective, and what would make it attainable."""
     return (
         f"no size meets an objective of {at.slo_s:g} s with a trigger interval of"
         f" {at.trigger_s:g} s, because rows wait for the next micro-batch: set the interval to"
@@ -274,31 +274,31 @@ def _unattainable(at: Situation) -> str:
 
 
 def _for(lasts_s: float) -> str:
-    """Return how long a size suffices; beyond the forecast it is not known."""
+    """Return how long a size suffices, at most until the end of the forecast."""
     if lasts_s > HORIZONS_S[-1]:
         return f"for more than {HORIZONS_S[-1] / 60:.0f} min"
     return f"for {lasts_s:.0f} s"
 
 
 def _on_path(at: Situation, rates: Sequence[float]) -> Arrivals:
-    return Arrivals(at.backlog, at.coming.path(rates))
+    return Arrivals(at.backlog, at.forecast.path(rates))
 
 
 def _refusal(at: Situation, q: int) -> str:
-    """Return why no scale-in to ``q`` executors is made although no row would be late on the 90 %
-    forecast; "" where it is.
+    """Return why a scale-in to ``q`` executors is refused although no row would be late on the 90 %
+    path; "" if it is not.
     """
     if at.sustained(q) >= at.sustained(at.size):
         return ""
     longer = replace(at, longer=at.longer * at.tuning.scale_in_batch_factor)
-    if not within_error_budget(risk(longer, q, as_never=True), at):
+    if not within_error_budget(risk(longer, q, with_unprecedented=True), at):
         return f"a surge would exceed the error budget with {q}"
     return ""
 
 
 def _helps(at: Situation, more: Sequence[int], until_s: float, *, is_surge: bool) -> bool:
-    """Tell whether the most executors make fewer rows late although the next size makes a batch
-    hardly shorter: beside a large fixed cost that may be all that the objective lacks.
+    """Return whether the maximum size makes fewer rows late although the next larger one hardly
+    shortens a batch: next to a large fixed cost that may be all the objective lacks.
     """
     if not more or at.is_limited:
         return False
@@ -306,23 +306,23 @@ def _helps(at: Situation, more: Sequence[int], until_s: float, *, is_surge: bool
     if is_surge:
         pairs = zip(risk(at, more[-1]), risk(at, at.size), strict=True)
         return any(most < kept * now for most, now in pairs)
-    arrivals = _on_path(at, at.coming.p90)
-    here, there = (course(at, arrivals, q, until_s).late_rows for q in (at.size, more[-1]))
+    arrivals = _on_path(at, at.forecast.p90)
+    here, there = (on_path(at, arrivals, q, until_s).late_rows for q in (at.size, more[-1]))
     return there < kept * here
 
 
 def _is_over(at: Situation, more: Sequence[int], until_s: float) -> bool:
-    """Tell whether what makes rows late ends before more executors start, as the long batch after
-    a rescale does. Where the backlog grows to the end it does not.
+    """Return whether the cause of late rows ends before more executors start, as the long batch
+    after a rescale does; not if the backlog grows until the end.
     """
-    arrivals = _on_path(at, at.coming.p90)
-    in_time, lasts_s = at.coming.p90[0] * at.aim_s, max(until_s, WINDOW_S)
-    here = course(at, arrivals, at.size, lasts_s)
+    arrivals = _on_path(at, at.forecast.p90)
+    in_time, lasts_s = at.forecast.p90[0] * at.aim_s, max(until_s, WINDOW_S)
+    here = on_path(at, arrivals, at.size, lasts_s)
     if here.waiting_rows > in_time:
         return False
     acceptable_rows = (1 - at.tuning.least_gain) * here.late_rows
-    for q in reversed(more):  # the largest first: it helps most, if any does
-        there = course(at, arrivals, q, lasts_s)
+    for q in reversed(more):  # the largest helps most, if any does
+        there = on_path(at, arrivals, q, lasts_s)
         if there.late_rows + max(0.0, there.waiting_rows - in_time) <= acceptable_rows:
             return False
     return True
@@ -333,14 +333,14 @@ def _limit(rows: int) -> Bound:
 
 
 def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
-    """Return what binds where the next larger size gains under 5 %; None where it gains more, and
-    where there are no more.
+    """Return the binding constraint if the next larger size gains less than 5 %; None otherwise, and
+    if the cluster grants no more executors.
     """
     if at.rows_limit is not None and at.is_limited:
         return _limit(at.rows_limit)
     if not more and at.ceiling is not None:
         return None
-    rows = max(float(at.now.batch_rows or 0), at.coming.p50[0] * max(at.trigger_s, 1.0))
+    rows = max(float(at.now.batch_rows or 0), at.forecast.p50[0] * max(at.trigger_s, 1.0))
     sizes = [q * at.slots for q in more]
     most = max(rows, at.backlog.rows)
     return binding(at.model.model, most, at.size * at.slots, sizes, at.now.batch_parts_s)

@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 
 from rheostat.model import Observation
-from rheostat.policies.foresight.late_rows import error_budget, with_late_rows
-from rheostat.policies.foresight.state import State
-from rheostat.policies.foresight.tuning import Tuning
+from rheostat.policies.predictive.error_budget import error_budget, with_late_rows
+from rheostat.policies.predictive.state import State
+from rheostat.policies.predictive.tuning import Tuning
 
 
 def after(seconds: int, latency_s: float = 1.0) -> tuple[float, float]:

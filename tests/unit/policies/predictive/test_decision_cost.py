@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from rheostat.capacity.identify import identified
 from rheostat.model import Memory, Observation
-from rheostat.policies.forecasts.predictive import Predictive
-from rheostat.policies.foresight.learning import learnt
-from rheostat.policies.foresight.situation import situation
-from rheostat.policies.foresight.state import State
-from rheostat.policies.foresight.tuning import Tuning
+from rheostat.policies.predictive.learning import learnt
+from rheostat.policies.predictive.policy import Predictive
+from rheostat.policies.predictive.situation import situation
+from rheostat.policies.predictive.state import State
+from rheostat.policies.predictive.tuning import Tuning
 from rheostat.signals.forecasts.rate_history import Rates
 
 TUNING = Tuning()
@@ -47,7 +47,7 @@ def test_the_history_that_is_kept_for_a_look_tells_what_one_read_anew_does(
         situation(now, state, model, rates, slo_s=10.0, margin=0.5, tuning=TUNING)
         for rates in (kept, anew)
     ]
-    assert situations[0].coming == situations[1].coming
+    assert situations[0].forecast == situations[1].forecast
     assert situations[0].sizes == situations[1].sizes
 
 

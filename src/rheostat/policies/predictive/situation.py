@@ -1,4 +1,4 @@
-"""All that a decision is made from, as one frozen value."""
+"""The facts and forecasts that a decision is made from, as one frozen value."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rheostat.capacity.need import sustained_rows_per_s, worth_having
 from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.capacity.rollout import Backlog
 from rheostat.model import Observation
-from rheostat.policies.foresight.late_rows import error_budget
-from rheostat.policies.foresight.state import State
-from rheostat.policies.foresight.tuning import Tuning
-from rheostat.policies.foresight.waiting import waiting
+from rheostat.policies.predictive.backlog import waiting
+from rheostat.policies.predictive.error_budget import error_budget
+from rheostat.policies.predictive.state import State
+from rheostat.policies.predictive.tuning import Tuning
 from rheostat.signals.forecasts.forecast import Forecast
 from rheostat.signals.forecasts.rate_history import Rates
 from rheostat.signals.forecasts.surges import Surges, surges
@@ -23,49 +23,49 @@ from rheostat.signals.forecasts.weighted_experts import forecast
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What is known and forecast at a decision."""
+    """Facts and forecasts at a decision."""
 
     now: Observation
     tuning: Tuning
     model: Identified
     cost: RescaleCost
-    coming: Forecast
+    forecast: Forecast
     surges: Surges
-    """What the rate may reach before executors could be back after a scale-in."""
+    """Rises of the rate that are possible before executors return after a scale-in."""
 
     is_young: bool
-    """Whether the job is in warm-up: most of its load is unknown."""
+    """Whether the job is in warm-up: most of its load's behaviour is unknown."""
 
     ceiling: int | None
-    """The most executors that were ever granted, where requests ended below their target."""
+    """The most executors that the cluster granted, if a request ended below its target."""
 
     backlog: Backlog
     tick_s: float
     sizes: Sequence[int]
     """Candidate sizes: each is faster than the ones before it."""
 
-    way: Sequence[tuple[float, int]]
-    """Requested executors that have not started: (seconds from now, executors then)."""
+    pending: Sequence[tuple[float, int]]
+    """Requests whose executors have not started: (seconds from now, executors then)."""
 
-    lost: bool
+    is_start_lost: bool
     """Whether requested executors have not started for a long time."""
 
     slo_s: float
     aim_s: float
-    """Target latency: a part of the SLO, or two trigger intervals where the SLO is unattainable."""
+    """Target latency: a share of the SLO, or two trigger intervals if the SLO is unattainable."""
 
     is_attainable: bool
-    """Whether the trigger interval and the fixed cost of a batch leave time within the SLO."""
+    """Whether trigger interval and fixed cost of a batch leave time within the SLO."""
 
     longer: float
-    """Batch times over their predictions."""
+    """Factor on predicted batch times, for their spread."""
 
     late_share: float
     late_in_window: float
-    """The error budget that is left: shares of the rows."""
+    """Remaining error budgets as shares of the rows, in the long run and of five minutes."""
 
     rows_limit: int | None
-    """The rows limit of a batch, where one shows."""
+    """Detected rows limit of a batch."""
 
     @property
     def size(self) -> int:
@@ -79,7 +79,7 @@ class Situation:
 
     @property
     def trigger_s(self) -> float:
-        """Trigger interval; 0 where batches run back to back."""
+        """Trigger interval; 0 if batches run back to back."""
         return self.now.trigger_s or 0.0
 
     @property
@@ -89,19 +89,17 @@ class Situation:
 
     @property
     def start_s(self) -> float:
-        """Start time of executors that is planned with."""
+        """Start time of executors used for planning."""
         return self.cost.start_within_s(self.tuning.start_z)
 
     @property
     def within_s(self) -> float:
-        """Seconds until executors requested at the next decision help: they have started, and a
-        batch has begun.
-        """
+        """Seconds until executors requested at the next decision have started and a batch begins."""
         return self.start_s + self.tick_s + self.trigger_s
 
     @property
     def back_s(self) -> float:
-        """The same with the margin that a scale-in needs."""
+        """The same after a scale-in, with a larger margin for the start time."""
         start_s = self.cost.start_within_s(self.tuning.start_z_surge)
         return start_s + self.tick_s + self.trigger_s
 
@@ -115,11 +113,11 @@ class Situation:
 
     @property
     def tolerated_rows(self) -> float:
-        """Late rows that do not count: the simulation is no better."""
+        """Late rows that are ignored, because the simulation is not more accurate."""
         return self.tuning.late_s * self.rate
 
     def sustained(self, executors: int) -> float:
-        """Return the highest constant rate at which no row is late with so many executors."""
+        """Return the highest constant rate at which no row is late with that many executors."""
         return sustained_rows_per_s(
             self.model.model,
             executors * self.slots,
@@ -140,14 +138,15 @@ def situation(
     peak: float = 0.0,
     tuning: Tuning,
 ) -> Situation:
-    """Return what is known and forecast. ``peak`` is a rate that may come at any time; 0: unknown.
+    """Return the situation. ``peak`` is a rate that may occur at any time, 0 if unknown.
 
-    At first the rate may reach what the job's first size sustains: it was configured for it.
+    During warm-up the rate may reach what the first size of the job sustains, because a user chose
+    that size.
     """
     slots, trigger_s = now.slots_per_executor or 1, now.trigger_s or 0.0
     cost = state.rescale
     target_s = tuning.latency_target * slo_s
-    # A row waits for its trigger, then for its batch; queued batches take twice their fixed cost.
+    # A row waits for its trigger, then for its batch; queued batches need twice their fixed cost.
     fixed_s = tuning.fixed_cost_factor * model.model.fixed_s
     is_attainable = target_s >= min(2.0 * trigger_s, trigger_s + fixed_s / 2)
     young = tuning.warm_up_headroom * rates.unknown * min(1.0, cost.start_s / slo_s)
@@ -164,15 +163,15 @@ def situation(
         tuning=tuning,
         model=model,
         cost=cost,
-        coming=forecast(rates, state.fits),
+        forecast=forecast(rates, state.fits),
         surges=surges(rates, back_s, expected=expected, announced=peak),
         is_young=rates.unknown > tuning.warm_up_unknown,
         ceiling=state.ceiling,
         backlog=waiting(now, model.model, rate, longer),
         tick_s=state.tick_s,
         sizes=_sizes(now, model, state, rate, aim_s),
-        way=cost.pending(now.t_s, tuning.start_z),
-        lost=cost.is_lost,
+        pending=cost.pending(now.t_s, tuning.start_z),
+        is_start_lost=cost.is_lost,
         slo_s=slo_s,
         aim_s=aim_s,
         is_attainable=is_attainable,
@@ -192,7 +191,5 @@ def _sizes(
     if state.ceiling is not None:
         most = min(most, state.ceiling * slots)
     rows = max(now.batch_rows or 0, rate * max(now.trigger_s or 0.0, aim_s / 4), 1.0)
-    worth = {
-        math.ceil(slots_worth / slots) for slots_worth in worth_having(model.model, most, rows)
-    }
-    return sorted(worth if state.ceiling is None else {*worth, state.ceiling})
+    sizes = {math.ceil(useful / slots) for useful in worth_having(model.model, most, rows)}
+    return sorted(sizes if state.ceiling is None else {*sizes, state.ceiling})

@@ -11,7 +11,7 @@ import pytest
 
 from rheostat.journal.record import from_line
 from rheostat.model import Decision, Memory, Record
-from rheostat.policies.forecasts.predictive import Predictive
+from rheostat.policies.predictive.policy import Predictive
 
 RECORDINGS = Path(__file__).parent / "recordings"
 

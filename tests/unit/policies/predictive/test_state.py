@@ -5,8 +5,8 @@ import re
 from dataclasses import replace
 
 from rheostat.model import Decision, Memory
-from rheostat.policies.forecasts.predictive import Predictive
-from rheostat.policies.foresight.state import VERSION, State
+from rheostat.policies.predictive.policy import Predictive
+from rheostat.policies.predictive.state import VERSION, State
 
 STEADY = replace(Predictive.about.steady, slots_per_executor=1, latency_s=1.0)
 

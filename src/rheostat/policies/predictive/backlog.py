@@ -1,4 +1,4 @@
-"""What waits now, and when the next batch can begin."""
+"""The backlog at a decision, and when the next batch can begin."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from rheostat.model import Observation
 from rheostat.signals.lag import queued_rows
 
 _LEFT = 1.5
-"""Batches that wait although one has just been planned: then a limit of rows lets no more in."""
+"""Batches of backlog left behind by a newly planned batch: more indicate a limit of rows."""
 
 _SAME = 0.02
-"""Batches whose rows differ by less are as large as the limit lets them be."""
+"""Two batches whose rows differ by less than this share have the size of the limit."""
 
 _STILL = 0.1
-"""A batch that should be over lasts so much of its time longer."""
+"""Share of its duration that an overdue batch is expected to last longer."""
 
 
 def waiting(now: Observation, model: BatchModel, rate: float, longer: float) -> Backlog:
-    """Return the backlog, with the batch that runs as the model has it; where the source tells no
-    offsets, what came since the last batch began.
+    """Return the backlog and the predicted rest of the running batch; without offsets of the source
+    the backlog is the arrivals since that batch began.
     """
     if now.in_flight is None:
         return _between(now, rate)
@@ -29,7 +29,7 @@ def waiting(now: Observation, model: BatchModel, rate: float, longer: float) -> 
     left = rate * elapsed_s if queued is None else max(0.0, queued - rows)
     takes_s = model.batch_s(rows, slots) * longer
     ends_s = max(takes_s - elapsed_s, _STILL * elapsed_s)
-    # its oldest row came when the batch before it was planned
+    # The oldest row of a batch arrived when the previous batch was planned.
     before_s = max(trigger_s, now.batch_s or 0.0)
     return Backlog(
         rows=left,
@@ -42,9 +42,10 @@ def waiting(now: Observation, model: BatchModel, rate: float, longer: float) -> 
 
 
 def rows_limit(now: Observation, known: int | None = None) -> int | None:
-    """Return the rows that a batch may have, where it shows: two batches of one size, and more than
-    another left behind when the last was planned. Between two batches what was ``known`` holds
-    while as much waits. None where there is no sign of a limit.
+    """Return the detected limit of rows per batch; None without a sign of one.
+
+    A limit shows in two batches of equal size, the last of which left more than another one behind.
+    Between two batches the ``known`` limit holds while the backlog is as large.
     """
     rate = now.input_rows_per_s or 0.0
     running, queued, before = now.in_flight, queued_rows(now), now.batch_rows

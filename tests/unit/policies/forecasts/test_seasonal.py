@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.signals.forecasts.seasonal import error_ratio, seasonal
+from rheostat.policies.forecasts.seasonal import error_ratio, seasonal
 
 
 def wave(count: int, season: int = 20) -> list[float]:

@@ -1,6 +1,4 @@
-"""What an observation adds to the state: the arrival rate, the last batch, and what a rescale
-cost.
-"""
+"""Update of the state by an observation: arrival rate, last batch, cost of rescales."""
 
 from __future__ import annotations
 
@@ -9,26 +7,24 @@ from dataclasses import replace
 
 from rheostat.capacity.identify import identified, with_batch
 from rheostat.model import Observation
-from rheostat.policies.foresight.late_rows import with_late_rows
-from rheostat.policies.foresight.state import State
-from rheostat.policies.foresight.waiting import rows_limit
+from rheostat.policies.predictive.backlog import rows_limit
+from rheostat.policies.predictive.error_budget import with_late_rows
+from rheostat.policies.predictive.state import State
 from rheostat.signals.forecasts.forecast import HORIZONS_S
 from rheostat.signals.forecasts.period import period_s
 from rheostat.signals.forecasts.rate_history import Rates, with_rate
 from rheostat.signals.forecasts.weighted_experts import refit
 
 _TICK_SHARE = 0.2
-"""Weight of the newest interval between two decisions in their mean."""
+"""Weight of the newest interval between two decisions in its mean."""
 
 
 def learnt(
     now: Observation, state: State, slo_s: float, given_s: float = 0.0
 ) -> tuple[State, Rates | None]:
-    """Return the state after an observation, and the history of rates; None where the arrival rate
-    is unknown.
+    """Return the state after an observation, and the history of rates; None if the rate is unknown.
 
-    ``slo_s`` is the objective in seconds, ``given_s`` the configured period of the load; 0: it is
-    detected.
+    ``slo_s`` is the objective, ``given_s`` the configured period of the load, or 0 to detect it.
     """
     rates, since_s = None, now.t_s - (now.t_s if state.newest_s is None else state.newest_s)
     learned = with_late_rows(state, now, slo_s)
@@ -44,7 +40,7 @@ def learnt(
 
 
 def _with_rate(now: Observation, state: State, given_s: float) -> tuple[State, Rates]:
-    """Fit one horizon after the other, then detect the period: once per new mean of 5 s."""
+    """Fit one horizon, or after the last one detect the period, with each new mean of 5 s."""
     before = state.rates
     history = with_rate(before, now.t_s, now.input_rows_per_s or 0.0)
     turn, fits, own_s = state.turn, state.fits, state.period_s
@@ -67,8 +63,8 @@ def _with_rate(now: Observation, state: State, given_s: float) -> tuple[State, R
 
 
 def _with_sizes(now: Observation, state: State) -> State:
-    """Learn start times, the ceiling where requests end below their target, and when the size
-    changed.
+    """Learn start times, the time of the last rescale, and the ceiling if a request ended below its
+    target.
     """
     size, executors = now.size or 1, now.executors or 1
     ceiling, before, target = state.ceiling, state.size_before, state.target_before
@@ -90,9 +86,7 @@ def _with_sizes(now: Observation, state: State) -> State:
 
 
 def _with_batch(now: Observation, state: State) -> State:
-    """Learn from a new batch; one that began before the size had settled shows only what a rescale
-    costs.
-    """
+    """Learn from a new batch; one that began before a rescale had completed shows only its cost."""
     is_known = (now.batch_s, now.batch_rows) == (state.batch_s, state.batch_rows)
     if is_known or not now.batch_s or not now.batch_rows:
         return state

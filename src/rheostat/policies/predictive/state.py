@@ -1,4 +1,4 @@
-"""What ``predictive`` remembers between two decisions: one frozen value, kept as JSON."""
+"""The state of ``predictive`` between two decisions: one frozen value, stored as JSON."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rheostat.model import Memory
 from rheostat.signals.forecasts.rate_history import RateHistory
 
 VERSION = 3
-"""Raised when a field changes its meaning: the memory of another version is dropped."""
+"""Increased when a field changes its meaning; the memory of another version is dropped."""
 
 Estimate: TypeAlias = Mapping[str, Any]
-"""What an estimator of ``signals`` or ``capacity`` keeps: JSON values only."""
+"""State of an estimator of ``signals`` or ``capacity``: JSON values only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """All that one decision leaves to the next."""
+    """All that a decision passes on to the next one."""
 
     version: int = VERSION
     newest_s: float | None = None
@@ -32,7 +32,7 @@ class State:
     rates: RateHistory = field(default_factory=RateHistory)
     fits: Estimate = field(default_factory=dict)
     turn: int = 0
-    """Place of the horizon that is fitted next; after the last one the period is detected."""
+    """Index of the horizon that is fitted next; after the last one the period is detected."""
 
     period_s: float | None = None
     # Micro-batches.
@@ -40,10 +40,10 @@ class State:
     batch_s: float | None = None
     batch_rows: int | None = None
     reading: Sequence[Sequence[Any]] = ()
-    """The stages of the last batch, by which repeated ones are recognised."""
+    """The stages of the last batch, to recognise a repeated reading."""
 
     rows_limit: int | None = None
-    # Late rows: totals that decay by e within an hour, and within five minutes.
+    # Rows and late rows: totals that decay by e within an hour, and within five minutes.
     hour_rows: float = 0.0
     hour_late_rows: float = 0.0
     window_rows: float = 0.0
@@ -75,7 +75,7 @@ class State:
 
 
 def is_current(memory: Memory) -> bool:
-    """Tell whether a memory can be used: it is new, or of this version."""
+    """Return whether a memory is empty or of this version."""
     return not memory or memory.get("version") == VERSION
 
 

@@ -1,1 +1,0 @@
-"""What ``predictive`` decides from: what was learnt, the situation, the batches to come, safety."""

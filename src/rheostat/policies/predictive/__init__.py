@@ -1,0 +1,1 @@
+"""The default policy: ``policy`` decides, ``learning`` updates its ``state`` from observations."""
