@@ -333,8 +333,8 @@ def _limit(rows: int) -> Bound:
 
 
 def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
-    """Return the binding constraint if the next larger size gains less than 5 %; None otherwise, and
-    if the cluster grants no more executors.
+    """Return the binding constraint if the next larger size gains less than 5 %; None otherwise,
+    and if the cluster grants no more executors.
     """
     if at.rows_limit is not None and at.is_limited:
         return _limit(at.rows_limit)

@@ -58,8 +58,8 @@ def in_surge(
 
 
 def risk(at: Situation, target: int, *, with_unprecedented: bool = False) -> tuple[float, float]:
-    """Return the shares of late rows in surges with ``target`` executors: expected, of all rows, and
-    in the worst five minutes. ``with_unprecedented`` as in ``rare_surges``.
+    """Return the shares of late rows in surges with ``target`` executors: expected, of all rows,
+    and in the worst five minutes. ``with_unprecedented`` as in ``rare_surges``.
     """
     sustained = at.sustained(target)
     rows = max(1.0, at.rate * at.back_s)

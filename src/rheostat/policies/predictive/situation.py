@@ -94,7 +94,7 @@ class Situation:
 
     @property
     def within_s(self) -> float:
-        """Seconds until executors requested at the next decision have started and a batch begins."""
+        """Seconds until executors requested at the next decision have started and begin a batch."""
         return self.start_s + self.tick_s + self.trigger_s
 
     @property

@@ -45,8 +45,8 @@ class Tuning:
     """Share of the load's behaviour that is unknown, above which the job is in warm-up."""
 
     rise: float = 1.1
-    """Growth of the rate, if it continues until executors help, above which a rise without precedent
-    is assumed during warm-up."""
+    """Growth of the rate, if it continues until executors help, above which a surge without
+    precedent is assumed during warm-up."""
 
     # Comparison of sizes.
     late_s: float = 0.1

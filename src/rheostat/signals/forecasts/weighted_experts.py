@@ -164,7 +164,7 @@ def _steps(horizon_s: float) -> tuple[float, int]:
 
 
 def _experts(rates: Rates, series: Floats, step_s: float, ahead: int) -> Floats:
-    """Return the forecasts made at each step for ``ahead`` steps later, one row per expert or NaN."""
+    """Return the forecasts made at each step for ``ahead`` steps on: a row per expert (or NaN)."""
     short = max(2, min(ahead, _LONG))
     level = _mean(series, _LEVEL)
     forecasts = [series, level, _trend(series, short, ahead), _trend(series, _LONG, ahead)]
