@@ -1,1 +1,1 @@
-"""Every call into Spark's internals: each is probed and has a fallback; nothing else imports py4j."""  # noqa: E501
+"""Contains every call into Spark's internals, each with a probe and a fallback; only it uses py4j."""  # noqa: E501

@@ -1,4 +1,4 @@
-"""Java classes of ours that run inside Spark: compiled in the driver, some sent to executors."""
+"""Compiles Rheostat's Java classes, which run in the driver or on executors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CompiledClasses:
 
     * Calls: Janino's ``SimpleCompiler``, which Spark itself compiles its plans with;
       ``SparkContext.addJar``.
-    * Without them: Py4JError or TypeError, which the callers turn into their own fallback.
+    * Without them: Py4JError or TypeError, for which each caller has a fallback.
     * Spark 3.5.7 and 4.3.0 tried.
     """
 
@@ -24,14 +24,14 @@ class CompiledClasses:
         self._gateway = gateway
         self._jvm = gateway.jvm
         self._in_driver: dict[str, Any] = {}
-        """The constructors of the classes that the driver has, by name."""
+        """The constructors of the driver's classes, by name."""
 
     def in_driver(self, name: str, *arguments: Any) -> Any:
         """Return an object of a class of ``java/driver/``, which is compiled once."""
         if name not in self._in_driver:
             compiled, _ = self._compile(_SOURCES / "driver" / f"{name}.java")
             self._in_driver[name] = compiled.getConstructors()[0]
-        # Made by reflection: py4j looks for a class by its name, and Janino's loader is not asked.
+        # By reflection: py4j looks a class up by its name, without Janino's class loader.
         given = self._gateway.array(self._jvm.java.lang.Object, arguments)
         return self._in_driver[name].newInstance(given)
 
@@ -46,7 +46,7 @@ class CompiledClasses:
             compiled, made = self._compile(_SOURCES / "executor" / f"{name}.java", loader)
             loader = compiled.getClassLoader()
             constructors[name] = next(iter(compiled.getConstructors()), None)
-            # Of inner classes, too, because executors load them by name from the JAR.
+            # Including inner classes, because executors load them by name from the JAR.
             codes.update(made)
         self._send(codes)
         return constructors
@@ -54,7 +54,7 @@ class CompiledClasses:
     def _compile(self, source: Path, parent: Any = None) -> tuple[Any, dict[str, Any]]:
         """Compile a class; return it and the bytecode of it and its inner classes by name."""
         compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
-        # The context's loader knows Spark and the JARs that the user has added.
+        # The context's class loader knows Spark and the JARs that the user has added.
         compiler.setParentClassLoader(
             parent or self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
         )

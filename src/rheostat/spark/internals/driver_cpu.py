@@ -1,4 +1,4 @@
-"""The process of the driver's JVM: what Rheostat's calls cost there."""
+"""The driver's JVM as a process: its id, and the CPU that Rheostat's calls cost there."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DriverCpu:
             return None
 
     def process_id(self) -> int:
-        """Return its process id."""
+        """Return the process id of the JVM."""
         return int(self._jvm.java.lang.ProcessHandle.current().pid())
 
     @functools.cached_property

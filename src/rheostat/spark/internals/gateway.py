@@ -1,4 +1,4 @@
-"""The way into the driver's JVM; only this folder imports py4j and PySpark's private members."""
+"""Access to the driver's JVM; only this folder imports py4j and PySpark's private members."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ from rheostat.spark.sensing.capabilities.capabilities import is_connect
 
 _SUBMITTED = "PYSPARK_GATEWAY_PORT"
 ABSENT = (Py4JError, AttributeError, TypeError)
-"""What is raised where this Spark does not have what is called: a method of the JVM, a private
-member of PySpark, a class (py4j takes its name for a package, which cannot be called)."""
+"""The errors raised if this Spark lacks a method of the JVM, a private member of PySpark or a class
+(py4j takes an unknown class name for a package, which cannot be called)."""
 
 RAISED = (Py4JError, PySparkException)
-"""What is raised for a fault of the JVM: a session turns some Java exceptions, such as that of an
+"""The errors raised for a fault of the JVM: a session turns some Java exceptions, such as an
 unknown host, into PySpark's own."""
 
 
 class Gateway:
-    """The JVM of a classic session, and how Python's values get into it.
+    """The JVM of a classic session, and the conversion of Python values for it.
 
     * Calls: py4j's gateway, ``SparkContext.isStopped``, Java's reflection.
-    * Without them: nothing of Rheostat's works but watching; a call that fails counts as the end of
-      the application.
+    * Without them: Rheostat can only observe; a failing call counts as the end of the application.
     * Spark 3.5 to 4.3.
     """
 
@@ -38,16 +37,16 @@ class Gateway:
         self.scala_context = self.context._jsc.sc()
 
     def stopped(self) -> bool:
-        """Tell whether the application has ended."""
+        """Return whether the application has ended."""
         try:
-            # PySpark drops its handle when it stops the context; the JVM may stop it on its own.
+            # PySpark drops its handle when it stops the context; the JVM may also stop by itself.
             return self.context._jsc is None or bool(self.scala_context.isStopped())
-        except (Py4JError, OSError):  # the JVM itself has gone
+        except (Py4JError, OSError):  # the JVM has ended
             return True
 
     def sequence(self, items: Iterable[Any]) -> Any:
         """Return a Scala sequence."""
-        # Spark's own helper, because Scala 2.12 and 2.13 convert collections by different classes.
+        # Spark's own function, because Scala 2.12 and 2.13 convert collections differently.
         return self._conversions.toSeq(self.listed(items))
 
     def listed(self, items: Iterable[Any]) -> Any:
@@ -66,10 +65,10 @@ class Gateway:
 
     @functools.cached_property
     def empty_map(self) -> Any:
-        """An empty Scala map, which nobody can change."""
+        """An immutable empty Scala map."""
         return self._conversions.toScalaMap(self.jvm.java.util.HashMap())
 
-    # Kept: py4j asks the JVM for every part of a name, and `java` alone costs it a millisecond.
+    # Cached: py4j resolves every part of a name in the JVM, and `java` alone takes a millisecond.
     @functools.cached_property
     def _conversions(self) -> Any:
         return self.jvm.PythonUtils
@@ -79,7 +78,7 @@ class Gateway:
         return self.jvm.java.util.ArrayList
 
     def class_named(self, name: str) -> Any:
-        """Return a Java class; raises Py4JError where there is none."""
+        """Return a Java class; raises Py4JError if it does not exist."""
         return self.jvm.java.lang.Class.forName(name)
 
     def single(self, name: str) -> Any:
@@ -107,17 +106,17 @@ def submitted() -> dict[str, str]:
 
 
 def has_ended(spark: Any) -> bool:
-    """Tell whether a session has been stopped, by public interfaces."""
+    """Return whether a session has been stopped, through public interfaces."""
     if is_connect(spark):
         return bool(getattr(spark, "is_stopped", False))
     try:
         return not spark.sparkContext.applicationId
-    except (AttributeError, Py4JError, OSError):  # its context has let go of the JVM
+    except (AttributeError, Py4JError, OSError):  # its context has released the JVM
         return True
 
 
 def java_message(fault: Exception) -> str:
-    """Return the first line of what lies at the bottom of a fault."""
+    """Return the first line of a fault's root cause."""
     if not isinstance(fault, Py4JJavaError):
         return str(fault).splitlines()[0]
     cause = fault.java_exception

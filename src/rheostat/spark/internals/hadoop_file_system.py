@@ -1,4 +1,4 @@
-"""The files of every file system that Hadoop knows: HDFS, object stores, local disks."""
+"""The files of every file system that Hadoop supports: HDFS, object stores, local disks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REWRITTEN_BYTES = 192 * 1024
 _STREAMED_BYTES = 1 << 40
 _MISSING = "FileNotFoundException"
 _TAKEN = ("AlreadyExists", "RemoteFileChangedException")
-"""How a file system says that a name is taken: when it is opened, or, of a conditional write, when
+"""The exceptions for an existing file: raised when it is opened, or with a conditional write when
 it is closed."""
 
 _CONDITIONAL = "fs.option.create.conditional.overwrite"
@@ -25,7 +25,7 @@ _CONDITIONAL = "fs.option.create.conditional.overwrite"
 
 
 class HadoopFileSystem:
-    """The port ``FileSystem``; ``configuration`` returns the settings of Hadoop.
+    """Implements the port ``FileSystem``; ``configuration`` returns Hadoop's settings.
 
     A new file is appended to by ``hflush`` where the file system has it (HDFS). Elsewhere, and for
     an existing file, ``append`` replaces the file, which must therefore stay small.
@@ -48,7 +48,7 @@ class HadoopFileSystem:
 
     @property
     def append_limit_bytes(self) -> int:
-        """The size above which a file should not be appended to."""
+        """The size in bytes above which a file should not be appended to."""
         return _REWRITTEN_BYTES if self._stream is None else _STREAMED_BYTES
 
     def status(self, name: str) -> FileStatus | None:
@@ -101,7 +101,7 @@ class HadoopFileSystem:
         """Return the text of a file (UTF-8); None if it does not exist."""
         with _errors(name, "read"):
             system, path = self._at(name)
-            # Not exists(), which asks an object store for a folder of that name, too.
+            # Not exists(), which also looks for a folder of that name in an object store.
             if not system.isFile(path):
                 return None
             stream = system.open(path)
@@ -114,14 +114,14 @@ class HadoopFileSystem:
         """Write a file, replacing an existing one."""
         with _errors(name):
             if not moves_in_one_step(name):
-                self._write(name, text)  # an object store shows a file once it is complete
+                self._write(name, text)  # an object store shows only complete files
                 return
             self._write(fresh := self._fresh(name), text)
             self._rename(fresh, name, "OVERWRITE")
 
     def create(self, name: str, text: str) -> bool:
-        """Write a file unless it exists; of two writers at once S3A refuses the second, but other
-        object stores may let both succeed.
+        """Write a file unless it exists; S3A refuses the second of two concurrent writers, but
+        other object stores may let both succeed.
         """
         with _errors(name):
             try:
@@ -141,7 +141,7 @@ class HadoopFileSystem:
             return True
 
     def append(self, name: str, text: str) -> None:
-        """Add complete lines to a file, which is created if necessary."""
+        """Append complete lines to a file, which is created if necessary."""
         if name != self._name:
             self._begin(name)
         with _errors(name):
@@ -153,7 +153,7 @@ class HadoopFileSystem:
         self._text += text
 
     def touch(self, name: str) -> None:
-        """Set the time of the last change of a file to now."""
+        """Set the modification time of a file to now."""
         with _errors(name):
             system, path = self._at(name)
             now_ms = int(time.time() * 1000)
@@ -163,7 +163,7 @@ class HadoopFileSystem:
         self.write(name, self.read_text(name) or "")  # an object store keeps the time of a write
 
     def move(self, source: str, target: str) -> None:
-        """Give a file another name, replacing an existing file."""
+        """Rename a file, replacing an existing one."""
         with _errors(target):
             system, path = self._at(target)
             system.mkdirs(path.getParent())
@@ -175,7 +175,7 @@ class HadoopFileSystem:
                 raise StorageError(f"{target} cannot be changed: {source} cannot be renamed")
 
     def delete(self, name: str) -> None:
-        """Delete a file, or a folder with its contents; nothing if it does not exist."""
+        """Delete a file, or a folder with its contents; do nothing if it does not exist."""
         with _errors(name):
             system, path = self._at(name)
             system.delete(path, True)
@@ -184,7 +184,7 @@ class HadoopFileSystem:
         """Do nothing: a file is durable once it is closed."""
 
     def close(self) -> None:
-        """Finish the file that was appended to last."""
+        """Close the file that was appended to last."""
         name, stream = self._name, self._stream
         self._name, self._stream, self._text = "", None, ""
         if stream is not None:
@@ -192,17 +192,17 @@ class HadoopFileSystem:
                 stream.close()
 
     def download(self, folder: str, target: Path) -> None:
-        """Copy a folder with its contents to a new folder of this computer."""
+        """Copy a folder with its contents to a new local folder."""
         with _errors(folder, "read"):
             system, path = self._at(folder)
             system.copyToLocalFile(False, path, self._fs.Path(f"file:{target}"), True)
 
     def upload(self, source: Path, name: str) -> None:
-        """Copy a file of this computer, replacing an existing file."""
+        """Copy a local file, replacing an existing one."""
         with _errors(name):
             system, path = self._at(name)
             system.mkdirs(path.getParent())
-            system.delete(path, False)  # with the checksum that a local file may have
+            system.delete(path, False)  # including the checksum of a local file
             system.copyFromLocalFile(False, True, self._fs.Path(f"file:{source}"), path)
 
     def _at(self, name: str) -> tuple[Any, Any]:
@@ -241,7 +241,7 @@ class HadoopFileSystem:
         return builder.opt(_CONDITIONAL, "true").build()
 
     def _rename(self, source: str, target: str, option: str) -> None:
-        """Rename in one step, which only ``FileContext`` can do over an existing file."""
+        """Rename in one step, which only ``FileContext`` supports for an existing target."""
         from pyspark import SparkContext
 
         system, path = self._at(target)
@@ -254,24 +254,24 @@ class HadoopFileSystem:
 
 
 def session_files(gateway: Gateway) -> HadoopFileSystem:
-    """Return the files as a session sees them, with its own settings."""
+    """Return the file system with the settings of a session."""
 
     def configuration() -> Any:
-        # Only when a file is used: a StreamingContext has no session, and needs none.
+        # Lazily: a StreamingContext has no session, and needs none.
         return gateway.spark._jsparkSession.sessionState().newHadoopConf()
 
     return HadoopFileSystem(gateway.jvm, configuration)
 
 
 def application_files(spark: Any) -> HadoopFileSystem:
-    """Return the files as the application of a session sees them."""
+    """Return the file system with the settings of a session's application."""
     context = spark.sparkContext
     return HadoopFileSystem(context._jvm, context._jsc.hadoopConfiguration)
 
 
 def own_files() -> HadoopFileSystem:
-    """Return the files as a JVM of its own sees them, with the settings of ``spark-defaults.conf``
-    and ``HADOOP_CONF_DIR``; its start takes 2 s.
+    """Return the file system of a separate JVM with the settings of ``spark-defaults.conf`` and
+    ``HADOOP_CONF_DIR``; the JVM starts in about 2 s.
     """
     from pyspark import SparkContext
 

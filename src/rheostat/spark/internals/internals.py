@@ -1,6 +1,6 @@
-"""All that calls Spark's private parts, built once for a session; callers take the part they need.
+"""Builds all parts that call Spark's internals, once per session.
 
-``docs/operate/private-calls.md`` lists the calls with their versions and the worst that can happen.
+``docs/operate/private-calls.md`` lists the calls with their versions and worst cases.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rheostat.spark.sensing.rest.rest_pages import Rest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Internals:
-    """The parts, one noun each."""
+    """The parts that call Spark's internals."""
 
     gateway: Gateway
     executors: Executors

@@ -1,4 +1,4 @@
-"""A StreamingContext's receivers: where they run, and how one is sent elsewhere."""
+"""Reads where a StreamingContext's receivers run, and moves them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DStreams:
       ``StreamingContext.scheduler``, ``ReceiverTracker.endpoint`` (private) asked
       ``GetAllReceiverInfo``, ``ReceiverTracker.updateReceiverScheduledExecutors`` (private),
       ``StopReceiver`` sent to a receiver's own endpoint.
-    * Told by: the calls themselves.
+    * Probed by: the calls themselves.
     * Without them: receivers stay where Spark puts them, and executors with receivers stay.
     * Spark 4.3.0 tried.
     """
@@ -39,14 +39,14 @@ class DStreams:
         self._streaming = streaming
 
     def state(self) -> str:
-        """Return INITIALIZED, ACTIVE or STOPPED; STOPPED where the JVM has gone, too."""
+        """Return INITIALIZED, ACTIVE or STOPPED; also STOPPED if the JVM has ended."""
         try:
             return str(self._scala().getState().toString())
         except (*ABSENT, OSError):
             return "STOPPED"
 
     def batch_s(self) -> float | None:
-        """Return the batch interval; None where this Spark does not tell."""
+        """Return the batch interval in seconds; None if this Spark does not report it."""
         try:
             return float(self._scala().graph().batchDuration().milliseconds()) / 1000
         except ABSENT:
@@ -58,7 +58,7 @@ class DStreams:
         return tuple(str(stream.getClass().getSimpleName()) for stream in streams)
 
     def receivers(self) -> tuple[Receiver, ...] | None:
-        """Return all receivers by number; None where unknown, as before the start."""
+        """Return all receivers by number; None if unknown, as before the start."""
         try:
             infos = self._infos()
         except (*ABSENT, OSError):
@@ -70,12 +70,12 @@ class DStreams:
         )
 
     def move(self, stream: int, executor: str, host: str) -> bool:
-        """Stop a receiver in order and start it on an executor; False where impossible."""
+        """Stop a receiver gracefully and start it on an executor; False if impossible."""
         try:
             info = next(
                 candidate for candidate in self._infos() if int(candidate.receiverId()) == stream
             )
-            # The tracker prefers what is scheduled to its own choice when it restarts a receiver.
+            # The tracker prefers the scheduled executor when it restarts a receiver.
             place = self._gateway.jvm.org.apache.spark.scheduler.ExecutorCacheTaskLocation
             here = self._gateway.sequence([place(host, executor)])
             getattr(self._tracker(), _SCHEDULE)(stream, here)
@@ -87,7 +87,7 @@ class DStreams:
         return True
 
     def can_move(self) -> bool:
-        """Tell whether this Spark's tracker has what ``move`` calls."""
+        """Return whether this Spark's tracker has the members that ``move`` needs."""
         try:
             kind = self._gateway.class_named(f"{_TRACKER}.ReceiverTracker")
             names = {str(method.getName()) for method in kind.getMethods()}
@@ -103,7 +103,7 @@ class DStreams:
         return self._scala().scheduler().receiverTracker()
 
     def _infos(self) -> list[Any]:
-        """Ask the tracker's own thread: its table belongs to it."""
+        """Return the tracker's receivers, read in its own thread, which owns the table."""
         endpoint = self._gateway.field(self._tracker(), "endpoint")
         kind = self._gateway.class_named("scala.collection.immutable.Map")
         tag = self._gateway.jvm.scala.reflect.ClassTag.apply(kind)

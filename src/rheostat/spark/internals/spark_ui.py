@@ -1,4 +1,4 @@
-"""A tab of Spark's UI that leads to the page of the autoscaler."""
+"""Adds a tab to Spark's UI that links to the page of the autoscaler."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _DEFAULTS = "createRedirectHandler$default$"
 
 
 class SparkUi:
-    """Adds the tab "Autoscaler" to the UI of the driver.
+    """Adds the tab "Autoscaler" to the driver's UI.
 
     * Calls: ``SparkContext.ui``; of ``WebUI`` ``attachTab`` and ``attachHandler``;
       ``JettyUtils.createRedirectHandler``; Janino's ``SimpleCompiler`` for ``AutoscalerTab``.
-    * Without them: there is no tab, and nothing else changes.
+    * Without them: the tab is absent, and nothing else changes.
     * Spark 4.3.0 tried.
     """
 
@@ -25,20 +25,20 @@ class SparkUi:
         self._classes = classes
 
     def link(self, url: str) -> bool:
-        """Add the tab, which leads to ``url``; return whether there is one now."""
+        """Add the tab, which links to ``url``; return whether it exists now."""
         try:
             return self._link(url)
-        except (*ABSENT, *RAISED, OSError):  # this Spark has no such calls, or its UI is off
+        except (*ABSENT, *RAISED, OSError):  # this Spark lacks the calls, or its UI is off
             return False
 
     def _link(self, url: str) -> bool:
         ui = self._gateway.scala_context.ui().get()
         jetty: Any = self._gateway.jvm.org.apache.spark.ui.JettyUtils
-        # Versions differ in how many arguments follow; all of them have defaults.
+        # Versions differ in the number of further arguments, all of which have defaults.
         names = sorted(name for name in dir(jetty) if name.startswith(_DEFAULTS))
         defaults = [getattr(jetty, name)() for name in names]
         handler = jetty.createRedirectHandler(_PATH, url, *defaults)
-        # The handler first: a tab that leads nowhere is worse than none.
+        # The handler first: a tab without a target is worse than no tab.
         ui.attachHandler(handler)
         ui.attachTab(self._classes.in_driver("AutoscalerTab", ui))
         return True

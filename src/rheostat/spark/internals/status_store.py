@@ -1,4 +1,4 @@
-"""What the driver knows of its executors, jobs and stages, without a request to its UI."""
+"""Reads executors, jobs and stages in the driver without a request to its UI."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ _UNTOLD = (Py4JError, OSError, LookupError)
 
 
 class StatusStore:
-    """Gives the pages of the driver's REST interface from the store that the interface itself
-    reads, in the same words: the first request to a driver's UI alone costs it more than a CPU
-    second. No UI is needed.
+    """Serves pages of the driver's REST interface, in its format, from the store behind it; needs
+    no UI, whose first request alone costs the driver more than a CPU second.
 
     * Calls: ``SparkContext.statusStore``; of ``AppStatusStore`` ``executorList``, ``job``,
       ``jobsList``, ``stageData``; ``JacksonMessageWriter.mapper``, which writes that interface's
       JSON.
-    * Without them: the REST interface is asked.
+    * Without them: the REST interface is used.
     * Spark 3.5 to 4.3.
     """
 
@@ -32,12 +31,12 @@ class StatusStore:
         self._otherwise = otherwise
 
     def get(self, page: str) -> Any:
-        """Return a REST page's JSON, such as ``executors`` or ``jobs/ID``; None for no such job."""
+        """Return a REST page's JSON, such as ``executors`` or ``jobs/ID``; None if it is absent."""
         noun, _, query = page.partition("?")
         try:
             value = self._page(noun, parse_qs(query))
             return json.loads(self._mapper.writeValueAsString(value))
-        except Py4JJavaError:  # no such job, no such stage
+        except Py4JJavaError:  # no such job or stage
             return None if self.answers else self._otherwise.get(page)
         except _UNTOLD:
             return self._otherwise.get(page)
@@ -70,7 +69,7 @@ class StatusStore:
                     self._numbers(quantiles[0] if quantiles else ""),
                 )
             case _:
-                raise LookupError(page)  # a page that no one here asks the store for
+                raise LookupError(page)  # a page that is not read from the store
 
     def _numbers(self, listed: str) -> Any:
         numbers = [float(number) for number in listed.split(",") if number]

@@ -1,1 +1,1 @@
-"""Executors as the driver knows them: asked to come and go, reached, and the pods they run in."""
+"""The executors in the driver's view: requests, removal, reachability and pods."""

@@ -1,4 +1,4 @@
-"""The driver's block managers: reachable executors, and those a Kafka source prefers."""
+"""The driver's block managers: reachable executors, and those that a Kafka source prefers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _DRIVER = "driver"
 
 
 class BlockManagers:
-    """The executors as ``BlockManagerMaster`` has them.
+    """The executors in the driver's ``BlockManagerMaster``.
 
     * Calls: ``BlockManagerMaster.getMemoryStatus``, ``BlockManagerMaster.getPeers``,
       ``BlockManagerMaster.decommissionBlockManagers``, ``SparkContext.addSparkListener`` with the
       compiled listener ``HideNewcomers``.
-    * Without them: hosts are not known and nothing is hidden; a batch may then wait
-      ``spark.locality.wait`` for an executor that comes or goes.
-    * Spark 3.5.7 and 4.3.0 tried; told by the calls themselves.
+    * Without them: hosts are unknown and nothing is hidden; a batch may then wait
+      ``spark.locality.wait`` for an executor that is starting or leaving.
+    * Spark 3.5.7 and 4.3.0 tried; probed by the calls themselves.
     """
 
     def __init__(self, gateway: Gateway, classes: CompiledClasses) -> None:
@@ -80,7 +80,7 @@ class BlockManagers:
 
     @functools.cached_property
     def _listener(self) -> Any:
-        """Return the listener that hides executors as they come; it runs in the driver."""
+        """Return the listener that hides executors as they register; it runs in the driver."""
         return self._classes.in_driver("HideNewcomers", self._master)
 
     @functools.cached_property

@@ -1,4 +1,4 @@
-"""The names of executors, which are numbers for every cluster manager."""
+"""Executor ids, which are numbers with every cluster manager."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from collections.abc import Iterable
 
 
 def oldest_first(executors: Iterable[str]) -> list[str]:
-    """Return executors by their numbers, the smallest first: Spark counts up."""
+    """Return executors sorted by number, oldest first, because Spark counts up."""
     return sorted(executors, key=lambda executor: (len(executor), executor))

@@ -1,4 +1,4 @@
-"""The executors of the application: how many there are, and how they are asked to come and go."""
+"""The executors of the application: counts them, requests totals and removes executors."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _REASON = "rheostat scales in"
 
 
 class Executors:
-    """The executors as the scheduler has them.
+    """The executors of the application in the scheduler.
 
     * Calls: ``SparkContext.getExecutorIds``, ``SparkContext.requestTotalExecutors``,
       ``CoarseGrainedSchedulerBackend.decommissionExecutors``,
       ``CoarseGrainedSchedulerBackend.killExecutors``,
       ``TaskScheduler.getExecutorDecommissionState``,
       ``CoarseGrainedSchedulerBackend.getRequestedTotalExecutors``.
-    * Told by their names on the objects: ``can_request``, ``can_decommission``.
-    * Without them: the session is watched, not sized; without decommissioning, executors leave
-      while they are idle.
+    * Probed by the methods' names: ``can_request``, ``can_decommission``.
+    * Without them: the session is observed, not scaled; without decommissioning, executors are
+      removed while they are idle.
     * Spark 3.5 to 4.3.
     """
 
@@ -44,7 +44,7 @@ class Executors:
 
     def ids(self) -> list[str]:
         """Return the registered executors, oldest first (``SparkContext.getExecutorIds``)."""
-        # As text: the ids one by one would be a call each.
+        # As text, because reading the ids one by one would take one call each.
         ids = str(self._scala_context.getExecutorIds().mkString(","))
         return oldest_first(filter(None, ids.split(",")))
 
@@ -53,7 +53,7 @@ class Executors:
         return int(self._scala_context.getExecutorIds().size())
 
     def leaving(self, executors: Iterable[str]) -> set[str]:
-        """Return those that are being decommissioned (``getExecutorDecommissionState``)."""
+        """Return the executors that are being decommissioned (``getExecutorDecommissionState``)."""
         try:
             state = self._scala_context.taskScheduler().getExecutorDecommissionState
             return {executor for executor in executors if state(executor).isDefined()}
@@ -67,32 +67,32 @@ class Executors:
     def hosts(self) -> dict[str, str]:
         """Return the host of every reachable executor, oldest first; hosts may be empty."""
         reachable = self._block_managers.reachable()
-        # Sizing works without hosts; only placement needs them, and says so (``cannot_place``).
+        # Scaling works without hosts; only placement needs them and reports it (``cannot_place``).
         return dict.fromkeys(self.ids(), "") if reachable is None else reachable
 
     def request_total(self, executors: int) -> bool:
-        """Request a total; it ends no executor (``SparkContext.requestTotalExecutors``)."""
-        # No preferred hosts: state is sent to the executors wherever they have come up.
+        """Request a total, which removes no executor (``SparkContext.requestTotalExecutors``)."""
+        # No preferred hosts: state is sent to the executors wherever they have started.
         nothing = self._gateway.empty_map
         return bool(self._scala_context.requestTotalExecutors(executors, 0, nothing))
 
     def decommission(self, executors: Sequence[str]) -> None:
-        """Let executors finish their tasks and leave (``decommissionExecutors``)."""
+        """Let executors finish their tasks and end (``decommissionExecutors``)."""
         information = self._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo(
             _REASON, self._jvm.scala.Option.empty()
         )
         pair = self._jvm.scala.Tuple2
         pairs = self._gateway.array(pair, [pair(executor, information) for executor in executors])
-        # Not the target (it was asked for before), and not on an executor's own request.
+        # The target was requested before, and the executors did not request this themselves.
         self._backend.decommissionExecutors(pairs, False, False)
 
     def kill_idle(self, executors: Sequence[str]) -> None:
-        """End those that run no task now (``killExecutors``, not forced)."""
-        # Neither the target nor the count of failures changes; not forced, so that busy ones stay.
+        """Kill those executors that run no task now (``killExecutors``, not forced)."""
+        # Neither the target nor the failure count changes; without force, busy executors stay.
         self._backend.killExecutors(self._gateway.sequence(executors), False, False, False)
 
     def kill(self, executors: Sequence[str]) -> None:
-        """End executors by force; their tasks run again elsewhere (``killExecutors``)."""
+        """Kill executors by force; their tasks run again elsewhere (``killExecutors``)."""
         self._backend.killExecutors(self._gateway.sequence(executors), False, False, True)
 
 
@@ -105,7 +105,7 @@ def requested_executors(backend: Any) -> int | None:
     The initial request counts only under dynamic allocation.
     """
     try:
-        # As text: the counts one by one would be two calls each.
+        # As text, because reading the counts one by one would take two calls each.
         counts = str(_requested(backend).valuesIterator().mkString(","))
     except (Py4JError, TypeError, AttributeError):
         return None
@@ -118,7 +118,7 @@ def _requested(backend: Any) -> Any:
     kind = backend.getClass()
     while kind is not None and kind.getSimpleName() != "CoarseGrainedSchedulerBackend":
         kind = kind.getSuperclass()
-    # Another backend ends the walk with None, and the call with an error that counts as not told.
+    # Another backend ends the loop with None; the resulting error counts as unknown.
     field = kind.getDeclaredField(_FIELD)
     field.setAccessible(True)
     return field.get(backend)

@@ -1,4 +1,4 @@
-"""The executors' pods, through the client and the permissions of Spark's own scheduler."""
+"""Reads the executors' pods with the client and the permissions of Spark's scheduler."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _APPLICATION, _ROLE = "spark-app-selector", "spark-role"
 
 
 class KubernetesPods:
-    """What the API server says of the application's pods.
+    """The application's pods according to the API server.
 
     * Calls: the private field ``KubernetesClusterSchedulerBackend.kubernetesClient`` and the list,
-      and the creation for show (``dryRun``), of pods, the list of events, and ``raw`` with a
+      and the dry-run creation (``dryRun``), of pods, the list of events, and ``raw`` with a
       review of the driver's own rights, of that client; ``setOauthToken`` of its configuration.
     * Without them: the reason for missing executors is unknown, and Spark requests refused
       executors every second.
@@ -39,7 +39,7 @@ class KubernetesPods:
 
     @property
     def available(self) -> bool:
-        """Whether this application runs on Kubernetes and its client can be had."""
+        """Whether the application runs on Kubernetes and its client is accessible."""
         return self._client is not None
 
     def _find(self) -> Any:
@@ -52,7 +52,7 @@ class KubernetesPods:
             return None
 
     def executors(self) -> dict[str, Any]:
-        """Return the list of the executors' pods as Kubernetes has it; raises ``Refused``."""
+        """Return Kubernetes' list of the executors' pods; raises ``Refused``."""
         return self._answer(
             lambda: (
                 self._client.pods()
@@ -65,7 +65,7 @@ class KubernetesPods:
         )
 
     def events(self, pod: str) -> list[Any]:
-        """Return the events of a pod, which may be gone; raises ``Refused``."""
+        """Return the events of a pod, which may no longer exist; raises ``Refused``."""
         listed = self._answer(
             lambda: (
                 self._client.v1()
@@ -84,7 +84,7 @@ class KubernetesPods:
             kind = self._gateway.class_named("io.fabric8.kubernetes.api.model.Pod")
             pod = self._serialization().unmarshal(text, kind)
             self._client.pods().inNamespace(self.namespace).resource(pod).dryRun(True).create()
-        # Before its base class: only what the API server has thrown is a refusal.
+        # Before its base class: only an error of the API server is a refusal.
         except Py4JJavaError as fault:
             return str(_refused(fault))
         except Py4JError:
@@ -108,7 +108,7 @@ class KubernetesPods:
         return dict(answer.get("status") or {})
 
     def renew_token(self) -> None:
-        """Give Spark's client the current token of its file, which Spark reads only once."""
+        """Pass the current token of its file to Spark's client, which reads the file only once."""
         file = self._configuration.get(_RENEWED, None)
         if not file:
             return
@@ -129,20 +129,20 @@ class KubernetesPods:
 
 
 def _another(like: dict[str, Any]) -> dict[str, Any]:
-    """Return a pod like another, under a name of its own and without what the server has added."""
+    """Return a copy of a pod with its own name and without the fields that the server added."""
     pod = copy.deepcopy(like)
     metadata = pod["metadata"]
     kept = {name: metadata[name] for name in ("labels", "namespace") if name in metadata}
-    # A name for the server to complete: the pod's own is taken, and would be the reason to refuse.
+    # The server completes the name: the original's is taken and would cause a refusal.
     pod["metadata"] = {**kept, "generateName": "rheostat-asks-"}
     pod.pop("status", None)
-    # With a node in it the scheduler, and so a lack of room, would be passed by.
+    # With a node in it, the pod would bypass the scheduler and thus a lack of room.
     pod.get("spec", {}).pop("nodeName", None)
     return pod
 
 
 def _refused(fault: Py4JJavaError) -> Refused:
-    """Return what the API server said, from the exception of the client."""
+    """Return the API server's error from the exception of the client."""
     cause, code, messages = fault.java_exception, 0, []
     while cause is not None:
         messages.append(f"{cause.getClass().getSimpleName()}: {cause.getMessage()}".splitlines()[0])

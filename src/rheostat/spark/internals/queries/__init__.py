@@ -1,1 +1,1 @@
-"""Running queries as the JVM knows them, and their plans."""
+"""Running queries in the JVM, and their plans."""

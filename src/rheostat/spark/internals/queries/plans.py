@@ -1,7 +1,7 @@
-"""Physical plans of queries as trees: their parts, and which of them may be run again for nothing.
+"""Physical plans of queries as trees: their operators, and which parts can be rerun safely.
 
 * Calls: ``StreamExecution.lastExecution``, ``SparkPlan.children``, ``TreeNode.containsPattern``.
-* A plan with an operator that is not listed here is not run again.
+* A plan with an operator that is not listed here is not rerun.
 * Spark 4.3.0 tried.
 """
 
@@ -28,14 +28,13 @@ _READING = frozenset(
         "InputAdapter",
     }
 )
-"""Operators that may be run again for nothing: Spark's own, without a function of the user's and
-without an effect."""
+"""Operators that can be rerun safely: Spark's own, without user functions and side effects."""
 
 RESTORING = frozenset({"StateStoreRestore", "SessionWindowStateStoreRestore"})
-"""Operators that read state and do not write it."""
+"""Operators that read state without writing it."""
 
 SAVING = frozenset({"StateStoreSave", "SessionWindowStateStoreSave"})
-"""Operators that write what those below them have read and computed."""
+"""Operators that write the state that their inputs have read and computed."""
 
 _EXCHANGE = "Exchange"
 
@@ -46,24 +45,24 @@ def last_plan(query: Any) -> Any:
 
 
 def named(plan: Any, names: Collection[str]) -> list[Any]:
-    """Return the operators of these names."""
+    """Return the operators with one of these names."""
     operators = [operator for child in _children(plan) for operator in named(child, names)]
     return [plan, *operators] if str(plan.nodeName()) in names else operators
 
 
 def below(plan: Any, names: Collection[str]) -> list[Any]:
-    """Return the child of each operator of these names."""
+    """Return the child of each operator with one of these names."""
     return [operator.child() for operator in named(plan, names)]
 
 
 def reading_parts(plan: Any) -> list[Any]:
-    """Return the parts of a plan below its lowest exchanges, which read the sources."""
+    """Return the subplans below the lowest exchanges, which read the sources."""
     parts = [part for child in _children(plan) for part in reading_parts(child)]
     return parts or ([plan.child()] if str(plan.nodeName()) == _EXCHANGE else [])
 
 
 def is_harmless(plan: Any, jvm: Any) -> bool:
-    """Tell whether a plan up to its exchanges can be rerun: known operators, no user code."""
+    """Return whether a plan up to its exchanges can be rerun: known operators, no user code."""
     patterns = jvm.org.apache.spark.sql.catalyst.trees.TreePattern
     of_users = (patterns.SCALA_UDF(), patterns.PYTHON_UDF())
     return not any(map(plan.containsPattern, of_users)) and _is_known(plan)
@@ -72,7 +71,7 @@ def is_harmless(plan: Any, jvm: Any) -> bool:
 def _is_known(plan: Any) -> bool:
     # Some names end in a number, such as "WholeStageCodegen (2)".
     name = str(plan.nodeName()).partition(" ")[0]
-    # An exchange ends the part: what lies below it is another stage, already written.
+    # An exchange ends the subplan: its input is another stage, which has already been written.
     return name == _EXCHANGE or (
         name in _READING | RESTORING and all(map(_is_known, _children(plan)))
     )

@@ -1,4 +1,4 @@
-"""What the JVM knows of a running query, cheaper or more than PySpark tells."""
+"""Facts about running queries that only the JVM has, or that it returns faster than PySpark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DURATION = re.compile(r"(\w+)=(-?\d+)")
 
 
 class _Watched(NamedTuple):
-    """Queries by run id, and the JVM object that reads all of them; None where impossible."""
+    """Queries by run id, and the JVM object that reads all of them; None if impossible."""
 
     run_ids: tuple[str, ...] = ()
     looks: Any = None
@@ -32,7 +32,7 @@ class Queries:
     * Calls: ``StreamExecution.trigger``, ``StreamExecution.resolvedCheckpointRoot``,
       ``StreamExecution.lastExecution``, ``StreamExecution.sink``, and the progress events of the
       Java object, those of several queries by the compiled class ``LastBatches``.
-    * Without them: None, or no; each method says which. Told by the calls themselves.
+    * Without them: None, or no, as documented per method. Probed by the calls themselves.
     * Spark 3.5 to 4.3.
     """
 
@@ -57,13 +57,13 @@ class Queries:
         return -1 if progress is None else int(progress.batchId())
 
     def batch_times(self, query: Any, most: int) -> list[BatchTime]:
-        """Return the last finished batches, oldest first, without triggers that ran none."""
+        """Return the last finished batches, oldest first, without triggers that ran no batch."""
         if most == 1:
             ended = [query._jsq.lastProgress()]
         else:
             recent = query._jsq.recentProgress()
             known = len(recent)
-            # By number: a slice would be copied in the JVM, at several calls.
+            # By index: the JVM would copy a slice with several calls.
             ended = [recent[number] for number in range(max(0, known - most), known)]
         times = ((progress, _durations_ms(progress)) for progress in ended if progress is not None)
         return [
@@ -77,8 +77,8 @@ class Queries:
         ]
 
     def pauses_after(self, query: Any) -> int | None:
-        """Return the batch after which a query pauses; None while it runs one."""
-        # First of all: it is asked many times in the middle of a batch.
+        """Return the number of the batch after which a query pauses; None while a batch runs."""
+        # First, because this is called many times during a batch.
         if query._jsq.status().isTriggerActive():
             return None
         execution, progress = query._jsq.streamingQuery().lastExecution(), query._jsq.lastProgress()
@@ -88,7 +88,7 @@ class Queries:
         return number if number == int(progress.batchId()) else None
 
     def trigger_s(self, query: Any) -> float | None:
-        """Return the trigger interval (``StreamExecution.trigger``), 0 for none; or None."""
+        """Return the trigger interval in seconds (``StreamExecution.trigger``); None: unknown."""
         try:
             trigger = query._jsq.streamingQuery().trigger()
             # One-time and continuous triggers have no interval to pause in.
@@ -98,7 +98,7 @@ class Queries:
             return None
 
     def real_time_s(self, query: Any) -> float | None:
-        """Return the duration of a batch in real-time mode; None with other triggers."""
+        """Return the duration of a batch in real-time mode in seconds; None with other triggers."""
         try:
             trigger = query._jsq.streamingQuery().trigger()
             is_real_time = str(trigger.toString()).startswith("RealTimeTrigger")
@@ -115,7 +115,7 @@ class Queries:
             return None
 
     def checkpoint(self, query: Any) -> str | None:
-        """Return the folder of a query's checkpoint; None if it cannot be told."""
+        """Return the folder of a query's checkpoint; None if unknown."""
         state = self.state_folder(query)
         return state.removesuffix("/state") if state else None
 
@@ -128,7 +128,7 @@ class Queries:
         return named[len(_FILES) : -1] if named.startswith(_FILES) else None
 
     def _looks(self, queries: Mapping[str, Any]) -> Any | None:
-        # By itself a query is asked in three calls, of 0.2 ms together.
+        # For a single query, the alternative of three calls takes 0.2 ms.
         try:
             listed = self._gateway.listed(query._jsq for query in queries.values())
             return self._classes.in_driver("LastBatches", listed)
@@ -137,24 +137,24 @@ class Queries:
 
     @functools.cached_property
     def _path(self) -> Any:
-        # Kept: py4j asks the JVM for every part of a name.
+        # Cached, because py4j resolves every part of a name in the JVM.
         return self._jvm.org.apache.hadoop.fs.Path
 
 
 def _durations_ms(progress: Any) -> dict[str, int]:
     """Return the durations of a progress event, in milliseconds."""
-    # As text: each name that is asked for would be a call.
+    # As text, because each single value would take a call.
     return {name: int(ms) for name, ms in _DURATION.findall(progress.durationMs().toString())}
 
 
 def _unix_s(timestamp: Any) -> float:
-    """Return the seconds of a progress event's timestamp."""
+    """Return the Unix seconds of a progress event's timestamp."""
     return datetime.fromisoformat(str(timestamp).replace("Z", "+00:00")).timestamp()
 
 
 class EverySession:
     """A session whose ``streams.active`` are the running queries of every session of its
-    application; all else is the session's own.
+    application; every other attribute is the session's own.
 
     * Calls: ``SharedState.activeStreamingQueries``, and makes a ``StreamingQueryWrapper`` of each.
     * Without them: the queries of the session itself.
@@ -172,7 +172,7 @@ class EverySession:
 
     @property
     def streams(self) -> Any:
-        """What a session's ``streams`` is, as far as it is looked at: ``active``."""
+        """Return the used part of a session's ``streams``: ``active``."""
         return SimpleNamespace(active=self._active())
 
     def _active(self) -> list[Any]:
@@ -188,9 +188,9 @@ class EverySession:
 
 
 def _wrapped(jvm: Any, execution: Any) -> Any:
-    """Wrap a query as ``streams`` does; raises TypeError where Spark has no such class."""
+    """Wrap a query as ``streams`` does; raises TypeError if Spark has no such class."""
     package = jvm.org.apache.spark.sql.execution.streaming
     try:
         return package.runtime.StreamingQueryWrapper(execution)
-    except TypeError:  # py4j takes the name of a class that is not there for a package
+    except TypeError:  # py4j takes the name of a missing class for a package
         return package.StreamingQueryWrapper(execution)

@@ -1,1 +1,1 @@
-"""Where state is, how it is sent elsewhere, loaded and read, and how it is written anew."""
+"""State in Spark: its locations, moving, loading, reading and rewriting it."""

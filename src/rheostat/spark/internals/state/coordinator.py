@@ -1,4 +1,4 @@
-"""Where the driver thinks that state is, and how it is told another place."""
+"""The driver's record of state locations, and how it is changed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Coordinator:
 
     * Calls: ``StreamingQueryManager.stateStoreCoordinator``,
       ``StateStoreCoordinatorRef.getLocation``, ``StateStoreCoordinatorRef.reportActiveInstance``;
-      told by their names on the object. Java's method handles, to ask for many stores at once;
-      without them each is asked for.
+      probed by their names on the object. Java's method handles, to query many stores in one
+      call; without them each store takes a call.
     * Without them: state stays where Spark puts it, and ``cannot_place`` says so.
     * Spark 3.5 to 4.3 (3.5.7 and 4.3.0 tried).
     """
@@ -29,7 +29,7 @@ class Coordinator:
         self._nothing = gateway.sequence(())
         self._requested: tuple[Any, ...] | None = None
         self._listed: Any = None
-        """The stores that were asked for last, as a list of Java's."""
+        """The last queried stores, as a Java list."""
 
     def cannot_place(self) -> str | None:
         """Return why state cannot be placed in this Spark, in one line; None if it can."""
@@ -38,7 +38,7 @@ class Coordinator:
                 "this Spark has no accessible state store coordinator"
                 " (StreamingQueryManager.stateStoreCoordinator)"
             )
-        # Names are looked up, not called: a report for a test would be a report.
+        # Only the names are checked: calling ``reportActiveInstance`` would change a location.
         missing = {"getLocation", "reportActiveInstance"} - set(dir(self._coordinator))
         if missing:
             return f"this Spark's state store coordinator has no {', '.join(sorted(missing))}"
@@ -52,13 +52,13 @@ class Coordinator:
     def store(
         self, state_folder: str, run_id: str, operator: int, partition: int, name: str
     ) -> Any:
-        """Return Spark's name of a state store of a query (``StateStoreProviderId``)."""
+        """Return Spark's id of a state store of a query (``StateStoreProviderId``)."""
         store_id, provider_id, uuid = self._names
         store = store_id(state_folder, operator, partition, name)
         return provider_id(store, uuid.fromString(run_id))
 
     def locations(self, stores: tuple[Any, ...]) -> list[str | None]:
-        """Return the executor that holds each store; None where unknown."""
+        """Return the executor that holds each store; None if unknown."""
         places = self._places(stores)
         return [None if place is None else executor_at(place) for place in places]
 
@@ -67,26 +67,26 @@ class Coordinator:
             return [self.place(store) for store in stores]
         if self._requested != stores:
             self._requested, self._listed = stores, self._gateway.listed(stores)
-        # A list of Java's asks for all of its stores: from here it would be two calls for each.
+        # The Java list queries all of its stores in one call; from Python each would take two.
         places = self._listed.clone()
         places.replaceAll(self._look_up)
         return [value_of(place) for place in str(places.toString())[1:-1].split(", ") if place]
 
     def place(self, store: Any) -> str | None:
         """Return a store's location ``executor_<host>_<id>``; None if unknown (``getLocation``)."""
-        # The text of the option: isEmpty and get would be two calls more for each store.
+        # The text of the option saves two calls per store (isEmpty and get).
         return value_of(self._coordinator.getLocation(store).toString())
 
     def report(self, store: Any, host: str, executor: str) -> None:
         """Report where a store is, for the next batch (``reportActiveInstance``).
 
-        From 4.2 on the answer may request a snapshot; it is dropped and asked for again.
+        From 4.2 on the answer may request a snapshot; it is ignored, and Spark repeats the request.
         """
         self._coordinator.reportActiveInstance(store, host, executor, self._nothing)
 
     @functools.cached_property
     def _names(self) -> tuple[Any, Any, Any]:
-        # Kept: py4j asks the JVM for every part of a name.
+        # Cached, because py4j resolves every part of a name in the JVM.
         state = self._jvm.org.apache.spark.sql.execution.streaming.state
         return state.StateStoreId, state.StateStoreProviderId, self._jvm.java.util.UUID
 
@@ -113,11 +113,11 @@ def _coordinator_of(spark: Any) -> Any:
 
 
 def value_of(option: str) -> str | None:
-    """Return what is in the text of a Scala option: ``Some(value)`` or ``None``."""
+    """Return the value in the text of a Scala option, ``Some(value)``; None for ``None``."""
     return option[len("Some(") : -1] if option.startswith("Some(") else None
 
 
 def executor_at(place: str) -> str:
     """Return the executor of ``executor_<host>_<id>``."""
-    # From the right, because a host name may have underscores.
+    # From the right, because a host name may contain underscores.
     return place.rpartition("_")[2]

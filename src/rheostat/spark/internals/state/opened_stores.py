@@ -1,4 +1,4 @@
-"""The stores of a checkpoint as Spark's own reader of state opens them, for tasks."""
+"""Opens the stores of a checkpoint with Spark's own state reader, for use in tasks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class KeptStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenStores:
-    """Openable stores, and whether each has a key; one without keeps all in partition 0."""
+    """Openable stores, and whether each has a key; a store without a key uses partition 0 only."""
 
     stores: tuple[KeptStore, ...]
     keyed: tuple[bool, ...]
@@ -34,7 +34,7 @@ class OpenStores:
 
 
 class StateStores:
-    """Opens stores; ``made`` makes the Java object that tasks are given.
+    """Opens stores; ``made`` creates the Java object for the tasks.
 
     * Calls: the source ``statestore`` with the option that reads all column families, what its scan
       sends to executors (``StatePartitionReaderFactory``, ``StateStoreInputPartition``).
@@ -57,7 +57,9 @@ class StateStores:
         stores: Sequence[KeptStore],
     ) -> OpenStores:
         """Return stores as of a batch; ``planned`` is in both logs, ``settings`` from the offset
-        log. Raises RheostatError where this Spark cannot read them.
+        log.
+
+        Raises RheostatError if this Spark cannot read them.
         """
         try:
             session = self._session(settings)
@@ -89,7 +91,7 @@ class StateStores:
             .option("batchId", planned)
             .option("operatorId", store.operator)
             .option("storeName", store.name)
-            # Only RocksDB has more than one family, and Spark allows this for RocksDB only.
+            # Spark allows this option for RocksDB only, which alone has several column families.
             .option(self._reads_all_families, str(rocksdb).lower())
             .load(checkpoint)
         )
@@ -133,6 +135,6 @@ class StateStores:
 
     @functools.cached_property
     def _reads_all_families(self) -> str:
-        """The reader's option that is meant for Spark's own use."""
+        """The reader's option for Spark's internal use."""
         source = self._jvm.org.apache.spark.sql.execution.datasources.v2.state
         return str(source.StateSourceOptions.INTERNAL_ONLY_READ_ALL_COLUMN_FAMILIES())

@@ -1,4 +1,4 @@
-"""The state stores of an operator, described as the operator itself describes them to its tasks."""
+"""Describes the state stores of an operator as the operator describes them to its tasks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rheostat.spark.sensing.queries.state_stores import JOIN_STORES
 _JOIN = "StreamingSymmetricHashJoin"
 _JOINS = "org.apache.spark.sql.execution.streaming.operators.stateful.join"
 _SHARED_STORE_FORMAT = 3
-"""From this format on a join has one store a partition, not four."""
+"""From this format on a join has one store per partition instead of four."""
 
 OPENING = RESTORING | {
     _JOIN,
@@ -22,8 +22,8 @@ OPENING = RESTORING | {
     "TransformWithState",
     "TransformWithStateInPySpark",
 }
-"""Operators whose stores can be opened before their batch; an aggregation has one to read and one
-to save, of the same store."""
+"""Operators whose stores can be opened before their batch; an aggregation has one operator that
+reads and one that saves the same store."""
 
 
 class Stores(NamedTuple):
@@ -42,7 +42,7 @@ class OperatorStores:
 
     * Calls: the private fields of ``StateStoreRDD`` and ``ReadStateStoreRDD``; for joins
       ``SymmetricHashJoinStateManager.getSchemaForStateStores``.
-    * Without them: None where the operator is not known; else the call raises, and the batch loads
+    * Without them: None if the operator is unknown; otherwise the call raises, and the batch loads
       the state.
     * Spark 4.1 to 4.3 (4.3.0 tried).
     """
@@ -52,7 +52,7 @@ class OperatorStores:
         self._jvm = gateway.jvm
 
     def of(self, operator: Any) -> Stores | None:
-        """Return the stores of an operator in its own words; None where these are not known."""
+        """Return the stores of an operator from its own description; None if it is unknown."""
         if str(operator.nodeName()) == _JOIN:
             return self._of_join(operator)
         return self._only_store(operator)
@@ -63,7 +63,7 @@ class OperatorStores:
         if rows is None:
             return None
         described = ("keySchema", "valueSchema", "keyStateEncoderSpec")
-        # An RDD that only reads has no such field.
+        # An RDD that only reads lacks this field.
         writes = _class_of(rows) == "StateStoreRDD"
         return Stores(
             names=("default",),

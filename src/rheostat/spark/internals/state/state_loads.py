@@ -14,16 +14,16 @@ from rheostat.spark.internals.state.operator_stores import OPENING, OperatorStor
 from rheostat.spark.internals.tasks.placed_tasks import PlacedTasks
 
 LOADS = "rheostat loads state"
-"""What Spark's UI, and its event log, call these jobs."""
+"""The name of these jobs in Spark's UI and event log."""
 
 _STATE = "org.apache.spark.sql.execution.streaming.state"
 
 
 class StateLoads:
-    """Lets executors open state stores to read, with the compiled class ``OpenStores``.
+    """Makes executors open state stores for reading, with the compiled class ``OpenStores``.
 
     * Calls: ``SparkPlan.execute``, ``MicroBatchExecution.currentStateStoreCkptId``, those of
-      ``OperatorStores`` and ``CompiledClasses``; told by ``ReadStateStore.release``.
+      ``OperatorStores`` and ``CompiledClasses``; probed by ``ReadStateStore.release``.
     * Without them: the batch loads the state, as without Rheostat.
     * Spark 4.1 to 4.3 (4.3.0 tried).
     """
@@ -44,7 +44,7 @@ class StateLoads:
         self._stores = stores
 
     def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
-        """Let executors open a query's state partitions where the coordinator places them.
+        """Make executors open a query's state partitions where the coordinator places them.
 
         Call between two batches. False before Spark 4.1 and for unknown operators; raises the jobs'
         errors.
@@ -71,7 +71,7 @@ class StateLoads:
         return self._tasks.rows_at(rows, "java.lang.Integer")
 
     def _opener(self, query: Any, operator: Any, stores: Stores) -> Any:
-        """Return what opens the stores of an operator as the next batch will (``OpenStores``)."""
+        """Return a function that opens an operator's stores like its next batch."""
         info = operator.getStateInfo()
         state = self._jvm.org.apache.spark.sql.execution.streaming.state
         hadoop = self._jvm.org.apache.spark.util.SerializableConfiguration(
@@ -109,7 +109,7 @@ class StateLoads:
 
     @functools.cached_property
     def _leaves_open(self) -> bool:
-        """Tell whether reading keeps a store open (``ReadStateStore.release``, Spark 4.1+)."""
+        """Return whether reading keeps a store open (``ReadStateStore.release``, Spark 4.1+)."""
         store = self._gateway.class_named(f"{_STATE}.ReadStateStore")
         return any(str(method.getName()) == "release" for method in store.getMethods())
 

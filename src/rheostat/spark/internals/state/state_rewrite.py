@@ -14,7 +14,7 @@ from rheostat.spark.internals.gateway import RAISED, Gateway, java_message
 from rheostat.spark.internals.state.opened_stores import OpenStores, StateStores
 
 JOB = "rheostat rewrites state"
-"""What Spark's UI, and its event log, call these jobs."""
+"""The name of these jobs in Spark's UI and event log."""
 
 _CLASSES = (
     *(
@@ -37,7 +37,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionReport:
-    """What a task tells of a partition: ``kind`` is counted, read or written."""
+    """A task's report about a partition: ``kind`` is counted, read or written."""
 
     kind: str
     operator: int
@@ -66,12 +66,12 @@ class StateRewrite:
 
     @functools.cached_property
     def stores(self) -> StateStores:
-        """What opens stores."""
+        """The object that opens stores."""
         return StateStores(self._gateway, lambda parts: self._made("StateStores", *parts))
 
     @property
     def slots(self) -> int:
-        """How many tasks run at once."""
+        """The number of tasks that run at once."""
         return int(self._gateway.context.defaultParallelism)
 
     def measure(
@@ -81,7 +81,7 @@ class StateRewrite:
         partitions: int,
         progress: Progress | None,
     ) -> list[PartitionReport]:
-        """Count partitions of stores (number of the store, partition)."""
+        """Count the rows of partitions of stores (number of the store, partition)."""
         task = self._made("MeasureState", stores.java, partitions)
         return self._reports(self._rows(parts).mapPartitions(task), progress)
 
@@ -93,8 +93,8 @@ class StateRewrite:
         notes: str,
         progress: Progress | None,
     ) -> list[PartitionReport]:
-        """Rewrite groups (store, old and new count, residue, divisor, slices), a task per slice,
-        each noted in the folder ``notes`` when done, if given.
+        """Rewrite groups (store, old and new count, residue, divisor, slices), one task per slice,
+        each recorded in the folder ``notes`` when done, if given.
         """
         task = self._made("RewriteState", stores.java, batch, notes)
         return self._reports(self._rows(groups).mapPartitions(task), progress)
@@ -118,7 +118,7 @@ class StateRewrite:
     def read_otherwise(
         self, stores: OpenStores, parts: Sequence[tuple[int, int, int, int]]
     ) -> list[PartitionReport]:
-        """Read in the ways that are not taken, to measure them (``ReadWays``)."""
+        """Read with the unused methods, to measure them (``ReadWays``)."""
         return self._reports(
             self._rows(parts).mapPartitions(self._made("ReadWays", stores.java)), None
         )
@@ -145,7 +145,7 @@ class StateRewrite:
             raise RheostatError(f"a task failed: {java_message(fault)}") from None
 
     def _look(self, running: Any, progress: Progress) -> None:
-        """Tell how many tasks of a job are done."""
+        """Report how many tasks of a job are done."""
         tracker = self._gateway.context.statusTracker()
         jobs = [tracker.getJobInfo(job) for job in running.jobIds()]
         stages = [tracker.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
@@ -160,7 +160,7 @@ class StateRewrite:
 
 
 def parsed_line(line: str) -> PartitionReport:
-    """Return what a task tells in a line."""
+    """Return the report in a task's output line."""
     kind, operator, name, *numbers, store_id = line.split("\t")
     partition, rows, checksum, size, misplaced = map(int, numbers)
     return PartitionReport(

@@ -1,1 +1,1 @@
-"""Tasks of Rheostat's own on executors of its choice, and how long any task waits for one."""
+"""Rheostat's own tasks on chosen executors, and the locality waits of all tasks."""

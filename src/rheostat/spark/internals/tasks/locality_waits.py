@@ -1,4 +1,4 @@
-"""How long tasks wait for the executor that they prefer."""
+"""Sets how long tasks wait for their preferred executor."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _PROCESS_WAIT = "spark.locality.wait.process"
 
 
 class LocalityWaits:
-    """The waits in force; None restores the application's own.
+    """The waits in force; None restores the application's settings.
 
     * Calls: ``SparkContext.conf``, which ``TaskSetManager`` reads for each stage.
-    * Without it: tasks wait as the application has it; told by the call itself.
+    * Without it: the application's waits remain; probed by the call itself.
     * Spark 3.5.7 and 4.3.0 tried.
     """
 
@@ -23,11 +23,11 @@ class LocalityWaits:
         self._own_process = str(settings.get(_PROCESS_WAIT, self._own))
 
     def set_wait(self, wait: str | None) -> bool:
-        """Set how long later tasks wait for a preferred executor; False where impossible."""
+        """Set how long later tasks wait for a preferred executor; False if impossible."""
         return self._set(_WAIT, wait or self._own)
 
     def set_process_wait(self, wait: str | None) -> bool:
-        """Set how long tasks wait for their exact executor; False where impossible."""
+        """Set how long tasks wait for their exact executor; False if impossible."""
         return self._set(_PROCESS_WAIT, wait or self._own_process)
 
     def _set(self, name: str, value: str) -> bool:

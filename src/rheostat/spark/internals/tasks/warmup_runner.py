@@ -1,4 +1,4 @@
-"""The rehearsal of a new executor: tasks of a query's last batch, run again for nothing."""
+"""Warms a new executor by rerunning tasks of a query's last batch without effect."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from rheostat.spark.internals.tasks.placed_tasks import PlacedTasks
 _PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
 READS = "rheostat rehearses a source"
 COMPUTES = "rheostat rehearses state"
-"""What Spark's UI, and its event log, call these jobs."""
+"""The names of these jobs in Spark's UI and event log."""
 
 _ROWS = 500_000
-"""A batch with more is not read again for nothing."""
+"""A batch with more rows is not reread for a warm-up."""
 
 _PARTITIONS = 2
-"""So many tasks of a stage are rehearsed: the first loads the classes, the next finds what the
-first has left undone."""
+"""The number of tasks per stage that are rerun: the first loads most classes, the second
+the rest."""
 
 
 class WarmupRunner:
-    """Lets an executor do what a batch will ask of it, between two batches.
+    """Runs the work of a batch on an executor, between two batches.
 
-    The plan of a running batch counts rows, and must not count them twice: to be called in a pause.
+    Call it in a pause: the plan of a running batch counts rows, and would count them twice.
 
     * Calls: those of ``plans`` and ``PlacedTasks``, ``StreamingQuery.explainInternal``.
-    * Without them: what is called raises, and the first tasks of the executor are slow.
+    * Without them: the call raises, and the first tasks of the executor are slow.
     * Spark 4.3.0 tried.
     """
 
@@ -39,7 +39,7 @@ class WarmupRunner:
         self._executors = executors
 
     def uses_python(self, query: Any) -> bool:
-        """Tell from a query's plan whether its tasks need Python workers; False if unknown."""
+        """Return whether a query's tasks need Python workers, from its plan; False if unknown."""
         try:
             return bool(_PYTHON_OPERATORS.search(str(query._jsq.explainInternal(False))))
         except ABSENT:
@@ -56,22 +56,22 @@ class WarmupRunner:
         self._tasks.call(group, READS)
         for part in parts:
             self._tasks.run(part, executor, host, range(_PARTITIONS))
-        # A small shuffle as well: the first block that an executor writes and reads is slow, too.
+        # Also a small shuffle: the first block that an executor writes and reads is slow.
         self._tasks.rows_on(executor, host).repartition(1).count()
         return True
 
     def compute_again(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Load one state partition on an executor and recompute the last batch without writing.
 
-        The executor's number picks the partition. Only for plans whose state is all aggregations,
-        and where every executor has partitions; otherwise as ``read_again``.
+        The executor's number selects the partition. Requires a plan whose state is all
+        aggregations, and a partition for every executor; otherwise as ``read_again``.
         """
         parts = plans.below(plans.last_plan(query), plans.SAVING)
         operators = query._jsq.lastProgress().stateOperators()
         only_aggregations = 0 < len(parts) == len(operators)
         if not (only_aggregations and self._is_enough(operators) and self._may_run(query, parts)):
             return False
-        # Neighbours in number come together, so they load different partitions.
+        # Executors with consecutive numbers start together, and load different partitions.
         number = int(executor) if executor.isdecimal() else 0
         self._tasks.call(group, COMPUTES)
         for part in parts:
@@ -83,6 +83,6 @@ class WarmupRunner:
         return rows <= _ROWS and all(plans.is_harmless(part, self._jvm) for part in parts)
 
     def _is_enough(self, operators: Any) -> bool:
-        """Tell whether every operator has a partition for each executor."""
+        """Return whether every operator has a partition for each executor."""
         fewest = self._executors.registered()
         return all(int(operator.numShufflePartitions()) >= fewest for operator in operators)
