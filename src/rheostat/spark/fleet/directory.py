@@ -1,4 +1,4 @@
-"""The driver's directory of receivers: senders get addresses, receivers report to it."""
+"""The driver's directory of receivers: takes their reports, serves their addresses to senders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A receiver's last report: address, executor, rows and busy seconds, and when it came."""
+    """A receiver's last report: address, executor, rows, busy seconds and times in seconds."""
 
     address: str
     executor: str | None
@@ -37,48 +37,48 @@ class Directory:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port that the directory listens on."""
         return int(self._server.server_address[1])
 
     def start(self) -> None:
-        """Answer from now on, in a thread of its own."""
+        """Start to answer requests in a background thread."""
         serve = self._server.serve_forever
         threading.Thread(target=serve, args=(0.2,), name="receivers", daemon=True).start()
 
     def stop(self) -> None:
-        """Answer no more."""
+        """Stop answering requests."""
         self._server.shutdown()
         self._server.server_close()
 
     def expect(self, receiver: int) -> None:
-        """Take a receiver for one that is wanted."""
+        """Mark a receiver as wanted."""
         with self._lock:
             self._wanted.add(receiver)
 
     def dismiss(self, receiver: int) -> None:
-        """Let a receiver go: senders no longer find it, and its next beat tells it."""
+        """Dismiss a receiver: senders no longer get its address, and its next report ends it."""
         with self._lock:
             self._wanted.discard(receiver)
 
     def forget(self, receiver: int) -> None:
-        """Take a receiver for gone."""
+        """Remove a receiver that has ended."""
         with self._lock:
             self._wanted.discard(receiver)
             self._beats.pop(receiver, None)
 
     def beats(self) -> dict[int, Beat]:
-        """Return what each receiver has said last."""
+        """Return the last report of each receiver."""
         with self._lock:
             return dict(self._beats)
 
     def addresses(self) -> list[str]:
-        """Return where senders may send to."""
+        """Return the addresses that accept records."""
         with self._lock:
             wanted = sorted(self._wanted & self._beats.keys())
             return [self._beats[receiver].address for receiver in wanted]
 
     def hear(self, receiver: int, report: Mapping[str, Any]) -> bool:
-        """Take a receiver's word, and return whether it shall go on."""
+        """Take a receiver's report, and return whether it shall continue."""
         executor = report.get("executor")
         beat = Beat(
             str(report["address"]),
@@ -99,13 +99,13 @@ def _handler(directory: Directory) -> type[BaseHTTPRequestHandler]:
         timeout = 10.0
 
         def do_GET(self) -> None:
-            """Tell a sender who takes records."""
+            """Return the addresses of the receivers to a sender."""
             known = self.path == "/receivers"
             answer = {"receivers": directory.addresses()} if known else {"error": "GET /receivers"}
             self._answer(200 if known else 404, answer)
 
         def do_POST(self) -> None:
-            """Hear a receiver."""
+            """Take the report of a receiver."""
             try:
                 length = min(int(self.headers.get("Content-Length", 0)), _MOST_BYTES)
                 report = json.loads(self.rfile.read(length))
@@ -124,6 +124,6 @@ def _handler(directory: Directory) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     return Handler

@@ -1,4 +1,4 @@
-"""A fleet of receivers in a session: how many there are, and where, follows what senders push."""
+"""A fleet of receivers in a session, whose number and executors follow the pushed load."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from rheostat.spark.fleet.receiving import ReceiverTask, receive
 _log = logging.getLogger("rheostat")
 LOOK_S = 1.0
 RATE_S = 10.0
-"""The rate is that of the last ten seconds: a burst of one does not start a receiver."""
+"""The rate's window in seconds: a burst of one second does not start a receiver."""
 
 SILENT_S = 15.0
-"""A receiver that has not been heard for so long does not serve."""
+"""A receiver without a report for this many seconds is considered down."""
 
 UP_S = 60.0
-"""A receiver that has not been heard at all so long after its start is given up."""
+"""A receiver without any report this many seconds after its start is abandoned."""
 
 AGAIN_S = 3.0
-"""Between a receiver that failed and the next start."""
+"""The pause in seconds between a receiver's failure and the next start."""
 
 _SAMPLES = 240
 JOB = "rheostat receives"
-"""What Spark's UI calls the receivers' jobs."""
+"""The name of the receivers' jobs in Spark's UI."""
 
 
 class Executors(Protocol):
-    """The executors, as ``spark.internals`` has them."""
+    """The executors, as implemented in ``spark.internals``."""
 
     def hosts(self) -> dict[str, str]:
-        """Return the host of every executor that can be reached, oldest first."""
+        """Return the host of every reachable executor, oldest first."""
         ...
 
     def leaving(self, executors: Any) -> set[str]:
-        """Return those that have been asked to leave."""
+        """Return the executors that are being decommissioned."""
         ...
 
 
@@ -62,7 +62,7 @@ Runs = Callable[[str, str, Callable[[], None]], None]
 
 @dataclass(slots=True)
 class _Member:
-    """A receiver of the fleet, from its start on."""
+    """A receiver of the fleet since its start."""
 
     executor: str
     started_s: float
@@ -73,7 +73,7 @@ class _Member:
 @dataclass(frozen=True, slots=True)
 class FleetState:
     """A fleet at ``t_s`` (Unix seconds): receivers by executor, how many the load requires and the
-    executors hold, rows per second taken in, and a receiver's capacity (None: unknown).
+    executors can hold, rows per second received, and a receiver's capacity (None: unknown).
     """
 
     t_s: float
@@ -85,7 +85,7 @@ class FleetState:
 
     @property
     def receivers(self) -> int:
-        """How many serve."""
+        """The number of receivers in service."""
         return sum(self.by_executor.values())
 
 
@@ -125,21 +125,21 @@ class Fleet:
 
     @property
     def address(self) -> str:
-        """Where senders ask who takes records, as ``host:port``."""
+        """The address of the directory for senders, as ``host:port``."""
         return f"{self._task.directory[0]}:{self._directory.port}"
 
     @property
     def topic(self) -> str:
-        """Where the receivers write to."""
+        """The topic that the receivers write to."""
         return self._task.topic
 
     def addresses(self) -> list[str]:
-        """Return where records can be sent to now."""
+        """Return the addresses that accept records now."""
         return self._directory.addresses()
 
     @property
     def serves(self) -> bool:
-        """Whether it has been started and not been stopped."""
+        """Whether the fleet has been started and not been stopped."""
         return self._thread.is_alive() and not self._end.is_set()
 
     def watch(self, observer: Callable[[FleetState], None]) -> None:
@@ -154,7 +154,7 @@ class Fleet:
         return self
 
     def stop(self, within_s: float = 40.0) -> None:
-        """Let all receivers finish and leave; return at their end or after the time limit."""
+        """Let all receivers finish; return at their end or after the time limit in seconds."""
         self._end.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(10.0)
@@ -180,7 +180,7 @@ class Fleet:
                 self._faults.say(fault)
 
     def look(self, now: float) -> None:
-        """Do one step: see who serves, decide, carry out."""
+        """Compute one step: read the receivers' reports, decide, and carry out the orders."""
         hosts = self._executors.hosts()
         leaving = self._executors.leaving(hosts)
         self._hear(now)
@@ -260,7 +260,7 @@ class Fleet:
         threading.Thread(target=run, name=f"receiver-{number}", daemon=True).start()
 
     def _be(self, number: int, executor: str, host: str, task: ReceiverTask) -> None:
-        """Live as long as a receiver's job does."""
+        """Run a receiver's job until it ends."""
         try:
             self._runs(executor, host, partial(receive, task))
         except Exception as fault:

@@ -1,4 +1,4 @@
-"""Records by HTTP: ``POST /records``, a JSON object a line, answered after the broker."""
+"""Records over HTTP: ``POST /records`` with one JSON object per line, answered after the broker."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def http_server(intake: Intake, bind: str) -> ThreadingHTTPServer:
         timeout = IDLE_S
 
         def do_POST(self) -> None:
-            """Take the records of a body, all or none acknowledged."""
+            """Take the records of a body, which are acknowledged all together or not at all."""
             length = self.headers.get("Content-Length", "")
             if self.path != "/records":
                 self._answer(404, {"error": "records go to POST /records"}, closes=True)
@@ -57,7 +57,7 @@ def http_server(intake: Intake, bind: str) -> ThreadingHTTPServer:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Say nothing: an executor's log is not a list of requests."""
+            """Log nothing: an executor's log is not an access log."""
 
     server = ThreadingHTTPServer((bind, 0), Handler)
     server.daemon_threads = True

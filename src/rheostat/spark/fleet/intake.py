@@ -1,4 +1,4 @@
-"""Writes records to the broker before acknowledging them; runs on executors, no PySpark."""
+"""Writes records to the broker before acknowledging them; runs on executors without PySpark."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ PRODUCER_SETTINGS: Mapping[str, Any] = {
     "linger.ms": 5,
     "message.timeout.ms": 60_000,
 }
-"""Whatever the broker does, a record that the client library sends again is appended once. After a
-minute it is given up, and its sender told so."""
+"""The producer's settings: a record that the client library retries is appended once. After a
+minute the retries end, and the sender gets an error."""
 
 
 class NotTaken(Exception):
-    """The records were not all written; their sender has to send them again."""
+    """Not all records were written; their sender must send them again."""
 
 
 class Producer(Protocol):
-    """A Kafka producer, as confluent-kafka has it."""
+    """A Kafka producer with the interface of confluent-kafka."""
 
     def produce(self, topic: str, **record: Any) -> None:
         """Queue a record."""
         ...
 
     def flush(self, timeout: float) -> int:
-        """Wait for the broker; return how many records it has not."""
+        """Wait for the broker; return the number of unwritten records."""
         ...
 
     def poll(self, timeout: float) -> int:
@@ -49,7 +49,7 @@ class Meter:
     cpu_s: Callable[[], float] = field(default=time.process_time, repr=False)
 
     def busy_s(self) -> float:
-        """Return the seconds of its life in which it was at its limit."""
+        """Return the seconds for which the receiver was at its limit."""
         return max(self.paced_s, self.cpu_s())
 
 
@@ -62,7 +62,7 @@ class _Writing:
         self._done = threading.Event()
 
     def report(self, error: Any, _: Any) -> None:
-        """Take the broker's word for one record; in the thread that serves the producer."""
+        """Take the delivery report of one record; runs in the thread that serves the producer."""
         if error is not None:
             self._failed = str(error)
         self._left -= 1
@@ -70,7 +70,7 @@ class _Writing:
             self._done.set()
 
     def wait(self, within_s: float) -> None:
-        """Return when the broker has all of them; raises NotTaken otherwise."""
+        """Return once the broker has all records; raises NotTaken otherwise."""
         if not self._done.wait(within_s):
             raise NotTaken(f"the broker has not answered within {within_s:g} s")
         if self._failed:
@@ -99,7 +99,7 @@ class Intake:
         self._poller.start()
 
     def take(self, records: Sequence[PushedRecord]) -> None:
-        """Return once the broker has all records; raises NotTaken, some may be written then."""
+        """Return once the broker has all records; after NotTaken some of them may be written."""
         with self._gate:
             if self._closed:
                 raise NotTaken("this receiver is leaving")
@@ -113,7 +113,7 @@ class Intake:
                 self._gate.notify_all()
 
     def close(self, within_s: float = 30.0) -> bool:
-        """Take nothing more, and tell whether all that was begun has ended within the time."""
+        """Accept no more records, and return whether all requests in progress ended in time."""
         with self._gate:
             self._closed = True
             ended = self._gate.wait_for(lambda: self._inside == 0, within_s)

@@ -1,4 +1,4 @@
-"""What a fleet has written, read by Structured Streaming: each record once."""
+"""Reads the topic of a fleet with Structured Streaming, each record once."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ HORIZON = "10 minutes"
 
 
 def read_once(spark: Any, kafka: Mapping[str, Any], topic: str, horizon: str = HORIZON) -> Any:
-    """Return a streaming DataFrame ``id``, ``value``, ``taken_at`` of a topic of a fleet, each id
+    """Return a streaming DataFrame ``id``, ``value``, ``taken_at`` of a fleet's topic, each id
     once.
 
-    A record that its sender has sent again is dropped where it comes within ``horizon`` of the
-    first one. The horizon is a watermark: what is read later than that behind the newest record is
-    dropped, too, so it must be longer than a partition can fall behind another. Raises BadInput
-    where this Spark is older than 3.5, or the session is none.
+    A repeated record is dropped if it arrives within ``horizon`` of the first one. The horizon is a
+    watermark: records that are read later than that behind the newest one are dropped as well, so
+    it must exceed the lag of one partition behind another. Raises BadInput if this Spark is older
+    than 3.5, or if ``spark`` is not a session.
     """
     rows = _reader(spark, kafka, topic).selectExpr(
         "CAST(key AS STRING) AS id", "CAST(value AS STRING) AS value", "timestamp AS taken_at"
@@ -38,5 +38,5 @@ def _reader(spark: Any, kafka: Mapping[str, Any], topic: str) -> Any:
 
 
 def _prefixed(kafka: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a client's settings as Spark's Kafka source takes them."""
+    """Return a client's settings with the prefix that Spark's Kafka source requires."""
     return {f"kafka.{name}": value for name, value in kafka.items()}

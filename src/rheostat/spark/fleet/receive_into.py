@@ -1,4 +1,4 @@
-"""The way into a fleet: ``rheostat.receive`` checks what a user wants, then starts it."""
+"""The entry point of a fleet: ``rheostat.receive`` checks the arguments, then starts it."""
 
 from __future__ import annotations
 
@@ -38,15 +38,16 @@ def receive(
     rows_per_s: float = 0.0,
     bind: str = LOOPBACK,
 ) -> Fleet:
-    """Start receivers in a session that take what senders push and write it into a Kafka topic.
+    """Start receivers in a session that write pushed records into a Kafka topic.
 
-    ``protocol`` is ``http`` or ``socket``; ``limits`` the fewest and the most receivers, each of
-    which takes a core; ``rows_per_s`` the most that one takes in, 0 for no limit. They listen on
-    loopback unless ``bind`` names another address, such as ``0.0.0.0``: senders then reach them by
-    the names that Spark has of its driver and executors. A record is acknowledged once the broker
-    has it; ``read_once`` reads each id once. Executors need Rheostat with the extra ``kafka``.
+    ``protocol`` is ``http`` or ``socket``; ``limits`` are the minimum and maximum number of
+    receivers, each of which occupies a core; ``rows_per_s`` limits the rate of one receiver, 0
+    means no limit. They listen on loopback unless ``bind`` names another address, such as
+    ``0.0.0.0``: senders then use the host names of Spark's driver and executors. A record is
+    acknowledged once the broker has it; ``read_once`` reads each id once. Executors need Rheostat
+    with the extra ``kafka``.
 
-    Raises BadInput for what cannot be used, before anything is started.
+    Raises BadInput for invalid arguments, before anything is started.
     """
     check(spark, protocol, rows_per_s, topic)
     wanted = limits if isinstance(limits, FleetLimits) else _limits(limits)
@@ -83,7 +84,7 @@ def receive(
 
 
 def check(spark: Any, protocol: str, rows_per_s: float, topic: str) -> None:
-    """Raise BadInput for what no fleet can be started with."""
+    """Raise BadInput for arguments that cannot start a fleet."""
     if "streams" not in dir(spark) or isinstance(spark, type):
         raise BadInput(f"a SparkSession is needed, but it is {spark!r:.80}")
     if is_connect(spark):

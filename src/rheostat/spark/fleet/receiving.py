@@ -1,6 +1,6 @@
-"""A receiver: a task on an executor that serves senders until the driver lets it go.
+"""A receiver: a task on an executor that serves senders until the driver dismisses it.
 
-Imported on executors, which need Rheostat with the extra ``kafka``.
+This module is imported on executors, which need Rheostat with the extra ``kafka``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rheostat.spark.fleet.socket_source import socket_server
 
 BEAT_S = 0.5
 LOST_S = 20.0
-"""Without an answer of the driver for so long a receiver ends: nobody could find it."""
+"""Without an answer from the driver for this many seconds a receiver ends: it is unreachable."""
 
 SOURCES: Mapping[str, Callable[[Intake, str], Any]] = {"http": http_server, "socket": socket_server}
 
@@ -51,7 +51,7 @@ def receive(task: ReceiverTask) -> None:
 
 
 def serve(task: ReceiverTask, producer: Any, beat: Callable[..., bool] | None = None) -> None:
-    """Do what ``receive`` says, with a producer that is there."""
+    """Serve senders as ``receive`` does, with an existing producer."""
     intake = Intake(producer, task.topic, task.rows_per_s)
     server = SOURCES[task.protocol](intake, task.bind)
     threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
@@ -76,7 +76,7 @@ def _stay(
                 return
             answered_s = time.monotonic()
         except (OSError, ValueError, http.client.HTTPException):
-            pass  # the driver is busy or has gone
+            pass  # the driver is busy or has ended
         time.sleep(BEAT_S)
 
 

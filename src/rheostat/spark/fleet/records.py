@@ -1,4 +1,4 @@
-"""What a sender pushes: records with ids, which tell retries from new records."""
+"""Pushed records, whose ids distinguish retries from new records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHAPE = '{"id": "...", "value": "..."}'
 
 @dataclass(frozen=True, slots=True)
 class PushedRecord:
-    """A record; ``id`` is unique among all senders, and the same when it is sent again."""
+    """A record; ``id`` is unique among all senders, and the same for every retry."""
 
     id: str
     value: str
@@ -37,7 +37,7 @@ def from_json_lines(body: bytes) -> list[PushedRecord]:
 
 
 def from_tab_lines(lines: Iterable[bytes]) -> list[PushedRecord]:
-    """Return the records of lines ``id TAB value``; raises BadInput for a line that is none."""
+    """Return the records of lines ``id TAB value``; raises BadInput for an invalid line."""
     records = []
     for number, line in enumerate(lines, 1):
         name, tab, value = _text(line).rstrip("\r\n").partition("\t")

@@ -1,4 +1,4 @@
-"""Records by socket: lines ``id TAB value``, each answered with its id after the broker."""
+"""Records over a socket: lines ``id TAB value``, each answered with its id after the broker."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MOST_LINE_BYTES = 1024 * 1024 + MOST_ID_BYTES
 def socket_server(intake: Intake, bind: str) -> socketserver.ThreadingTCPServer:
     """Return a server on a free port of the address ``bind``, not yet serving.
 
-    An unreadable line is answered with ``! `` and the right format; the connection then ends, as it
-    does without an answer where records were not taken.
+    An unreadable line is answered with ``! `` and the expected format before the connection is
+    closed; if records were not taken, it is closed without an answer.
     """
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
-            """Serve one sender until it goes, or this receiver does."""
+            """Serve one sender until it disconnects or the receiver ends."""
             left = b""
             with contextlib.suppress(OSError, NotTaken):
                 while got := self.request.recv(_READ_BYTES):
