@@ -1,1 +1,1 @@
-"""Executors that arrive warm, and state that is loaded before the batch that needs it."""
+"""Warms new executors, and loads state before the batch that needs it."""

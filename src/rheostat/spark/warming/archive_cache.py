@@ -12,11 +12,11 @@ from rheostat.machine.jdk import Jdk
 from rheostat.machine.scratch_folder import cache_folder as user_cache
 
 KEPT = 6
-"""Applications whose archives stay in the cache, the latest ones; each takes 80 to 120 MB."""
+"""The number of recently used applications whose archives (80 to 120 MB each) are kept."""
 
 
 def of_script(script: Path) -> str:
-    """Name an application by its script: another content loads other classes."""
+    """Return the name of an application from its script: other content loads other classes."""
     try:
         content = script.read_bytes()
     except OSError as fault:
@@ -27,9 +27,9 @@ def of_script(script: Path) -> str:
 def archive_key(
     application: str, spark: Path, jars: Sequence[Path], flags: Sequence[str], jdk: Jdk
 ) -> str:
-    """Return a key of all that an archive depends on."""
+    """Return a key of everything that an archive depends on."""
     files = [jdk.home / "lib" / "modules", *sorted(spark.glob("*.jar")), *jars]
-    # Sizes and times stand for the contents: Spark's JARs are hundreds of megabytes.
+    # Sizes and times represent the contents: Spark's JARs are hundreds of megabytes.
     stamps = [
         f"{file} {file.stat().st_size} {file.stat().st_mtime_ns}" for file in files if file.exists()
     ]
@@ -44,7 +44,7 @@ def cache_folder() -> Path:
 
 
 def forget_oldest(cache: Path, wanted: Path) -> None:
-    """Remove what was used longest ago, of the folders whose names ``archive_key`` makes."""
+    """Remove the least recently used folders among those named by ``archive_key``."""
     others = [path for path in cache.glob("[0-9a-f]" * 20) if path.is_dir() and path != wanted]
     for path in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT - 1 :]:
         shutil.rmtree(path, ignore_errors=True)

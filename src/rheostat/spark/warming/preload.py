@@ -1,4 +1,4 @@
-"""Loads state at its new place in the pause before the batch that needs it."""
+"""Loads state at its new location in the pause before the batch that needs it."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from rheostat.state.assignment import Unit
 
 _log = logging.getLogger("rheostat")
 GROUP = "rheostat-preload"
-"""The job group of the tasks that load."""
+"""The job group of the loading tasks."""
 
 FIRST_S = 0.5
-"""What a partition is taken to need before one has been loaded."""
+"""The assumed load time of a partition in seconds before the first measurement."""
 
 SPARE_S = 0.2
-"""What is left of a pause for all that a job needs beside its tasks."""
+"""The seconds of a pause that are reserved for a job's overhead besides its tasks."""
 BOUNDARY_S = 0.2
-"""After its last progress a query takes some milliseconds until it says that it pauses."""
+"""After its last progress a query takes some milliseconds to report that it pauses."""
 
 _REMEMBERED = 9
 _TRIES = 3
-"""After so many failures in a row nothing more is tried: this Spark or this query cannot do it."""
+"""The number of consecutive failures after which loading ends: it is not supported here."""
 
 
 class Pauses(Protocol):
-    """Knows the pauses of queries."""
+    """Returns the pauses of queries."""
 
     def pause_left_s(self, query: Any, now: float) -> float:
-        """Return for how many seconds from ``now`` (Unix) a query runs no batch; 0 during one."""
+        """Return the seconds from ``now`` (Unix) until a query's next batch; 0 during a batch."""
         ...
 
 
 class Tasks(Protocol):
-    """Sends tasks to executors."""
+    """Runs tasks on executors."""
 
     def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
-        """Open assigned state partitions and wait for the end; False where impossible."""
+        """Open assigned state partitions and wait for the end; False if impossible."""
         ...
 
 
 class Preload:
-    """Loads what moves at a boundary as far as the pause allows; ``active`` returns the queries.
+    """Loads the moves of a boundary as far as the pause allows; ``active`` returns the queries.
 
     Load times are measured; the batch loads the rest, and everything after three failures.
     """
@@ -62,13 +62,12 @@ class Preload:
         self._tasks, self._active, self._pauses, self._clock = tasks, active, pauses, clock
         self._busy = threading.Lock()
         self._took_s: dict[str, deque[float]] = {}
-        """What a partition took, by run."""
+        """The load times of a partition in seconds, by run."""
         self._failures = 0
 
     def begin(self, sent: Mapping[Unit, str]) -> None:
         """Start to load assigned units in a background thread, unless one is running."""
-        # A plain lock, not a reentrant one: the thread that ends the load is another than the one
-        # here.
+        # Not a reentrant lock, because another thread releases it at the end of the load.
         if sent and self._failures < _TRIES and self._busy.acquire(blocking=False):
             threading.Thread(
                 target=self._load, args=(dict(sent),), name="rheostat-preload", daemon=True
@@ -87,7 +86,7 @@ class Preload:
 
     def _load(self, sent: Mapping[Unit, str]) -> None:
         try:
-            # The queries are asked for anew: a run may have ended since its units were sent.
+            # Read again, because a run may have ended since its units were sent.
             running = {str(query.runId): query for query in self._active()}
             self._took_s = {
                 run_id: took_s for run_id, took_s in self._took_s.items() if run_id in running
@@ -98,7 +97,7 @@ class Preload:
                     {unit[1]: executor for unit, executor in sent.items() if unit[0] == run_id},
                 )
             self._failures = 0
-        except Exception as fault:  # whatever Spark says: the batch loads it then
+        except Exception as fault:  # the batch loads the state then
             self._failures += 1
             _log.debug("rheostat: state was not loaded before its batch: %s", fault)
             if self._failures == _TRIES:
@@ -118,8 +117,8 @@ class Preload:
         )
         began_s = self._clock()
         if chosen and self._tasks.preload(query, chosen, GROUP):
-            # Executors load side by side and each its own in turn: the fullest one took the whole
-            # time.
+            # Executors load in parallel and each loads its own units in turn, so the fullest one
+            # determined the total time.
             most = max(Counter(sent[partition] for partition in chosen).values())
             took_s = self._took_s.setdefault(str(query.runId), deque([FIRST_S], maxlen=_REMEMBERED))
             took_s.append((self._clock() - began_s) / most)
@@ -135,7 +134,7 @@ class Preload:
 
 def fitting(sent: Mapping[int, str], room_s: float, load_s: float) -> tuple[int, ...]:
     """Return the first partitions of each executor that load one by one within ``room_s``."""
-    # The pause may be over already; a negative room fits nothing.
+    # The pause may be over already; nothing fits into a negative room.
     most = int(max(0.0, room_s) / load_s)
     chosen, given = [], Counter[str]()
     for partition, executor in sorted(sent.items()):

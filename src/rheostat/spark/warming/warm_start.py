@@ -1,8 +1,8 @@
-"""Warm executors: a class archive of this application, and an agent that loads classes early.
+"""Starts executors warm: a class archive of the application, and an agent that loads classes early.
 
-The first executors record; a leaving one writes the archive and class list into the cache; later
-executors map the archive, and ``WarmStart.java`` loads the list before Spark's main method. Each
-start reads a file of JVM options (``java @file``), which changes as the application runs.
+The first executors record; a leaving one writes the archive and the class list into the cache;
+later executors map the archive, and ``WarmStart.java`` loads the list before Spark's main method.
+Each start reads a file of JVM options (``java @file``), which changes as the application runs.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from rheostat.spark.warming.archive_cache import archive_key, cache_folder, forg
 
 RECORD = ("-XX:+RecordDynamicDumpInfo",)
 DUMP_DEADLINE_S = 60.0
-# An archive that does not fit is passed over, and not one line of it in the log.
+# The JVM ignores an archive that does not fit, without a line in the log.
 _SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xlog:class+path=off")
-# Mapped where it was made for, its pages are shared by all JVMs and need no relocation.
+# Mapped at its original address, its pages are shared by all JVMs and need no relocation.
 _AT_ITS_ADDRESS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
 _LINE = re.compile(r"^[|\- ]*(?P<name>[\w.$]+)/(?P<loader>null|0x[0-9a-f]+)$")
 _MADE_UP = re.compile(
@@ -40,15 +40,15 @@ def use(archive: Path) -> tuple[str, ...]:
 
 
 def dump(pid: int, archive: Path, jdk: Jdk) -> None:
-    """Make a JVM write its archive atomically; it is blocked for seconds meanwhile.
+    """Make a JVM write its archive atomically, which blocks the JVM for seconds.
 
-    Raises ``RheostatError`` if the JVM does not record, has gone, or does not answer.
+    Raises ``RheostatError`` if the JVM does not record, has ended, or does not answer.
     """
     partial = archive.with_suffix(f".{os.getpid()}.partial")
     archive.parent.mkdir(parents=True, exist_ok=True)
     try:
         output = _jcmd(jdk, pid, "VM.cds", "dynamic_dump", str(partial))
-        # jcmd exits with 0 even if the JVM has refused: only the file shows it.
+        # jcmd exits with 0 even if the JVM has refused: only the file proves success.
         if not partial.exists():
             raise RheostatError(f"jcmd wrote no archive: {' '.join(output.split())[-200:]}")
         partial.replace(archive)
@@ -59,17 +59,17 @@ def dump(pid: int, archive: Path, jdk: Jdk) -> None:
 def loaded_classes(pid: int, jdk: Jdk, near: str) -> list[str]:
     """Return the classes that a JVM loaded from its libraries and the class path of ``near``.
 
-    Generated classes are left out. Raises ``RheostatError`` as ``dump`` does.
+    Generated classes are omitted. Raises ``RheostatError`` as ``dump`` does.
     """
     return named(_jcmd(jdk, pid, "VM.class_hierarchy"), near)
 
 
 def named(hierarchy: str, near: str) -> list[str]:
-    """Return the classes of ``jcmd PID VM.class_hierarchy``, as ``loaded_classes`` says."""
+    """Return the classes in ``jcmd PID VM.class_hierarchy``'s output, as ``loaded_classes``."""
     classes = [
         match.group("name", "loader") for match in map(_LINE.match, hierarchy.splitlines()) if match
     ]
-    # Loaders are printed by address, so a class that it has loaded identifies the wanted one.
+    # Loaders are printed by address, so a class that it has loaded identifies the right one.
     loaders = {loader for name, loader in classes if name == near} | {"null"}
     if len(loaders) == 1:
         raise RheostatError(f"the JVM has not loaded {near}")
@@ -103,7 +103,7 @@ LIBRARIES = {
     "codegen": "org.codehaus.janino.ClassBodyEvaluator",
     "json": "org.apache.spark.sql.execution.streaming.state.RocksDBCheckpointMetadata",
 }
-"""What ``Exercise.java`` can use, and the class that tells whether an application uses it."""
+"""The parts of ``Exercise.java``, each with the class that shows that an application uses it."""
 
 _FLAGS = "spark.executor.extraJavaOptions"
 _BACKEND = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
@@ -131,17 +131,17 @@ class WarmStart:
 
     @property
     def trained(self) -> bool:
-        """Whether executors that start now arrive warm."""
+        """Whether executors that start now are warm."""
         return self.archive.exists() and self.classes.exists()
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """The JVM option of executors; what it stands for is decided when one starts."""
+        """The JVM option of executors, whose file is evaluated when one starts."""
         return (f"@{self.options}",)
 
     @property
     def settings(self) -> dict[str, str]:
-        """The setting by which a session finds this again (``of_session``)."""
+        """The setting by which a session finds this object again (``of_session``)."""
         return {SETTING: str(self.options)}
 
     def refresh(self) -> None:
@@ -151,14 +151,14 @@ class WarmStart:
         text = "".join(f"{_quoted(flag)}\n" for flag in self._wanted(self._kept) if works)
         partial = self.options.with_suffix(".partial")
         partial.write_text(text, encoding="utf-8")
-        # An executor may start at this moment: it must read the old options or the new ones, whole.
+        # An executor may start at this moment and must read one version of the options completely.
         partial.replace(self.options)
 
     def _wanted(self, folder: Path) -> tuple[str, ...]:
         return (*use(self.archive), f"-javaagent:{self.agent}={folder}") if self.trained else RECORD
 
     def save(self) -> None:
-        """Write what ``of_session`` needs beside the file of options."""
+        """Write the data that ``of_session`` needs next to the file of options."""
         parts = {
             "kept": str(self._kept),
             "agent": str(self.agent),
@@ -168,11 +168,11 @@ class WarmStart:
         self.options.with_suffix(".json").write_text(json.dumps(parts), encoding="utf-8")
 
     def train(self, application: str, executor: str) -> bool:
-        """Let an idle, leaving executor write archive and list; tell whether there are any now.
+        """Make a leaving, idle executor write archive and list; return whether they exist.
 
-        Raises nothing; on failure the next leaving executor is asked.
+        Raises nothing; after a failure the next leaving executor is used.
         """
-        # Several executors leave together, but one archive is enough.
+        # Several executors are removed together, but one archive is enough.
         if not self._busy.acquire(blocking=False):
             return False
         try:
@@ -186,7 +186,7 @@ class WarmStart:
             self._busy.release()
 
     def train_soon(self, application: str, executor: str) -> None:
-        """Do the same in a thread of its own."""
+        """Call ``train`` in a background thread."""
         if not self.trained:
             threading.Thread(
                 target=self.train,
@@ -202,8 +202,8 @@ class WarmStart:
         (self._kept / "libraries.txt").write_text(
             "".join(f"{name}\n" for name in libraries(classes)), encoding="utf-8"
         )
-        # The list comes last and whole, because ``trained`` takes it for the sign that all is
-        # there.
+        # The list is written last and atomically, because ``trained`` takes it for the sign of
+        # completion.
         partial = self.classes.with_suffix(".partial")
         partial.write_text("".join(f"{name}\n" for name in classes), encoding="utf-8")
         partial.replace(self.classes)
@@ -219,16 +219,16 @@ def prepare(
     flags: Sequence[str] = (),
     jdk: Jdk | None = None,
 ) -> WarmStart:
-    """Return how an application's executors start, with its file of options written.
+    """Return how an application's executors start, after writing its file of options.
 
-    ``application`` names what they load, ``spark`` Spark's JARs, ``options`` the file, ``jars`` and
-    ``flags`` the rest of their command line. Raises ``RheostatError`` where executors cannot start
-    warm.
+    ``application`` identifies the loaded classes, ``spark`` is the folder of Spark's JARs,
+    ``options`` the file to write; ``jars`` and ``flags`` are the rest of the executors' command
+    line. Raises ``RheostatError`` if executors cannot start warm.
     """
     jdk = jdk or find_jdk()
     if not jdk.has_jcmd:
         raise RheostatError(f"{jdk.home} is a JRE; a JDK lets executors arrive warm")
-    # Java adds these to the command line of every JVM, executors included.
+    # Java adds these options to the command line of every JVM, including executors.
     words = (*flags, *os.environ.get("JAVA_TOOL_OPTIONS", "").split())
     foreign = next((word for word in words if any(name in word for name in _FOREIGN)), None)
     if foreign:
@@ -243,7 +243,7 @@ def prepare(
     kept = cache / archive_key(f"{application} {agent.name}", spark, jars, flags, jdk)
     forget_oldest(cache, kept)
     kept.mkdir(parents=True, exist_ok=True)
-    # The cache forgets by this time what was used longest ago.
+    # The cache removes the folder with the oldest modification time.
     os.utime(kept)
     warm = WarmStart(kept, options, jdk, agent)
     options.parent.mkdir(parents=True, exist_ok=True)
@@ -272,7 +272,7 @@ def _saved(options: Path) -> WarmStart | None:
         return WarmStart(
             Path(parts["kept"]),
             options,
-            # Only a JDK with its tools was ever saved (``prepare``).
+            # Only JDKs with their tools are saved (``prepare``).
             Jdk(Path(parts["java"]), parts["version"], True),
             Path(parts["agent"]),
         )
@@ -281,7 +281,7 @@ def _saved(options: Path) -> WarmStart | None:
 
 
 def _process_id(application: str, executor: str) -> int:
-    """Return the process of an executor on this computer."""
+    """Return the process id of an executor on this computer."""
     try:
         import psutil
     except ImportError:
@@ -302,7 +302,7 @@ def _follows(line: Sequence[str], option: str, value: str) -> bool:
 
 
 def _starts(jdk: Jdk, flags: Sequence[str]) -> bool:
-    """Tell whether a JVM starts with the options."""
+    """Return whether a JVM starts with the options."""
     try:
         line = [str(jdk.java), *flags, "-version"]
         return (
@@ -316,6 +316,6 @@ def _starts(jdk: Jdk, flags: Sequence[str]) -> bool:
 
 
 def _quoted(flag: str) -> str:
-    """Quote an option as Java's argument files want it."""
+    """Return an option quoted for Java's argument files."""
     escaped = flag.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

@@ -1,8 +1,8 @@
 """Warms executors between registration and first state, so that no batch waits for a cold JVM.
 
-It starts a Python worker where needed, and reruns tasks of each query's last batch in the pauses:
-first source tasks, then one that reads state. The Kafka source avoids the executor meanwhile. Where
-pauses are too short, its slots are held through a few batches.
+The warm-up starts a Python worker if needed, and reruns tasks of each query's last batch in the
+pauses: first source tasks, then one that reads state. The Kafka source avoids the executor in the
+meantime. If pauses are too short, its slots are held during a few batches.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from rheostat.signals.rhythm import Rhythm
 _log = logging.getLogger("rheostat")
 WAYS = ("auto", "off")
 DEADLINE_S = 20.0
-"""An executor that takes longer gets its state as it is."""
+"""An executor that is not warm after this many seconds gets its state nevertheless."""
 
 ROOM_S = 1.0
-"""A pause that lasts so long has room for a warm-up of the state; one that goes on beside a batch
-costs more than a cold task."""
+"""The minimum pause in seconds for a warm-up of the state; one that overlaps a batch costs more
+than a cold task."""
 
 FIRST_READING_S = 1.5
-"""What a warm-up of what reads the source is taken to need before one has been done; then it is
-measured: 1 to 3 s have been seen."""
+"""The assumed duration in seconds of the first warm-up of the source tasks; later ones use measured
+times, 1 to 3 s so far."""
 
 _REMEMBERED = 3
 HOLDS = 3
-"""An executor for which so many pauses were too short gets its first source task from a batch."""
+"""An executor with this many pauses that were too short gets its first source task from a batch."""
 PAUSE_WITHIN_S = 10.0
-"""A query that has no such pause in time rehearses nothing."""
+"""A query without a sufficient pause within this many seconds is skipped."""
 
 POLL_S = 0.025
 GROUP = "rheostat-warm-up"
-"""The job group of the tasks that warm."""
+"""The job group of the warm-up tasks."""
 
 
 class Tasks(Protocol):
-    """Sends tasks to executors, and counts them."""
+    """Runs tasks on executors, and counts them."""
 
     def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
         """Run a function on an executor and wait for its end."""
@@ -53,40 +53,40 @@ class Tasks(Protocol):
         ...
 
     def tasks_done(self, executor: str) -> int:
-        """Return how many tasks an executor has ended."""
+        """Return the number of tasks that an executor has completed."""
         ...
 
 
 class WarmupRunner(Protocol):
-    """Knows what tasks of a query need, and runs those of its last batch again."""
+    """Determines what tasks of a query need, and reruns those of its last batch."""
 
     def uses_python(self, query: Any) -> bool:
-        """Tell whether tasks of a query need Python workers."""
+        """Return whether tasks of a query need Python workers."""
         ...
 
     def read_again(self, query: Any, executor: str, host: str, group: str) -> bool:
-        """Run what reads the source again on an executor; False where that must not be."""
+        """Rerun the source tasks on an executor; False if that is not allowed."""
         ...
 
     def compute_again(self, query: Any, executor: str, host: str, group: str) -> bool:
-        """Load a state partition and compute without writing; False where not allowed."""
+        """Load a state partition and compute without writing; False if that is not allowed."""
         ...
 
 
 class Rhythms(Protocol):
-    """Knows when queries run batches and when they pause."""
+    """Returns when queries run batches and when they pause."""
 
     def of(self, query: Any) -> Rhythm:
         """Return the rhythm of a query."""
         ...
 
     def pause_left_s(self, query: Any, now: float) -> float:
-        """Return for how many seconds from ``now`` (Unix) a query runs no batch; 0 during one."""
+        """Return the seconds from ``now`` (Unix) until a query's next batch; 0 during a batch."""
         ...
 
 
 class Warmup:
-    """Warms executors, a thread each; ``way`` is ``auto`` or ``off``, ``active`` returns the
+    """Warms executors, in one thread each; ``way`` is ``auto`` or ``off``, ``active`` returns the
     queries.
 
     ``loads``: the warm-up may load first state. An executor is warm when its tasks have ended, or
@@ -113,7 +113,7 @@ class Warmup:
         self._known: set[str] = set()
         self._reading_s: deque[float] = deque(maxlen=_REMEMBERED)
         self._unreadable: set[str] = set()
-        """Runs of which nothing could be read again when that was tried last."""
+        """The runs whose last rerun of source tasks was not possible."""
         self._began_s: dict[str, float] = {}
         self._done: set[str] = set()
         self._closed, self._holds = False, True
@@ -121,8 +121,8 @@ class Warmup:
     @property
     def available(self) -> bool:
         """Whether executors are warmed before they get state: a query has run a batch."""
-        # The rescale controller asks at every look, so the JVM is asked only until there is such a
-        # query.
+        # The rescale controller reads this at every poll, so the JVM is called only until a query
+        # has run a batch.
         return not self._closed and self._way == "auto" and bool(self._known or self._begun())
 
     def begin(self, executor: str, host: str) -> None:
@@ -137,7 +137,7 @@ class Warmup:
             ).start()
 
     def ready(self) -> frozenset[str]:
-        """Return the executors that have been warmed, or have had their time."""
+        """Return the executors that have been warmed, or whose time limit has passed."""
         late = {
             executor
             for executor, began_s in self._began_s.items()
@@ -146,7 +146,7 @@ class Warmup:
         return frozenset(self._done | late)
 
     def close(self) -> None:
-        """Warm no more executors; a task that runs is left to its end."""
+        """Warm no more executors; a running task continues to its end."""
         self._closed = True
 
     def _begun(self) -> list[Any]:
@@ -155,8 +155,8 @@ class Warmup:
         self._known |= {
             str(query.runId)
             for query in queries
-            # lastProgress fetches the whole event from the JVM, so it is asked for only until there
-            # is one.
+            # lastProgress fetches the complete event from the JVM, so it is read only until one
+            # exists.
             if str(query.runId) not in self._known and query.lastProgress is not None
         }
         return [query for query in queries if str(query.runId) in self._known]
@@ -164,32 +164,31 @@ class Warmup:
     def _warm(self, executor: str, host: str) -> None:
         try:
             queries = self._begun()
-            # The counter of done tasks counts ours, too; they must not be taken for those of a
-            # source.
+            # The counter includes our own tasks, which must not be taken for source tasks.
             ours = int(any(map(self._runner.uses_python, queries)))
             if ours:
                 self._tasks.run_python_on(executor, host, imports(), GROUP)
             for query in queries:
                 self._rehearse(query, executor, host, ours)
                 ours = self._tasks.tasks_done(executor)
-        except Exception as fault:  # whatever Spark says: the executor gets its state as it is
+        except Exception as fault:  # the executor then gets its state while it is cold
             _log.debug("rheostat: executor %s was not warmed: %s", executor, fault)
         finally:
-            # Whatever happened, nobody is to wait for this executor any longer.
+            # After a failure, too, the protocol must not wait for this executor any longer.
             self._done.add(executor)
 
     def _rehearse(self, query: Any, executor: str, host: str, ours: int) -> None:
-        """Rehearse in the query's next long pauses; queries without any are skipped.
+        """Rerun tasks in the query's next long pauses; queries without any are skipped.
 
-        An executor that has run tasks other than ``ours`` needs no reading.
+        An executor that has run tasks other than ``ours`` needs no source tasks.
         """
 
         def has_read() -> bool:
             return self._tasks.tasks_done(executor) > ours
 
         for _ in range(HOLDS):
-            # Each turn holds the executor through one batch, then looks whether the next pause is
-            # longer.
+            # Each iteration holds the executor through one batch, then checks whether the next
+            # pause is longer.
             held = 0 if has_read() else self._hold(query, executor, host)
             ours += held
             if not (held and self._await_pause(query, lambda left_s: left_s > 0)):
@@ -199,21 +198,20 @@ class Warmup:
         ):
             return
         read = has_read() or self._read(query, executor, host)
-        # State last, in a pause of its own: computing needs the classes that reading has just
-        # loaded.
+        # State last, in a separate pause: computing needs the classes that reading has just loaded.
         if read and self._loads and self._await_pause(query, lambda left_s: left_s >= ROOM_S):
             self._runner.compute_again(query, executor, host, GROUP)
 
     @property
     def _reading_room_s(self) -> float:
-        """Return how long a pause must last to read the source."""
+        """Return the minimum pause in seconds for rerunning source tasks."""
         return max(ROOM_S, median(self._reading_s or [FIRST_READING_S]))
 
     def _hold(self, query: Any, executor: str, host: str) -> int:
         """Hold an executor through the next batch if no pause is long enough for the source."""
         if not self._holds or str(query.runId) in self._unreadable:
             return 0
-        # Unix time here, not the monotonic clock: rhythms are told by Spark's time stamps.
+        # Unix time instead of the monotonic clock: rhythms follow Spark's timestamps.
         left_s, rhythm = self._rhythms.pause_left_s(query, time.time()), self._rhythms.of(query)
         if not 0 < left_s < self._reading_room_s <= rhythm.longest_pause_s:
             return 0
@@ -235,7 +233,7 @@ class Warmup:
         return read
 
     def _await_pause(self, query: Any, is_enough: Callable[[float], bool]) -> bool:
-        """Wait for a pause that is long enough; False if none comes in time."""
+        """Wait for a pause that is long enough; False without one in time."""
         if self._rhythms.of(query).longest_pause_s < ROOM_S:
             return False
         until_s = self._clock() + PAUSE_WITHIN_S
