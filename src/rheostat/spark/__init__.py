@@ -1,1 +1,1 @@
-"""All that touches PySpark: what a session shows, and what changes its size."""
+"""All code that touches PySpark: observes a session, and changes its size."""

@@ -1,4 +1,4 @@
-"""The HTTP control API of a driver: what it serves, and what its writes change."""
+"""The HTTP control API of a driver, and the effect of its write requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def serve_driver(
 ) -> str | None:
     """Serve the page and the control API until the autoscaler ends, and return their address.
 
-    Both are optional: where they cannot be served, one line is logged and None returned.
+    Both are optional: if they cannot be served, one line is logged and None returned.
     """
     if not settings.serve.serve:
         return None
@@ -80,7 +80,7 @@ def _served(spark: Any, handle: Handle, settings: Settings, registry: Registry) 
 
 
 def _link_spark_ui(spark: Any, handle: Handle, url: str) -> None:
-    """Add a tab to Spark's UI that leads to the page; not in shadow mode, which changes nothing."""
+    """Add a tab to Spark's UI that links to the page; not in shadow mode, which changes nothing."""
     if not handle.capabilities.can_scale or not hasattr(spark, "streams"):
         return
     from rheostat.spark.internals.compiled_classes import CompiledClasses
@@ -92,21 +92,21 @@ def _link_spark_ui(spark: Any, handle: Handle, url: str) -> None:
 
 
 def own_status(journal: Path) -> dict[str, Any]:
-    """Return how this job stands, as ``rheostat status`` shows it."""
+    """Return the status of this job, as ``rheostat status`` shows it."""
     return status_json(job_status(journal, time.time(), lambda _: True))
 
 
 def made_of(settings: Settings, sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
-    """Return policy and guards of a sizing; what it does not say is as the driver was started with.
+    """Return the policy and the guards of a sizing; absent fields keep the driver's start settings.
 
-    Raises BadInput for a policy that cannot be made and a guard out of range.
+    Raises BadInput for an invalid policy and for a guard out of range.
     """
     directed = settings_with(settings, sizing)
     return directed.built_policy, directed.built_guards
 
 
 def settings_with(settings: Settings, sizing: Sizing) -> Settings:
-    """Return the settings with what a sizing names in place of their own."""
+    """Return the settings with the fields that a sizing names replaced."""
     return replace(
         settings,
         policy=sizing.policy or settings.policy,

@@ -1,5 +1,5 @@
-"""What a user must know of an autoscaler that begins: in at most five lines, seen also where nobody
-has configured Python's logging.
+"""The announcement of a starting autoscaler: at most four lines, visible also without a
+configuration of Python's logging.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rheostat.settings import Settings
 
 _log = logging.getLogger("rheostat")
 Line = tuple[int, str]
-"""The level at which a line is logged, and the line."""
+"""A line with its logging level."""
 
 
 def announcement(
@@ -27,9 +27,9 @@ def announcement(
     after_death: str = "",
     by_checkpoint: bool = True,
 ) -> list[Line]:
-    """Return the lines: policy and limits, journal with what remains of it ``after_death`` of the
-    driver and kill switches, that of a checkpoint only where it is looked for, what cannot be done,
-    and where the lag comes from, unless it is known anyway.
+    """Return the lines: policy and limits, journal with its retention ``after_death`` of the driver
+    and its kill switches (that of a checkpoint only if it is checked), limitations, and the source
+    of the lag unless that is obvious.
     """
     halt = ", or rheostat halt CHECKPOINT" if by_checkpoint else ""
     standby = settings.state.standby
@@ -53,8 +53,8 @@ def announcement(
 
 
 def beyond_ceiling(settings: Settings, registered: int) -> str | None:
-    """Return the line that warns of limits below what is there: the user's word, which lets
-    executors leave; None where the limits allow them all, or are not the user's.
+    """Return a warning that the user's limits are below the registered executors, some of which
+    will be removed; None otherwise, or if the limits are the default.
     """
     most = settings.limits.max_executors
     if not settings.limits_given or registered <= most:
@@ -82,8 +82,8 @@ def _of_lag(settings: Settings) -> Line | None:
 
 
 def log_lines(lines: Sequence[Line]) -> None:
-    """Log the lines; where nobody has configured logging, Python would hide most of them: then they
-    are written to standard error.
+    """Log the lines; without a logging configuration Python would hide most of them, so they are
+    written to standard error.
     """
     configured = _log.hasHandlers() or _log.level != logging.NOTSET
     for level, line in lines:
@@ -94,14 +94,14 @@ def log_lines(lines: Sequence[Line]) -> None:
 
 
 class BrokerLog:
-    """Remembers since when the brokers have been away; ``servers`` is their address."""
+    """Logs outages of the brokers; ``servers`` is their address."""
 
     def __init__(self, servers: str) -> None:
         self._servers = servers
         self._away_s: float | None = None
 
     def changed(self, up: bool, now: float) -> None:
-        """Log that the brokers answer or not; brokers that answer from the start are no news."""
+        """Log a change of the brokers' availability; an answer at the start is not a change."""
         if not up:
             self._away_s = now
             log_lines([(logging.WARNING, _AWAY.format(servers=self._servers))])

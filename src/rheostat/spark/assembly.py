@@ -75,21 +75,21 @@ if TYPE_CHECKING:
     from rheostat.kafka.offsets import Offsets
 
 STATE_WAIT_S = 3.0
-"""Spark's own wait for a preferred executor.
+"""Spark's default wait for a preferred executor, in seconds.
 
-With a shorter one state wanders by itself, and no place that it is given holds.
+With a shorter wait tasks move state by themselves, and no assignment lasts.
 """
 
 
 def watcher(spark: Any, settings: Settings) -> Handle:
-    """Return what observes an application by public interfaces only."""
+    """Return the handle that observes an application through public interfaces only."""
     cannot = ("shadow mode: nothing is changed", *unseen(spark))
     return _advised(_parts(spark, settings, None), cannot)
 
 
 def sizer(spark: Any, settings: Settings) -> Handle:
-    """Return what autoscales an application, as far as it allows; otherwise what observes it and
-    reports why.
+    """Return the handle that autoscales an application as far as possible, or one that only
+    observes it and reports why.
     """
     limitations = obstacles(spark)
     if is_connect(spark):
@@ -108,7 +108,7 @@ def sizer(spark: Any, settings: Settings) -> Handle:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What every autoscaler has: a sensor and a journal; ``internals`` is None in shadow mode."""
+    """The parts of every autoscaler: sensor and journal; no ``internals`` in shadow mode."""
 
     spark: Any
     settings: Settings
@@ -162,7 +162,7 @@ def _advised(parts: _Parts, cannot: tuple[str, ...]) -> Handle:
 
 
 def _restarted(parts: _Parts, internals: Internals, folder: Path) -> Handle:
-    """Return what decides in a supervised job: its size is that of its last start."""
+    """Return the handle of a supervised job, whose size is that of its last start."""
     channel = ControlChannel(folder)
     order = channel.order() or Order(run=0, executors=initial_executors(parts.spark) or 1)
     watch = JobWatch(SessionQueries(parts.spark, internals.queries), channel, order.run)
@@ -197,7 +197,7 @@ def _sized(parts: _Parts, internals: Internals, means: ScalingCapabilities) -> H
 
 
 def _platform(spark: Any, internals: Internals) -> Platform:
-    """Return what watches the cluster manager."""
+    """Return the observer of the cluster manager."""
     failures = spark.sparkContext.getConf().get(FAILURES, None)
     bears = tolerated_failures(failures, initial_executors(spark) or 1)
     reasons = ExecutorsEndpoint(internals.status).remove_reasons
@@ -242,7 +242,7 @@ def _reader(
     internals: Internals | None, query: Any, number: int, description: str
 ) -> BacklogReader | None:
     """Return the backlog reader of a source; in shadow mode neither its checkpoint nor remote files
-    are known.
+    are accessible.
     """
     checkpoint = internals.queries.checkpoint(query) if internals else None
     return reader_of(description, number, checkpoint, internals.files if internals else None)
@@ -256,8 +256,8 @@ def rescale_controller(
     platform: Platform,
     cluster: SharedCluster,
 ) -> RescaleController:
-    """Return the rescale controller of an application; where state is placed it moves it, and
-    tasks wait long enough for the state they need.
+    """Return the rescale controller of an application; if state is placed, it moves state and makes
+    tasks wait long enough for it.
     """
     verdict, slo_s = means.placement, settings.slo.latency_s
     own_s = locality_wait_s(spark)
@@ -306,8 +306,8 @@ def rescale_controller(
 
 
 def _training(spark: Any) -> Callable[[str], None]:
-    """Return what a leaving executor is used for: it writes the class archive that later ones start
-    from, if there is none yet.
+    """Return a function that makes a leaving executor write the class archive for later ones, if
+    there is none yet.
     """
     warm, application = of_session(spark), str(spark.sparkContext.applicationId)
     return (lambda executor: warm.train_soon(application, executor)) if warm else (lambda _: None)

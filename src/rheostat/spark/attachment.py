@@ -1,4 +1,4 @@
-"""At most one autoscaler per application of this process."""
+"""Ensures at most one autoscaler per application of this process."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _lock = threading.Lock()
 def take(
     application: str, begin: Callable[[], Handle], replaces: bool = False, gives_way: bool = False
 ) -> Handle:
-    """Return the handle that ``begin`` makes and starts, as the one that sizes ``application``; one
-    that cannot scale counts as none.
+    """Return the handle that ``begin`` makes and starts, registered as the autoscaler of
+    ``application`` if it can scale.
 
-    Another one that still runs is ended first where this one ``replaces`` it, or where it was
-    begun as one that ``gives_way`` (``rheostat run`` around a script that attaches by itself);
-    raises BadInput where neither is so, or where it does not end.
+    A running one is stopped first if the new one ``replaces`` it, or if it was registered with
+    ``gives_way`` (``rheostat run`` around a script that attaches by itself). Raises BadInput if
+    neither holds, or if it does not stop.
     """
     with _lock:
         other = _attachments.get(application)

@@ -1,4 +1,4 @@
-"""The way into a StreamingContext (``pyspark.streaming``, deprecated since Spark 3.4)."""
+"""Autoscales a StreamingContext (``pyspark.streaming``, deprecated since Spark 3.4)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from rheostat.spark.starting import LoopService
 
 __all__ = ["DEFAULT_POLICY", "check", "is_streaming_context", "sizer", "watcher"]
 DEFAULT_POLICY = "spark-batch-ratio"
-"""The policy of SPARK-12133, which was written for these contexts."""
+"""The policy of SPARK-12133, which was written for StreamingContexts."""
 
 _DEPRECATED = (
     "pyspark.streaming is deprecated since Spark 3.4: for new jobs take Structured Streaming"
@@ -49,13 +49,13 @@ _DEPRECATED = (
 
 
 def check(streaming: Any) -> None:
-    """Raise BadInput for a context that has been stopped: it cannot be started again."""
+    """Raise BadInput for a stopped context, which cannot be started again."""
     if has_ended(streaming) or _dstreams(streaming)[1].state() == "STOPPED":
         raise BadInput("this StreamingContext has been stopped; attach to one that runs")
 
 
 def watcher(streaming: Any, settings: Settings) -> Handle:
-    """Return what observes a StreamingContext by public interfaces, and advises."""
+    """Return the handle that observes a StreamingContext through public interfaces, and advises."""
     rest = _rest(streaming)
     batch_s, count = partial(read_interval, rest), ExecutorsEndpoint(rest).count
     sensor = DStreamsSensor(*_application(streaming, rest), batch_s, lambda: True, count)
@@ -66,7 +66,7 @@ def watcher(streaming: Any, settings: Settings) -> Handle:
 
 
 def sizer(streaming: Any, settings: Settings) -> Handle:
-    """Return what sizes a StreamingContext; raises BadInput where that is impossible."""
+    """Return the handle that autoscales a StreamingContext; raises BadInput if impossible."""
     refuse_two_managers(streaming)
     internals, dstreams = _dstreams(streaming)
     streams, cores = dstreams.receiver_streams(), slots_per_executor(streaming)
@@ -95,7 +95,7 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
 def _announcement(
     streaming: Any, settings: Settings, streams: tuple[str, ...], cores: int, moves: bool
 ) -> list[str]:
-    """Return what a user must know of these receivers, in one line each."""
+    """Return the notes for the user about these receivers, one line each."""
     lines = [_DEPRECATED]
     if streaming.sparkContext.uiWebUrl is None:
         lines.append("spark.ui.enabled is off: no batch is observable, and the size is kept")
@@ -121,7 +121,7 @@ def _batches_within(
     dstreams: DStreams,
     actuator: Actuator,
 ) -> Handle:
-    """Return the handle of what also asks Spark's inner parts."""
+    """Return the handle of an autoscaler that also uses Spark's internals."""
 
     def active() -> bool:
         return dstreams.state() == "ACTIVE"

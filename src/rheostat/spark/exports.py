@@ -1,5 +1,5 @@
-"""What a running autoscaler exports besides its journal: metrics, log lines and messages. Nothing
-of it is needed for scaling, and a failure is one log line.
+"""The exports of a running autoscaler besides its journal: metrics, log lines and messages. Scaling
+does not depend on them, and a failure is one log line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("rheostat")
 _decisions = logging.getLogger("rheostat.decisions")
-# For a handler of the user's: the same decisions are announced in words by the logger above it.
+# For handlers of the user: the parent logger already reports the same decisions as text.
 _decisions.propagate = False
 _decisions.addHandler(logging.NullHandler())
 WEBHOOK_VARIABLE = "RHEOSTAT_WEBHOOK"
@@ -35,7 +35,7 @@ Registry = Callable[[], "MetricsRegistry"]
 
 
 def registry_of(handle: Handle) -> Registry:
-    """Return what creates the metrics of a handle at its first call; needs prometheus-client."""
+    """Return a function that creates a handle's metrics once; it needs prometheus-client."""
 
     @cache
     def registry() -> MetricsRegistry:
@@ -49,7 +49,7 @@ def registry_of(handle: Handle) -> Registry:
 
 
 def start_exports(handle: Handle, options: ExportOptions, registry: Registry) -> None:
-    """Start what is configured; each part ends with the autoscaler."""
+    """Start the configured exports; each ends with the autoscaler."""
     url, path = options.webhook or os.environ.get(WEBHOOK_VARIABLE, ""), options.metrics_file
     events = _Events()
     handle.watch(events.add)
@@ -70,7 +70,7 @@ def start_exports(handle: Handle, options: ExportOptions, registry: Registry) ->
 
 
 class _Events:
-    """The events of a job, folded once for everything that listens."""
+    """The events of a job, computed once for all listeners."""
 
     def __init__(self) -> None:
         self._stream = EventStream()
@@ -86,7 +86,7 @@ class _Events:
 
 
 def _start(name: str, subscribe: Callable[[Any], None], start: Callable[[], Any]) -> None:
-    """Subscribe what ``start`` returns to records or events; its failures stay its own."""
+    """Subscribe the result of ``start`` to records or events; its failures affect nothing else."""
     faults = FaultLog(f"{name} failed; scaling continues")
 
     def tolerant(item: Any) -> None:
@@ -114,7 +114,7 @@ def _log_decision(event: Event) -> None:
 def _webhook(handle: Handle, url: str, body: str) -> Callable[[Event], None]:
     from rheostat.metrics.webhook import Webhook
 
-    options = ExportOptions(webhook=url, webhook_format=body)  # the environment is not checked yet
+    options = ExportOptions(webhook=url, webhook_format=body)  # checks the variable's URL
     webhook = Webhook(options.webhook, body)
     handle.at_end(webhook.close)
 
@@ -126,7 +126,7 @@ def _webhook(handle: Handle, url: str, body: str) -> Callable[[Event], None]:
 
 
 def _metrics_file(handle: Handle, path: Path, metrics: MetricsRegistry) -> Add:
-    # A file that stays would show a job that has ended as one that hangs.
+    # A remaining file would make an ended job look like a hanging one.
     handle.at_end(lambda: path.unlink(missing_ok=True))
     return lambda _: write_atomic(path, metrics.text().decode())
 

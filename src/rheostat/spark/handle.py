@@ -31,8 +31,8 @@ _log = logging.getLogger("rheostat")
 
 
 class _End(threading.Event):
-    """Set by ``stop``, or by itself when the application has ended: asked at every tick, also at
-    one that failed. ``poke`` ends a wait, so that the next tick is now.
+    """Set by ``stop``, or when the application has ended, which is checked at every tick, including
+    failed ones. ``poke`` ends a wait, so that the next tick is immediate.
     """
 
     def __init__(self, ended: Callable[[], bool]) -> None:
@@ -41,20 +41,20 @@ class _End(threading.Event):
         self._poked = threading.Event()
 
     def is_set(self) -> bool:
-        """Tell whether it is time to end."""
+        """Return whether the loop shall end."""
         return super().is_set() or self._ended()
 
     def set(self) -> None:
-        """End, and end a wait."""
+        """End the loop and the current wait."""
         super().set()
         self._poked.set()
 
     def poke(self) -> None:
-        """End a wait, or the next one."""
+        """End the current wait, or the next one."""
         self._poked.set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is poked or time to end, at most so many seconds."""
+        """Wait until poked or ended, at most ``timeout`` seconds."""
         if not super().is_set():
             self._poked.wait(timeout)
             self._poked.clear()
@@ -75,9 +75,9 @@ class Service(Protocol):
 
 class Handle:
     """A running autoscaler: ends with the application or by ``stop()``. ``halt()``, or a file
-    ``STOP`` beside the journal, halts it until ``resume()``, or until the file is removed.
+    ``STOP`` next to the journal, halts it until ``resume()``, or until the file is removed.
 
-    ``last`` is the newest record. ``ended`` returns whether the application is over; ``services``
+    ``last`` is the newest record. ``ended`` returns whether the application has ended; ``services``
     run as long as the loop; ``summary`` describes the settings.
     """
 
@@ -113,7 +113,7 @@ class Handle:
 
     @property
     def stop_file(self) -> str:
-        """The name of the kill switch, a file in that folder."""
+        """The name of the kill switch, a file in the journal's folder."""
         return self._journal.stop_file.name
 
     @property
@@ -129,7 +129,7 @@ class Handle:
     def watch(self, watcher: Callable[[Record], None]) -> None:
         """Call ``watcher`` with every record from now on, in the loop's thread.
 
-        Raises BadInput for what cannot be called.
+        Raises BadInput if ``watcher`` cannot be called.
         """
         if not callable(watcher):
             raise BadInput(
@@ -140,7 +140,7 @@ class Handle:
 
     @property
     def recorded(self) -> RecordedJournal:
-        """What the journal has recorded so far, as data frames and as a figure."""
+        """The contents of the journal so far, as data frames and as a figure."""
         return RecordedJournal(self.journal)
 
     def history(self) -> DataFrame:
@@ -172,19 +172,19 @@ class Handle:
         )
 
     def direct(self, policy: Policy, guards: tuple[Guard, ...]) -> None:
-        """Decide by this policy and these guards from now on: the next tick is at once."""
+        """Decide with this policy and these guards from now on; the next tick is immediate."""
         self._loop.direct(policy, guards)
         self._summary = f"policy {type(policy).__name__}, set by the control API"
         self._stop.poke()
 
     def keep_start(self, start: Start) -> None:
-        """Keep in the journal how this autoscaler decides from now on, unless that is no news."""
+        """Record in the journal how this autoscaler decides from now on, if that has changed."""
         if self.start_event is None or replace(start, t_s=self.start_event.t_s) != self.start_event:
             self.start_event = start
             self.note(start)
 
     def note(self, event: Event) -> None:
-        """Keep an event in the journal; a fault there is logged and changes nothing else."""
+        """Record an event in the journal; a failure is logged and has no other effect."""
         try:
             self._journal.note(event)
         except OSError as fault:
@@ -192,30 +192,30 @@ class Handle:
 
     @property
     def halted(self) -> str:
-        """What halts the decisions, in words; empty where nothing does."""
+        """The reason why decisions are halted; empty if they are not."""
         return self._loop.halted()
 
     def halt(self) -> None:
-        """Decide nothing until ``resume``: the application keeps its size, and the queries keep
-        running. A new start with the same journal is halted, too.
+        """Stop deciding until ``resume``: the application keeps its size, and the queries keep
+        running. A new start with the same journal is halted as well.
         """
         self._journal.stop_file.touch()
         self._stop.poke()
 
     def resume(self) -> None:
-        """Decide again. What was halted elsewhere, such as through a checkpoint, is resumed there;
+        """Decide again. A halt from elsewhere, such as through a checkpoint, must be resumed there;
         see ``halted``.
         """
         self._journal.stop_file.unlink(missing_ok=True)
         self._stop.poke()
 
     def pause(self, cause: str) -> None:
-        """Halt for a ``cause`` that is kept in this process only; an empty one ends that."""
+        """Halt for a ``cause`` that only this process knows; an empty one resumes."""
         self._loop.paused = cause
         self._stop.poke()
 
     def at_end(self, call: Callable[[], None]) -> None:
-        """Call this when nothing is decided any more, in the loop's thread."""
+        """Call this after the last decision, in the loop's thread."""
         self._at_end.append(call)
 
     def start(self, interval_s: float) -> None:
@@ -247,14 +247,14 @@ class Handle:
                 _log.debug("rheostat: the application has ended: %s", fault)
 
     def discard(self) -> None:
-        """Close what was opened for a loop that could not start."""
+        """Close the resources of a loop that could not start."""
         self.stop()
         self._close_all()
 
     def stop(self) -> None:
         """Stop deciding; the application keeps its size.
 
-        Returns when the running tick is over.
+        Returns when the current tick has ended.
         """
         self._stop.set()
         if self._thread and self._thread is not threading.current_thread():

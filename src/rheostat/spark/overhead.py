@@ -1,4 +1,4 @@
-"""What the autoscaler itself costs: the CPU seconds of its threads and of the threads that serve
+"""Measures the autoscaler's own cost: the CPU seconds of its threads and of the threads that serve
 its calls.
 """
 
@@ -13,12 +13,12 @@ _TASKS = Path("/proc/self/task")
 
 class Overhead:
     """Counts CPU seconds by part; each of our threads calls ``tick`` with its own name at the end
-    of what it does.
+    of its work.
 
     Parts: the names (``loop``, ``rescale controller``), ``bridge`` (the JVM threads that serve
-    their py4j calls), ``rest`` (the threads of the driver's UI, which serve our polls; who looks at
-    that UI meanwhile counts too), ``broker`` (librdkafka's threads in this process). The last two
-    need Linux's /proc and are absent elsewhere.
+    their py4j calls), ``rest`` (the threads of the driver's UI, which serve our polls; other
+    requests to that UI count as well), ``broker`` (librdkafka's threads in this process). The last
+    two need Linux's /proc and are absent elsewhere.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class Overhead:
 
 
 def _cpu_s(tasks: Path, prefix: str) -> float:
-    """Sum the CPU seconds of the threads whose name begins with ``prefix``."""
+    """Return the CPU seconds of the threads whose name begins with ``prefix``."""
     total_s = 0.0
     for thread in tasks.iterdir() if tasks.exists() else ():
         try:
             if (thread / "comm").read_text().startswith(prefix):
                 total_s += int((thread / "schedstat").read_text().split()[0]) / 1e9
         except (OSError, ValueError, IndexError):
-            continue  # the thread ended while we looked
+            continue  # the thread has ended in the meantime
     return total_s

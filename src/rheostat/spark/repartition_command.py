@@ -1,4 +1,4 @@
-"""The command that gives a running query other state partitions, as the user can type it."""
+"""The command that repartitions a running query's state, ready to be typed by the user."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ UNKNOWN = "CHECKPOINT"
 def partitions_command(
     spark: Any, internals: Internals | None, settings: Settings, journal: Path
 ) -> Command:
-    """Return what names the command: a restart for a supervised job, else a repartition of the
-    stopped query's checkpoint, which is named if the session knows it. State of Spark 3.5 cannot
-    be repartitioned, and that of 4.0 to 4.2 only by a newer PySpark.
+    """Return a function that returns the command: a restart for a supervised job, else a
+    repartition of the stopped query's checkpoint, with its path if the session knows it. State of
+    Spark 3.5 cannot be repartitioned, and that of 4.0 to 4.2 only by a newer PySpark.
     """
 
     def command(observation: Observation, number: int) -> str:
@@ -37,7 +37,7 @@ def partitions_command(
 
 
 def _checkpoint(spark: Any, internals: Internals | None, name: str | None) -> str:
-    """Return the checkpoint of the query of that name, or of the only one there is."""
+    """Return the checkpoint of the query with that name, or of the only query."""
     active = list(spark.streams.active)
     named = [query for query in active if name in (query.name, str(query.id))] or active
     if internals is None or len(named) != 1:

@@ -1,5 +1,5 @@
-"""What may be done to the size of an application: told from its session and from what was asked
-for, before anything is done.
+"""Determines what may be done to an application's size, from its session and the settings, before
+anything is changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalingCapabilities:
-    """What may be done to the size of an application, and in one line each, what not."""
+    """What may be done to the size of an application, and what may not, one line each."""
 
     graceful: bool
     placement: Verdict
@@ -34,7 +34,7 @@ class ScalingCapabilities:
 def means_of(
     spark: Any, settings: Settings, internals: Internals, limitations: Obstacles
 ) -> ScalingCapabilities:
-    """Tell what this session lets be done, and what of it was asked for in vain."""
+    """Return what this session allows, and which requested features are unavailable."""
     state = settings.state
     placement = placement_verdict(spark, internals.coordinator, state.placement)
     cannot = [*limitations.degrading]
@@ -59,8 +59,8 @@ def means_of(
 
 
 def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdict:
-    """Tell whether state is placed in this session in the mode ``auto``, ``force`` or ``off``, and
-    why.
+    """Return whether, and why, state is placed in this session in the mode ``auto``, ``force`` or
+    ``off``.
     """
     provider = str(spark.conf.get(PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
     placement = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))

@@ -1,4 +1,4 @@
-"""Start an autoscaler in a session, with settings that are complete."""
+"""Starts an autoscaler in a session with complete settings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _room(spark: Any) -> ModuleType:
 
 
 def _check(spark: Any) -> None:
-    """Raise BadInput unless ``spark`` is a session that runs."""
+    """Raise BadInput unless ``spark`` is a running session."""
     if dstreams.is_streaming_context(spark):
         dstreams.check(spark)
         return

@@ -1,5 +1,5 @@
-"""What is known about an application at its start: from the journal of its previous run, from the
-checkpoints of its queries, and from the broker.
+"""Collects the facts about an application at its start: from the journal of its previous run, the
+checkpoints of its queries, and the broker.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from rheostat.storage.local_files import LocalFileSystem
 
 _log = logging.getLogger("rheostat")
 Latest = Callable[[Sequence[str]], Offsets | None]
-"""Asks the broker for the next offset of each partition of topics."""
+"""Requests the next offset of each partition of topics from the broker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """A journal as its previous run has left it."""
+    """A journal as the previous run left it."""
 
     segments_backwards: Iterable[str] = ()
     memory: Memory
@@ -61,7 +61,7 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """The size to start with, and what keeps it until the start is over."""
+    """The initial size, and the guard that protects it until the start is complete."""
 
     facts: StartFacts
     size: InitialSize
@@ -69,8 +69,8 @@ class Start:
 
 
 def command_of(name: str) -> list[str]:
-    """Return what identifies this application again when it is started by the same command: its
-    name, its script and the script's arguments.
+    """Return the identity of this application across starts with the same command: its name, its
+    script and the script's arguments.
     """
     script, *arguments = sys.argv or [""]
     return [name, str(Path(script).resolve()), *arguments]
@@ -78,7 +78,7 @@ def command_of(name: str) -> list[str]:
 
 def local_history(settings: Settings, name: str) -> History | None:
     """Return the history in a local journal, or in the newest default journal of the same command;
-    None where there is none on this computer.
+    None without one on this computer.
     """
     folder = settings.journal
     if folder is None:
@@ -96,8 +96,8 @@ def start_facts(
     now: float,
     before_s: float,
 ) -> StartFacts:
-    """Return what is known about an application that starts at ``now``; what cannot be read is
-    unknown. Only what the journal recorded before ``before_s`` counts.
+    """Return the facts about an application that starts at ``now``; unreadable facts are unknown.
+    Only records before ``before_s`` count (both in Unix seconds).
     """
     facts = StartFacts(configured=configured)
     if history is None:
@@ -117,7 +117,7 @@ def start_facts(
 
 
 def facts_before_session(settings: Settings, name: str, now: float) -> StartFacts:
-    """Return what is known before a session exists; nothing raises."""
+    """Return the facts that are known before a session exists; raises nothing."""
     try:
         history = local_history(settings, name)
         with _broker(settings.kafka) as latest:
@@ -135,7 +135,7 @@ def session_start(
     latest: Latest | None,
     configured: int,
 ) -> Start:
-    """Return the start of an application whose session runs; nothing raises."""
+    """Return the start of an application whose session runs; raises nothing."""
     now, facts = time.time(), StartFacts(configured=configured)
     try:
         if isinstance(journal, RemoteJournal):
@@ -159,7 +159,7 @@ class LoopService:
     initial: Start | None = None
 
     def start(self) -> None:
-        """Let the actuator continue, and request the initial size."""
+        """Resume the actuator's work, and request the initial size."""
         now = time.time()
         self.loop.start(now, partial(self.overhead.tick, "rescale controller"))
         if self.initial:
@@ -171,7 +171,7 @@ class LoopService:
 
 
 def begin(start: Start, loop: Loop, now: float) -> None:
-    """Request the initial size, and record it where more is known than what is configured."""
+    """Request the initial size, and record it if more than the configured size is known."""
     try:
         loop.request(Decision(target=start.size.executors, reason=start.size.reason), now)
     except Exception as fault:
@@ -198,8 +198,8 @@ def start_at(executors: int, settings: Settings, now: float) -> Start:
 
 
 def start_of(facts: StartFacts, settings: Settings, now: float) -> Start:
-    """Return the size to start with and its guard; a ceiling that is only a default does not reduce
-    the configured size.
+    """Return the initial size and its guard; a default maximum does not reduce the
+    configured size.
     """
     limits, slo_s = settings.limits, settings.slo.latency_s
     if not settings.limits_given:
@@ -226,8 +226,8 @@ def _executors(start: Start) -> str:
 
 
 class JobNotes:
-    """What the next start of an application needs to know of this one: its id, its command, and
-    the checkpoints of its queries.
+    """The data that the next start of an application needs: its id, its command, and the
+    checkpoints of its queries.
     """
 
     def __init__(self, spark: Any, checkpoint: Callable[[Any], str | None]) -> None:
@@ -240,7 +240,7 @@ class JobNotes:
         self._known: Mapping[str, str | None] = {}
 
     def __call__(self) -> Memory:
-        """Return them; after the last query has ended, those that ran last."""
+        """Return the data; after the last query has ended, with the last known checkpoints."""
         running = {str(query.runId): query for query in self._spark.streams.active}
         if running and running.keys() != self._known.keys():
             self._known = {run_id: self._checkpoint(query) for run_id, query in running.items()}
@@ -250,7 +250,7 @@ class JobNotes:
 
 @contextmanager
 def _broker(kafka: Mapping[str, Any] | None) -> Iterator[Latest | None]:
-    """Yield what asks the broker; None where none is configured or its client is not installed."""
+    """Yield the broker's offset request; None without a configured broker or its client library."""
     if kafka is None:
         yield None
         return
@@ -267,7 +267,7 @@ def _broker(kafka: Mapping[str, Any] | None) -> Iterator[Latest | None]:
 
 
 def _backlog_rows(checkpoints: Iterable[str], files: FileSystem, latest: Latest) -> float | None:
-    """Return the rows in the backlog of all queries of which it is known; None where of none."""
+    """Return the total known backlog of all queries in rows; None if none is known."""
     committed = (committed_offsets(files, checkpoint) for checkpoint in checkpoints)
     known = [rows for offsets in committed if (rows := _rows(offsets, latest)) is not None]
     return float(sum(known)) if known else None

@@ -1,1 +1,1 @@
-"""A Spark Connect server that is sized for the queries of all its clients."""
+"""A Spark Connect server that is autoscaled for the queries of all its clients."""

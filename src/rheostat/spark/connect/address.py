@@ -1,4 +1,4 @@
-"""Where a Spark Connect server listens, and what its application sets for that."""
+"""The address of a Spark Connect server, and the settings that it requires."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WHY = "where clients of Spark Connect find the server"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A host of this computer and a port."""
+    """A host name of this computer and a port."""
 
     host: str = "127.0.0.1"
     port: int = 15002
@@ -33,7 +33,7 @@ class Address:
 
     @property
     def wanted(self) -> dict[str, Wanted]:
-        """The settings of the application."""
+        """The required settings of the application."""
         return {
             "spark.plugins": Wanted(PLUGIN, "starts the server in the driver", joins=","),
             "spark.connect.grpc.binding.address": Wanted(self.host, _WHY),

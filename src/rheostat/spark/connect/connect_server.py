@@ -1,5 +1,5 @@
-"""The script of ``rheostat connect-server``: it makes a session and waits. Spark's own plugin
-starts the server in it.
+"""The script of ``rheostat connect-server``: creates a session, in which Spark's own plugin starts
+the server, and waits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _LOOK_S = 1.0
 
 
 def serve() -> None:
-    """Say where the server is and wait for the end of the application."""
+    """Print the address of the server and wait for the end of the application."""
     spark = SparkSession.builder.getOrCreate()
     conf, context = spark.sparkContext.getConf(), spark.sparkContext
     address = (conf.get(f"spark.connect.grpc.binding.{part}", "") for part in ("address", "port"))

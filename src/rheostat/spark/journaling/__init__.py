@@ -1,1 +1,1 @@
-"""Where an application's journal is, and the kill switches that are looked for beside it."""
+"""The location of an application's journal, and the kill switches."""

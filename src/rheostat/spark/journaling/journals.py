@@ -1,5 +1,5 @@
-"""Where an application's journal is, where its kill switches are read, and the thread that does
-both beside the ticks.
+"""Locates an application's journal, and runs the background thread that transfers it and reads the
+kill switches.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The journal of an application, and what is done for it beside the ticks."""
+    """The journal of an application, and its background tasks."""
 
     journal: FolderJournal
     tasks: BackgroundTasks
@@ -54,7 +54,7 @@ class Kept:
         self.tasks.start()
 
     def close(self) -> None:
-        """End the tasks; what is left of the journal is brought away."""
+        """End the tasks, and transfer the rest of the journal."""
         self.tasks.close()
         try:
             if isinstance(self.journal, RemoteJournal):
@@ -81,7 +81,7 @@ def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
 
 
 def journal_of(spark: Any, settings: Settings) -> FolderJournal:
-    """Open the journal; where it is one of ours among others, those that ended long ago go."""
+    """Open the journal; in the default folder, erase journals that ended long ago."""
     options, interval_s = settings.retention, settings.loop.interval_s
     if isinstance(settings.journal, Path):
         claim = _claim(settings.journal, interval_s)
@@ -98,8 +98,8 @@ def journal_of(spark: Any, settings: Settings) -> FolderJournal:
 
 
 def _claim(folder: Path, interval_s: float) -> Claim:
-    """Return the claim of a writer on a folder; raises BadInput where it cannot be written, and
-    where a newer version of Rheostat wrote it.
+    """Return the claim of a writer on a folder; raises BadInput if it cannot be written, and if a
+    newer version of Rheostat wrote it.
     """
     require_known_folder(folder)
     try:
@@ -110,7 +110,7 @@ def _claim(folder: Path, interval_s: float) -> Claim:
 
 
 def _far_claim(files: FileSystem, uri: str, interval_s: float) -> Claim:
-    """Return the same for a folder on another file system."""
+    """Return the claim on a folder of another file system."""
     try:
         require_known_schema(uri, files.read_text(f"{uri}/{MEMORY_FILE}"))
         claim = Claim(files, uri, interval_s)
@@ -127,20 +127,20 @@ def _logged(claim: Claim, journal: str) -> Claim:
 
 
 def _place(spark: Any) -> Path:
-    """Return where the journals of applications are that name none: in a driver's container its
-    work folder, which goes with it. A home is none there (YARN says ``/home/``).
+    """Return the default folder of journals: in cluster mode the container's working directory,
+    which is deleted with it, because a container has no home folder (YARN sets ``/home/``).
     """
     in_container = not is_connect(spark) and is_in_cluster(spark)
     return default_place(in_container)
 
 
 def default_place(in_container: bool = False) -> Path:
-    """Return where the journals of applications are that name none; in a container its own."""
+    """Return the default folder of journals; in a container its working directory."""
     return Path.cwd() / "rheostat-journal" if in_container else state_folder() / "journal"
 
 
 def check_journal(settings: Settings, deploy_mode: str) -> None:
-    """Raise BadInput where an application that is about to start could not write its journal.
+    """Raise BadInput if an application that is about to start could not write its journal.
 
     A journal on another file system can be checked only once the application's JVM runs.
     """
@@ -176,8 +176,8 @@ def _checkpoints(spark: Any, internals: Internals) -> list[str]:
 
 
 def after_death_text(spark: Any, settings: Settings, folder: Path) -> str:
-    """Return in words what becomes of the journal in a local folder when the driver has gone;
-    nothing where it stays.
+    """Return a text on what happens to a local journal after the end of the driver; empty if it
+    remains.
     """
     if isinstance(settings.journal, str):
         return f", kept in {settings.journal}"
@@ -190,7 +190,7 @@ def after_death_text(spark: Any, settings: Settings, folder: Path) -> str:
 
 
 def _dies_with_driver(spark: Any, folder: Path) -> bool:
-    """Return whether a folder goes with the driver's container."""
+    """Return whether a folder is deleted with the driver's container."""
     if is_connect(spark) or not is_in_cluster(spark):
         return False
     return cluster_manager(str(spark.sparkContext.master)).deletes(folder)
@@ -202,7 +202,7 @@ _LAST_S = 10.0
 class BackgroundTasks:
     """Runs every task, by its description, once per ``interval_s`` seconds.
 
-    A failure is logged once, and so is the recovery; the task is tried again each time.
+    A failure is logged once, and so is the recovery; the task is retried each time.
     """
 
     def __init__(self, tasks: Mapping[str, Callable[[], None]], interval_s: float) -> None:
@@ -213,7 +213,7 @@ class BackgroundTasks:
         self._thread = threading.Thread(target=self._run, name="rheostat-background", daemon=True)
 
     def start(self) -> None:
-        """Run the tasks once, then in the thread."""
+        """Run the tasks once now, then repeatedly in the thread."""
         if self._tasks:
             self.turn()
             self._thread.start()
@@ -233,7 +233,7 @@ class BackgroundTasks:
                 self._failing.discard(name)
 
     def close(self) -> None:
-        """End the thread; a task that does not return within 10 s is left alone."""
+        """End the thread; a task that does not return within 10 s is abandoned."""
         self._end.set()
         if self._thread.is_alive():
             self._thread.join(_LAST_S)

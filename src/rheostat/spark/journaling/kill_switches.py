@@ -1,7 +1,7 @@
 """The kill switch of an application: a file in the checkpoint of a query, or in its journal.
 
-In a checkpoint it reaches a driver in a pod or a container, from wherever the checkpoint can be
-written.
+In a checkpoint it reaches a driver in a pod or a container from any place that can write the
+checkpoint.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from rheostat.storage.file_system import FileSystem, is_remote
 from rheostat.storage.local_files import LocalFileSystem
 
 HALT_FILE = "_rheostat/halt"
-"""Below a checkpoint; Spark looks at no folder there that it does not know."""
+"""The path below a checkpoint, where Spark ignores unknown folders."""
 
 _METADATA = "metadata"
 
 
 class KillSwitches:
-    """Looks for the file in the checkpoint of each running query; one of them halts the
+    """Checks the checkpoints of all running queries for the file; a single one halts the
     application.
     """
 
@@ -30,15 +30,15 @@ class KillSwitches:
         self._pulled = ""
 
     def pulled(self) -> str:
-        """Return the one that was there at the last look; empty where there was none."""
+        """Return the file that existed at the last check; empty without one."""
         return self._pulled
 
     def look(self) -> None:
-        """Look for them now; raises StorageError where that cannot be done."""
+        """Check for the files now; raises StorageError if that fails."""
         files = [f"{checkpoint}/{HALT_FILE}" for checkpoint in self._checkpoints()]
-        # The one that halts first: its query may have ended, and must not resume the others so.
+        # The known file first: the end of its query must not resume the other queries.
         known = [self._pulled] if self._pulled else []
-        # Read, because an object store answers that with one request.
+        # By reading, which takes one request in an object store.
         there = (file for file in (*known, *files) if self._files.read_text(file) is not None)
         self._pulled = next(there, "")
 
@@ -46,7 +46,7 @@ class KillSwitches:
 def pull(target: str) -> str:
     """Write the kill switch into a checkpoint or a journal and return its name.
 
-    Raises BadInput where ``target`` is neither, StorageError where it cannot be changed.
+    Raises BadInput if ``target`` is neither, StorageError if it cannot be changed.
     """
     files, switch = _switch_of(target)
     files.write(switch, "")
@@ -54,8 +54,8 @@ def pull(target: str) -> str:
 
 
 def take_away(target: str) -> str:
-    """Delete the kill switch of a checkpoint or a journal and return its name; raises what ``pull``
-    raises.
+    """Delete the kill switch of a checkpoint or a journal and return its name; raises as
+    ``pull``.
     """
     files, switch = _switch_of(target)
     files.delete(switch)

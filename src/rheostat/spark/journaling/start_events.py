@@ -1,4 +1,4 @@
-"""What the journal keeps of a start of the autoscaler, and of the queries that it meets."""
+"""The journal's events for a start of the autoscaler, and for the queries that it observes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def start_event(
     serve: str | None,
     launched: bool,
 ) -> Start:
-    """Return the event of a start now; ``launched``: Rheostat itself started the application."""
+    """Return the event of a start now; ``launched``: Rheostat started the application."""
     process = this_process()
     mode = RESTART if settings.restarts else LIVE if capabilities.can_scale else SHADOW
     return Start(
@@ -50,9 +50,7 @@ def start_event(
 
 
 def directed_start(start: Start, settings: Settings, mode: str) -> Start:
-    """Return the event of a change of settings from outside: the same process decides otherwise
-    from now on.
-    """
+    """Return the event of a change of settings through the control API, within the same process."""
     return replace(
         start,
         t_s=time.time(),
@@ -69,13 +67,13 @@ def directed_start(start: Start, settings: Settings, mode: str) -> Start:
 
 
 def remember_journal(folder: Path) -> None:
-    """Let ``rheostat status`` on this computer find a journal; without a home it does not."""
+    """Register a journal for ``rheostat status`` on this computer, if there is a home folder."""
     with suppress(OSError, RuntimeError):
         remember(state_folder(), folder)
 
 
 class NotedCheckpoints:
-    """The checkpoints of the running queries, each kept in the journal when it is first met."""
+    """The checkpoints of the running queries, each recorded in the journal once."""
 
     def __init__(
         self, checkpoints: Callable[[], Sequence[str]], note: Callable[[Checkpoints], None]
@@ -85,7 +83,7 @@ class NotedCheckpoints:
         self._known: frozenset[str] = frozenset()
 
     def __call__(self) -> Sequence[str]:
-        """Return them; raises OSError where the journal cannot be written."""
+        """Return the checkpoints; raises OSError if the journal cannot be written."""
         running = self._checkpoints()
         new = tuple(sorted({*running} - self._known))
         if new:

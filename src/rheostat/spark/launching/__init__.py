@@ -1,1 +1,1 @@
-"""An unchanged PySpark script, run with something around its applications."""
+"""Runs an unchanged PySpark script with callbacks for its applications."""

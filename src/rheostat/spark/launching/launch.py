@@ -1,4 +1,4 @@
-"""Runs an unchanged PySpark script in this process, with something around its applications."""
+"""Runs an unchanged PySpark script in this process, with callbacks for its applications."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _log = logging.getLogger("rheostat")
 def run_script(script: Path, arguments: Sequence[str], callbacks: SessionCallbacks) -> int:
     """Run ``script`` as its own main program and return its exit code.
 
-    ``callbacks`` are asked before each of its applications starts, and told of its first
-    session; what they return is stopped before a session that the script leaves open. Raises
-    BadInput if the script is not there, and what ``callbacks.settings`` raises, unless the
-    script goes on without.
+    ``callbacks`` provide settings before each of its applications starts, and receive its first
+    session; the observer that they return is stopped before a session that the script leaves open.
+    Raises BadInput if the script does not exist, and the error of ``callbacks.settings`` unless the
+    script catches it.
     """
     if not script.is_file():
         raise BadInput(f"there is no script {script}")
@@ -58,8 +58,8 @@ def _ended(script: Path, hook: SessionHook) -> int:
 
 
 def _of_script(trace: TracebackType | None, script: Path) -> TracebackType | None:
-    """Return the traceback from the script's first line on: the frames that run it are not its
-    own.
+    """Return the traceback from the script's first line on, without the frames that run
+    the script.
     """
     inner = trace
     while inner is not None and inner.tb_frame.f_code.co_filename != str(script):
@@ -68,9 +68,7 @@ def _of_script(trace: TracebackType | None, script: Path) -> TracebackType | Non
 
 
 def _stop_session() -> None:
-    """End a session that the script left open, so that its executors are gone before their cluster
-    is.
-    """
+    """Stop a session that the script left open, so that its executors end before their cluster."""
     from pyspark.sql import SparkSession
 
     session = SparkSession.getActiveSession()
@@ -80,7 +78,7 @@ def _stop_session() -> None:
 
 def _exit_code(code: object) -> int:
     """Return the exit code of ``sys.exit(code)`` as Python itself would: a text is printed and
-    means 1.
+    results in 1.
     """
     if code is None:
         return 0

@@ -1,5 +1,5 @@
-"""Stands where a script makes its applications: asked for settings before each one starts, told of
-its first session after.
+"""Hooks into the creation of a script's applications: adds settings before each start, and passes
+on its first session.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ _log = logging.getLogger("rheostat")
 
 
 class Watching(Protocol):
-    """What watches an application, until it is told to stop."""
+    """An observer of an application."""
 
     def stop(self) -> None:
-        """Stop; the application goes on."""
+        """Stop; the application continues."""
         ...
 
 
 class SessionCallbacks(Protocol):
-    """What a script's applications are to have around them."""
+    """Callbacks for the applications of a script."""
 
     def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
-        """Return what to set for an application that is about to start, of which the script has
-        set ``own`` itself; raises RheostatError where it cannot start at all.
+        """Return the settings to add to an application that is about to start, of which the script
+        has set ``own`` itself; raises RheostatError if it cannot start at all.
         """
         ...
 
     def session(self, spark: Any) -> Watching | None:
-        """Take the first session of an application, and return what watches it."""
+        """Take the first session of an application, and return its observer."""
         ...
 
 
 class SessionHook:
-    """Hands a script's applications to their ``callbacks``, one after the other.
+    """Passes a script's applications to the ``callbacks``, one after the other.
 
-    What these raise at a session is logged, and the script goes on. ``fault`` is what they raised
-    before an application could start.
+    An exception of theirs at a session is logged, and the script continues. ``fault`` is the error
+    that they raised before an application could start.
     """
 
     def __init__(self, callbacks: SessionCallbacks) -> None:
@@ -57,7 +57,7 @@ class SessionHook:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Stand there as long as this lasts; what watches then is stopped."""
+        """Keep the hook installed while the context lasts; then stop the current observer."""
         from pyspark import SparkContext
         from pyspark.sql import SparkSession
 
@@ -75,7 +75,7 @@ class SessionHook:
             self._stop()
 
     def _context(self, original: Callable[..., None]) -> Callable[..., None]:
-        """Complete the settings of every context that starts its own application."""
+        """Wrap the constructor to complete the settings of contexts that start an application."""
         signature = inspect.signature(original)
 
         @wraps(original)
@@ -90,7 +90,7 @@ class SessionHook:
         return begin
 
     def _session(self, original: Callable[..., None]) -> Callable[..., None]:
-        """See a session that a script makes without the builder."""
+        """Wrap the constructor to observe sessions that are created without the builder."""
 
         @wraps(original)
         def begin(session: Any, *positional: Any, **named: Any) -> None:
@@ -101,7 +101,7 @@ class SessionHook:
         return begin
 
     def _builder(self, original: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """See a session when its builder has done all to it."""
+        """Wrap the builder to observe a session after the builder has configured it."""
 
         @wraps(original)
         def get_or_create(builder: Any) -> Any:
@@ -116,10 +116,10 @@ class SessionHook:
         return get_or_create
 
     def _completed(self, conf: Any, master: str | None) -> Any:
-        """Return the script's settings and ours beside them.
+        """Return the script's settings completed by ours.
 
-        A JVM that has run an application keeps what was set for it: what was ours there is not the
-        script's own now.
+        A JVM keeps the settings of an earlier application; those that we added then are not the
+        script's own.
         """
         from pyspark import SparkConf
 
@@ -152,7 +152,7 @@ class SessionHook:
         application = application_id(session)
         if application in self.applications:
             return
-        self.applications.append(application)  # one that is made meanwhile is not watched
+        self.applications.append(application)  # others created meanwhile are not observed
         self._stop()
         try:
             self._watching = self._callbacks.session(session)
@@ -167,7 +167,7 @@ class SessionHook:
             _log.debug("rheostat: where it failed", exc_info=True)
 
     def _stop(self) -> None:
-        """End the watch over an application that is over."""
+        """Stop the observer of an application that has ended."""
         watching, self._watching = self._watching, None
         if watching is not None:
             watching.stop()
@@ -175,7 +175,7 @@ class SessionHook:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Say in one line why a cluster manager takes no application; the script's own error stays."""
+    """Log one line why a cluster manager rejects an application; the error itself is re-raised."""
     try:
         yield
     except Exception as fault:

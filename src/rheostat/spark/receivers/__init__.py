@@ -1,1 +1,1 @@
-"""A StreamingContext with receivers, seen and sized (SPARK-12133, versions 1 and 2)."""
+"""Observes and scales a StreamingContext with receivers (SPARK-12133, versions 1 and 2)."""

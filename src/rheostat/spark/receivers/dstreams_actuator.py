@@ -1,4 +1,4 @@
-"""A StreamingContext, resized: executors come and go, and receivers move with them."""
+"""The actuator of a StreamingContext: scales executors, and moves receivers accordingly."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ _log = logging.getLogger("rheostat")
 
 
 class Executors(Protocol):
-    """The executors, as ``spark.internals`` has them."""
+    """The executors, as implemented in ``spark.internals``."""
 
     def hosts(self) -> dict[str, str]:
-        """Return the host of every executor that can be reached, oldest first."""
+        """Return the host of every reachable executor, oldest first."""
         ...
 
     def request_total(self, executors: int) -> bool:
-        """Ask for a total of executors."""
+        """Request a total of executors."""
         ...
 
     def decommission(self, executors: Sequence[str]) -> None:
-        """Let executors end their tasks and leave."""
+        """Decommission executors: they finish their tasks and end."""
         ...
 
     def kill(self, executors: Sequence[str]) -> None:
-        """End executors."""
+        """Kill executors."""
         ...
 
 
 class Receivers(Protocol):
-    """The receivers, as ``spark.internals`` has them."""
+    """The receivers, as implemented in ``spark.internals``."""
 
     def receivers(self) -> tuple[Receiver, ...] | None:
-        """Return all receivers; None where that cannot be told."""
+        """Return all receivers; None if they are unknown."""
         ...
 
     def move(self, stream: int, executor: str, host: str) -> bool:
-        """Let a receiver stop where it runs and start on an executor."""
+        """Stop a receiver and start it on an executor."""
         ...
 
 
 class DStreamsActuator(Actuator):
-    """Brings a StreamingContext to its size, a step per tick.
+    """Brings a StreamingContext to its target size, one step per tick.
 
     ``moves``: receivers leave departing executors and are rebalanced every minute (version 2).
     """
@@ -78,7 +78,7 @@ class DStreamsActuator(Actuator):
         return self._capabilities
 
     def sizes(self, now: float) -> tuple[int | None, int | None]:
-        """Return the executors at work and the target in force."""
+        """Return the number of working executors and the target in force."""
         return self._size.now(now)
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
@@ -112,7 +112,7 @@ class DStreamsActuator(Actuator):
             self._memory = kept.get("receivers", {})
 
     def hold(self) -> None:
-        """Forget what was decided: others may change the size until the next ``rescale``."""
+        """Forget the decision: others may change the size until the next ``rescale``."""
         self._size.forget()
 
     def _carry_out(self, order: ReceiverOrder, hosts: Mapping[str, str]) -> None:
@@ -126,6 +126,6 @@ class DStreamsActuator(Actuator):
             _log.warning("rheostat: receiver %s could not be moved", order.receiver)
 
     def _let_go(self, order: Decommission) -> None:
-        # Where it cannot be decommissioned it is ended once its receivers have moved, by deadline.
+        # Otherwise the executor is killed once its receivers have moved, or at the deadline.
         if self._graceful:
             self._executors.decommission(list(order.executors))

@@ -1,4 +1,4 @@
-"""What is seen of a StreamingContext: its batches and its executors."""
+"""Observes the batches and executors of a StreamingContext."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from rheostat.spark.receivers.stream_batches import read_batches, signals
 from rheostat.spark.sensing.rest.rest_pages import Rest
 
 ANSWER_S = 15.0
-"""A young driver on a busy computer took 5 s for its first page."""
+"""The time-out in seconds: a young driver on a busy computer took 5 s for its first page."""
 
 
 class DStreamsSensor(Sensor):
-    """Reads the batches of a StreamingContext, also running ones, from the driver's REST interface,
-    which Spark's own streaming listener feeds.
+    """Reads the batches of a StreamingContext, including running ones, from the driver's REST
+    interface, which Spark's own streaming listener feeds.
 
     ``batch_s`` returns the batch interval, ``active`` whether the context runs, and ``executors``
-    how many are registered, if the actuator does not count them. Without the UI no batch is
+    the number of registered ones, if the actuator does not count them. Without the UI no batch is
     observable, and a policy that needs one keeps the size.
     """
 
@@ -39,7 +39,7 @@ class DStreamsSensor(Sensor):
         self._executors = executors
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Return one observation, none while the context does not run."""
+        """Return one observation; none while the context does not run."""
         if not self._active():
             return ()
         batch_s = self._batch_s()

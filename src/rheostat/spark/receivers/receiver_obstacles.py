@@ -1,4 +1,4 @@
-"""What a StreamingContext does not support, from its settings and streams."""
+"""Detects what a StreamingContext does not support, from its settings and streams."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rheostat.spark.sensing.capabilities.capabilities import allocates_dynamical
 OWN = "spark.streaming.dynamicAllocation.enabled"
 LOG = "spark.streaming.receiver.writeAheadLog.enable"
 _ONCE = {"SocketInputDStream": "socket text", "RawInputDStream": "raw socket"}
-"""Streams whose sender sends once, and what they are called."""
+"""Streams whose sender sends once, with their names in messages."""
 
 
 def is_streaming_context(given: Any) -> bool:
-    """Tell whether this is a StreamingContext of ``pyspark.streaming``, which need not be there."""
+    """Return whether this is a StreamingContext of ``pyspark.streaming``, which may be absent."""
     kind = type(given)
     return kind.__module__.startswith("pyspark.streaming") and kind.__name__ == "StreamingContext"
 
 
 def refuse_two_managers(streaming: Any) -> None:
-    """Raise BadInput where Spark would change the number of executors, too."""
+    """Raise BadInput if Spark would also change the number of executors."""
     if is_on(streaming, OWN):
         raise BadInput(
             f"Spark's own manager is on ({OWN}): only one can size this application; turn it off,"
@@ -38,7 +38,7 @@ def refuse_two_managers(streaming: Any) -> None:
 
 
 def refuse_too_few_cores(receivers: int, limits: Limits, cores: int) -> None:
-    """Raise BadInput where the ceiling has no core left for the batches: they would never run."""
+    """Raise BadInput if the maximum leaves no core for the batches, which would never run."""
     most = limits.max_executors * cores
     if receivers and most < receivers + SPARE_CORES:
         raise BadInput(
@@ -48,7 +48,7 @@ def refuse_too_few_cores(receivers: int, limits: Limits, cores: int) -> None:
 
 
 def unreplayable(streaming: Any, streams: Sequence[str]) -> str | None:
-    """Return a warning about sources that cannot replay; None where all data are kept."""
+    """Return a warning about sources that cannot replay; None if all data are kept."""
     once = Counter(_ONCE[stream] for stream in streams if stream in _ONCE)
     if not once or is_on(streaming, LOG):
         return None

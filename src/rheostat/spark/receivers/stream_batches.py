@@ -1,4 +1,4 @@
-"""The batches of a StreamingContext from the driver's public REST interface."""
+"""The batches of a StreamingContext, from the driver's public REST interface."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ class Pages(Protocol):
     """The driver's REST interface."""
 
     def get(self, page: str) -> Any:
-        """Return a page as what its JSON says; None where there is none."""
+        """Return the parsed JSON of a page; None without it."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamBatch:
-    """A batch that has been made: when (Unix seconds), how many rows, and how far it is."""
+    """A created batch: its time (Unix seconds), rows and progress."""
 
     at_s: float
     status: str
     rows: int
     waited_s: float | None
-    """From when it was made to when it began; None while it waits."""
+    """The seconds from its creation to its start; None while it waits."""
 
     took_s: float | None
-    """From when it began to its end; None before that."""
+    """The seconds from its start to its end; None before that."""
 
 
 def read_batches(page: Any) -> list[StreamBatch] | None:
@@ -71,7 +71,7 @@ def _seconds(milliseconds: Any) -> float | None:
 
 
 def running(batches: Sequence[StreamBatch], now: float) -> InFlight | None:
-    """Return the batch that runs now; None where none does."""
+    """Return the batch that runs now; None without one."""
     current = next((batch for batch in batches if batch.status == PROCESSING), None)
     if current is None:
         return None
@@ -94,7 +94,7 @@ def signals(batches: Sequence[StreamBatch], batch_s: float, now: float) -> dict[
         age_s = sum(batch.rows * (now - batch.at_s) for batch in waiting)
         fields |= {
             "lag_rows": float(rows),
-            # A batch is made of the rows of the interval before it.
+            # A batch contains the rows of the interval before it.
             "lag_s": max((now - batch.at_s + batch_s for batch in waiting), default=0.0),
             "lag_mean_s": age_s / rows + batch_s / 2 if rows else 0.0,
         }

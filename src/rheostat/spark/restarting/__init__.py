@@ -1,3 +1,3 @@
-"""The job's half of a restart: it asks for one, stops its queries after their batches, and says how
-far it is.
+"""The job's part of a restart: requests it, stops its queries after their batches, and reports
+progress.
 """

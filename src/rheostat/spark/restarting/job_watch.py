@@ -1,5 +1,5 @@
-"""The job's side of the restart protocol: it reports that it works, and drains its queries when
-ordered.
+"""The job's side of the restart protocol: reports that the job works, and drains its queries on
+order.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from rheostat.spark.restarting.session_queries import Drain, JobQueries
 
 CALM_S = 0.2
 DRAINING_S = 0.02
-"""A query that runs batches back to back plans the next one within about 50 ms of the last."""
+"""Seconds between polls: a query without an interval plans its next batch within about 50 ms."""
 
 
 class JobWatch:
     """Observes the queries of a job and follows the orders of its supervisor; ``started`` returns
-    how many queries the script has started, where that is known.
+    the number of queries that the script has started, if known.
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class JobWatch:
         self._drain: Drain | None = None
 
     def pause_s(self, now: float) -> float:
-        """Return the time until the next look."""
+        """Return the seconds until the next poll."""
         return DRAINING_S if self._drain else CALM_S
 
     def look(self, now: float) -> None:
-        """Report what is new, and continue a drain that was ordered."""
+        """Report changes, and continue a drain that was ordered."""
         active = self._queries.active()
         self._report_queries(active, now)
         order = self._channel.order()
@@ -56,8 +56,8 @@ class JobWatch:
             self._tell(drained_s=now)
 
     def _report_queries(self, active: Collection[str], now: float) -> None:
-        """Report that the job works, and the state and sink of each query, also of one that is
-        started later.
+        """Report that the job works, and the state and sink of each query, including those that
+        start later.
         """
         works_s = self._report.works_s
         fresh = [run_id for run_id in active if run_id not in self._known]
@@ -86,7 +86,7 @@ class JobWatch:
 
 
 def own_report(run: int) -> Report:
-    """Return the first report of this process: that it runs."""
+    """Return the first report of this process, which states that it runs."""
     return Report(run=run, pid=os.getpid(), began=_began())
 
 

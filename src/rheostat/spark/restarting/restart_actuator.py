@@ -1,5 +1,5 @@
-"""The actuator of a supervised job: it requests another size, with which the supervisor restarts
-the job.
+"""The actuator of a supervised job: requests another size, with which the supervisor restarts the
+job.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rheostat.spark.restarting.job_watch import JobWatch
 
 
 class RestartActuator(Actuator):
-    """Requests restarts through the ``channel``; ``order`` is what the process was started with.
-    ``notes`` are remembered for the next start.
+    """Requests restarts through the ``channel``; ``order`` is the process's start order. ``notes``
+    are stored for the next start.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class RestartActuator(Actuator):
         return Capabilities(can_scale=True, cannot=("the size is changed by restarts of the job",))
 
     def sizes(self, now: float) -> tuple[int | None, int | None] | None:
-        """Return the executors at work and the size of the last start."""
+        """Return the number of working executors and the size of the last start."""
         return (self._registered(), self._executors) if self._registered else None
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
@@ -68,7 +68,7 @@ class RestartActuator(Actuator):
         self._thread.start(tick)
 
     def hold(self) -> None:
-        """Withdraw the requested restart; one that a person has requested continues."""
+        """Withdraw the requested restart; one that a person requested remains."""
         self._channel.remove_request(LOOP)
 
     def close(self) -> None:

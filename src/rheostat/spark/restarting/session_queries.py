@@ -1,4 +1,4 @@
-"""The queries of a session, and how they are drained: each stops after its batch."""
+"""The queries of a session, and their draining: each stops after its batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOOK_S = 0.05
 
 
 class Streams(Protocol):
-    """The calls of the JVM that concern queries."""
+    """The JVM calls about queries."""
 
     def last_batch(self, query: Any) -> int:
         """Return the number of the last completed batch of a query, -1 for none."""
