@@ -1,1 +1,1 @@
-"""The protocols of a change of size, as data and pure functions."""
+"""The protocols of a rescale, as data and pure functions."""

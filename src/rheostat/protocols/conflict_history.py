@@ -1,7 +1,6 @@
-"""Detects another program that sets the same size: the size repeatedly differs from what was set
-last.
+"""Detects a competing program, which repeatedly changes the size that was set last.
 
-Once is a person, or a start. Three times within two minutes is a competing program: an HPA acts
+A single change is a person's, or a start. Three within two minutes are a program's: an HPA acts
 every 15 s, and plugins that imitate one at least as often.
 """
 
@@ -11,12 +10,12 @@ from dataclasses import dataclass
 
 MOST, WITHIN_S = 3, 120.0
 OTHER = "another program asked Spark for"
-"""How another program's request begins in the journal."""
+"""The beginning of another program's request in the journal."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictHistory:
-    """When others have set the size, in seconds of any epoch, and the last one they set."""
+    """The times at which others set the size, in seconds of any epoch, and their last size."""
 
     times_s: tuple[float, ...] = ()
     size: int | None = None

@@ -1,5 +1,5 @@
-"""The engine of all protocols: a table of rows, each of which leads from one phase to another when
-its condition holds. Pure: facts in, a row out.
+"""The engine of all protocols: a table of rows, each of which leads from one phase to another if
+its condition holds. Pure: takes facts and returns a row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Order = TypeVar("Order")
 
 @dataclass(frozen=True, slots=True)
 class Row(Generic[Facts, Order]):
-    """In ``phase``, when ``event`` holds for the facts: give ``order`` (if any) and enter ``to``.
+    """In ``phase``, if ``event`` holds for the facts, give ``order`` (if any) and enter ``to``.
 
     The event is a function; its name and docstring appear on the generated page.
     """
@@ -35,7 +35,7 @@ class Row(Generic[Facts, Order]):
 
 @dataclass(frozen=True, slots=True)
 class Table(Generic[Facts, Order]):
-    """All rows of a protocol; of those of a phase, the first whose event holds is taken.
+    """All rows of a protocol; of a phase's rows, the first whose event holds is taken.
 
     Raises BadInput when an event occurs twice in a phase, a phase is unreachable from ``start``,
     ``end`` is unreachable from a phase, or a row leaves ``end``.
@@ -79,11 +79,11 @@ class Table(Generic[Facts, Order]):
     def step(
         self, phase: str, *facts: Facts.args, **named: Facts.kwargs
     ) -> Row[Facts, Order] | None:
-        """Return the row to take in a phase; None where no event holds."""
+        """Return the row to take in a phase; None if no event holds."""
         return first_row(self.rows, phase, *facts, **named)
 
     def mermaid(self, phases: Collection[str], without: Collection[str] = ()) -> str:
-        """Return the rows between ``phases`` as a Mermaid diagram, without some events."""
+        """Return the rows between ``phases`` as a Mermaid diagram, omitting some events."""
         rows = [row.cells() for row in self.rows if row.phase in phases and row.to in phases]
         lines = [
             f"    {phase} --> {to}: {event}{order and f' / {order}'}"

@@ -1,6 +1,6 @@
-"""The orders of the rescale protocol; the package of the engine carries them out.
+"""The orders of the rescale protocol; the engine's package carries them out.
 
-Every order is idempotent: it states what should be so, not what should happen.
+Every order is idempotent: it describes the desired state, not an action.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from rheostat.state.assignment import Unit
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Ask the cluster for ``total`` executors in all; those that leave are not counted."""
+    """Request ``total`` executors from the cluster; leaving ones are not counted."""
 
     total: int
 
 
 @dataclass(frozen=True, slots=True)
 class WarmUp:
-    """Begin to warm an executor; the facts show when it is warm."""
+    """Start to warm an executor; the facts show when it is warm."""
 
     executor: str
 
@@ -35,21 +35,21 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Hide:
-    """Take executors out of what sources prefer; there is no way back."""
+    """Exclude executors from the preferences of sources; this is irreversible."""
 
     executors: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Decommission:
-    """Let executors end their tasks and leave."""
+    """Decommission executors: they finish their tasks and end."""
 
     executors: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """End executors that were asked to leave and did not."""
+    """Kill executors that were asked to leave and did not."""
 
     executors: tuple[str, ...]
 
@@ -58,8 +58,8 @@ Order: TypeAlias = Request | WarmUp | Assign | Hide | Decommission | Kill
 
 
 def harmless(orders: Sequence[Order]) -> tuple[Order, ...]:
-    """Return the orders that may be given before a size is decided: those that neither request
-    executors nor let one go.
+    """Return the orders that are allowed before a size is decided: those that neither request nor
+    remove executors.
     """
     changes_size = (Request, Hide, Decommission, Kill)
     return tuple(order for order in orders if not isinstance(order, changes_size))

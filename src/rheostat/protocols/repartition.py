@@ -23,14 +23,14 @@ OPEN_NEW = frozenset({"committed", "done"})
 
 FORWARD = ("begun", "written", "verified", "locked", "placed", "committed", "done")
 BACK = (*FORWARD, "withdrawing", "unlocked", "ended")
-"""The two directions, as they are drawn."""
+"""The two directions, as drawn on the page."""
 
 ABSENT, OURS, OTHERS = "absent", "ours", "others"
-"""Who wrote a log entry: nobody, this repartition, or another writer."""
+"""The author of a log entry: none, this repartition, or another writer."""
 
 
 class RepartitionOrder(Enum):
-    """What the runner carries out; each order may be repeated after a crash."""
+    """The orders for the runner; each may be repeated after a crash."""
 
     WRITE = "write the new state where no query reads it, count its rows, list its files"
     LOCK = "write the batch into the offset log, if that has no batch of this number"
@@ -47,7 +47,7 @@ class RepartitionOrder(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepartitionFacts:
-    """What the logs and folders of a checkpoint contain, and whether the way is ``back``.
+    """The contents of a checkpoint's logs and folders, and whether the direction is ``back``.
 
     ``lock`` and ``guard`` are the authors of the offset log's entries at the repartition's batch
     and at the one after it, ``commit`` is the author of the commit log's entry. ``unplaced`` and
@@ -169,6 +169,6 @@ REPARTITION: Table[[RepartitionFacts], RepartitionOrder] = Table(
         Row("unlocked", cleared, "ended", RepartitionOrder.TIDY),
     ),
 )
-"""Every phase, event and order of a repartition; checked on import. Where no event of a phase
-holds, the repartition rests: in ``done``, or where a log was changed by hand.
+"""Every phase, event and order of a repartition; checked on import. If no event of a phase holds,
+the repartition rests: in ``done``, or after a log was changed by hand.
 """

@@ -17,7 +17,7 @@ MAX_FINISHES = 2
 
 
 class RestartOrder(Enum):
-    """What a backend carries out; each order may be repeated after a crash."""
+    """The orders for a backend; each may be repeated after a crash."""
 
     START = "start the job with the requested executors"
     DRAIN = "request that the job stops its queries after their batches"

@@ -29,9 +29,9 @@ def left(states: ExecutorStates, executor: str) -> bool:
 
 
 def chosen(states: ExecutorStates, executor: str) -> bool:
-    """There are more executors than the target, and of those at work it holds the least state (the
-    youngest of equals); or more than the requested number stand by; or it is to be replaced and
-    another executor is ready in its place.
+    """There are more executors than the target, and of the working ones it holds the least state
+    (of equals the one on the emptiest node, then the youngest); or more than the requested number
+    stand by; or it is to be replaced and another executor is ready in its place.
     """
     return executor in states.leaving
 
@@ -63,12 +63,12 @@ def called(states: ExecutorStates, executor: str) -> bool:
 
 
 def no_other(states: ExecutorStates, _: str) -> bool:
-    """No other executor can receive state, as when the controller has just started."""
+    """No other executor can receive state, for example after the start of the controller."""
     return states.none_takes
 
 
 def failed(states: ExecutorStates, executor: str) -> bool:
-    """After a batch boundary, what was sent to it did not stay, several times in a row."""
+    """After a batch boundary, its assigned state did not stay, several times in a row."""
     return states.boundary and states.lives[executor].tries >= states.waits.tries
 
 
@@ -85,29 +85,29 @@ def assigned(states: ExecutorStates, executor: str) -> bool:
 
 
 def complete(states: ExecutorStates, executor: str) -> bool:
-    """After a batch boundary, it holds all that it should; or there is no state to place."""
-    # Only at a boundary: in the middle of a batch a task may still report the state elsewhere.
+    """After a batch boundary, it holds all assigned state; or there is no state to place."""
+    # Only at a boundary: during a batch a task may still report the state elsewhere.
     if not states.facts.placing or not states.facts.holders:
         return True
     return states.boundary and not states.plan.missing(executor, states.facts.holders)
 
 
 def moving(states: ExecutorStates, executor: str) -> bool:
-    """State partitions of it are sent to others in this step."""
+    """Some of its state partitions are sent to others in this step."""
     return any(states.facts.holders.get(unit) == executor for unit in states.plan.sending)
 
 
 def empty(states: ExecutorStates, executor: str) -> bool:
     """After a batch boundary, it holds no state; or state is not placed."""
-    # The running batch may still send a task to an executor that was chosen in this very step.
+    # The running batch may still send a task to an executor that was chosen in this step.
     return not states.facts.placing or (
         states.boundary and not states.took(executor, chosen) and not states.held(executor)
     )
 
 
 def retained(states: ExecutorStates, executor: str) -> bool:
-    """After a batch boundary, it holds no state, and an executor is lacking that stands by or
-    replaces another.
+    """After a batch boundary, it holds no state, and an executor is missing for the standby or for
+    a replacement.
     """
     lacking = states.standby > 0 and len(states.staying) < request_total(states)
     return lacking and executor not in states.replacing and empty(states, executor)
@@ -149,7 +149,7 @@ LIFE: Table[[ExecutorStates, str], type[Order]] = Table(
         Row("warm", complete, "ready"),
         Row("standby", lost, "gone"),
         Row("standby", chosen, "candidate"),
-        # No "assigned" in standby: only executors that the target has called receive state.
+        # No "assigned" in standby: only executors that the target needs receive state.
         Row("standby", called, "warm"),
         Row("assigned", lost, "gone"),
         Row("assigned", chosen, "candidate"),
@@ -158,7 +158,7 @@ LIFE: Table[[ExecutorStates, str], type[Order]] = Table(
         Row("assigned", complete, "ready"),
         Row("ready", lost, "gone"),
         Row("ready", chosen, "candidate"),
-        # A ready executor keeps working meanwhile, so its new state does not count as a scale-out.
+        # A ready executor continues to work, so its new state does not count as a scale-out.
         Row("ready", assigned, "rebalancing", Assign),
         Row("rebalancing", lost, "gone"),
         Row("rebalancing", chosen, "candidate"),
@@ -167,7 +167,7 @@ LIFE: Table[[ExecutorStates, str], type[Order]] = Table(
         Row("rebalancing", complete, "ready"),
         Row("stuck", lost, "gone"),
         Row("stuck", chosen, "candidate"),
-        # Assigned again after a rest: Spark may have stopped pulling the state elsewhere.
+        # Assigned again after a rest: Spark may have stopped moving the state away.
         Row("stuck", assigned, "rebalancing", Assign),
         Row("stuck", complete, "ready"),
         Row("candidate", lost, "gone"),
@@ -187,7 +187,7 @@ LIFE: Table[[ExecutorStates, str], type[Order]] = Table(
         Row("hidden", unused, "leaving", Decommission),
         Row("hidden", late, "leaving", Decommission),
         Row("leaving", left, "gone"),
-        # Asked once more before it is killed: a kill costs the tasks that it still runs.
+        # Requested once more before the kill, which costs the tasks that the executor still runs.
         Row("leaving", late, "urged", Decommission),
         Row("urged", left, "gone"),
         Row("urged", late, "killed", Kill),
@@ -212,4 +212,4 @@ SCALE_IN = (
     *("warm", "standby", "ready", "candidate", "emptying"),
     *("hidden", "leaving", "urged", "killed", "gone"),
 )
-"""The two directions, as they are drawn."""
+"""The two directions, as drawn on the page."""

@@ -16,27 +16,26 @@ from rheostat.state.assignment import Unit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """The executors and the places of the state at ``now_s`` (any clock in seconds that a restart
-    of the controller continues).
+    """The executors and the locations of the state at ``now_s`` (seconds of any clock that
+    continues across restarts of the controller).
     """
 
     now_s: float
     registered: tuple[str, ...]
-    """Registered executors, oldest first; those that leave are among them until their process is
-    gone."""
+    """Registered executors, oldest first, including leaving ones until their process has ended."""
 
     holders: Mapping[Unit, str | None] = field(default_factory=dict)
-    """The executor of every state partition of every running query; None: unknown, or its stores
-    lie on several."""
+    """The executor of every state partition of every running query; None if it is unknown, or if
+    its stores are on several."""
 
     weights: Mapping[Unit, float] | None = None
-    """Rows or bytes of each unit; None: all count the same."""
+    """Rows or bytes of each unit; None means equal weights."""
 
     ranges: bool = False
-    """Whether each executor is to have a contiguous range of every query's partitions."""
+    """Whether each executor shall have a contiguous range of every query's partitions."""
 
     nodes: Mapping[str, str] = field(default_factory=dict)
-    """The node of each executor, where that is to count when one is chosen to leave."""
+    """The node of each executor, if it counts in the choice of the leaving executor."""
 
     warm: frozenset[str] = frozenset()
     """Executors whose warm-up has ended."""
@@ -44,22 +43,22 @@ class Facts:
     """Whether executors can be warmed before they get state."""
 
     batch: int | None = None
-    """Grows by one at each batch boundary of the application: when each running query has ended a
-    batch (or rests) since the last.
+    """Increases by one at each batch boundary of the application, when each running query has ended
+    a batch (or was at rest) since the last.
 
     None: no batch was observed; then one second counts as a boundary.
     """
     slack_s: float | None = None
-    """By how much a batch may last longer without missing the SLO."""
+    """The seconds by which a batch may last longer without missing the SLO."""
     load_s: float | None = None
-    """How long it takes to load one unit."""
+    """The seconds to load one unit."""
 
     in_pause: bool = False
-    """Whether both are of the pauses between batches: state that moves is loaded there, and no
-    batch lasts longer for it."""
+    """Whether both refer to the pauses between batches: moved state is loaded there, and no batch
+    lasts longer."""
 
     placing: bool = True
-    """False: state is not placed (mode off, or it cannot be): every executor counts as ready
+    """False if state is not placed (mode off, or impossible): every executor then counts as ready
     and as empty at once."""
 
     slots_per_executor: int = 1
@@ -67,8 +66,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class StatePlan:
-    """Where every unit is wanted, the executors among which that is balanced, and the units that
-    are sent in this step.
+    """The desired executor of every unit, the executors among which the units are balanced, and the
+    units that are sent in this step.
     """
 
     wanted: Mapping[Unit, str] = field(default_factory=dict)
@@ -76,7 +75,7 @@ class StatePlan:
     sending: Mapping[Unit, str] = field(default_factory=dict)
 
     def missing(self, executor: str, holders: Mapping[Unit, str | None]) -> int:
-        """Return how many units an executor should hold and does not."""
+        """Return how many units an executor should hold but does not."""
         return sum(
             holders.get(unit) != executor
             for unit, wanted in self.wanted.items()
@@ -91,7 +90,7 @@ class ExecutorStates:
     facts: Facts
     target: int
     standby: int
-    """How many executors above the target are to be warm and without state."""
+    """The number of warm executors without state above the target."""
 
     waits: Waits
     lives: Mapping[str, Life]
@@ -99,11 +98,11 @@ class ExecutorStates:
     """Whether a batch boundary lies between the last step and this one."""
 
     replacing: Mapping[str, float]
-    """The executors to be replaced, and since when."""
+    """The executors to be replaced, and the time of each request."""
 
     leaving: Collection[str] = ()
     kept: Collection[str] = ()
-    """The executors that are to leave now, and the leaving ones that are kept."""
+    """The executors that shall leave now, and the leaving ones that are kept."""
 
     idle: Collection[str] = ()
     """The executors that the target does not need, which receive no state."""
@@ -114,11 +113,11 @@ class ExecutorStates:
     plan: StatePlan = field(default_factory=StatePlan)
 
     taken: tuple[tuple[str, LifeRow], ...] = ()
-    """Executors and the rows that they have taken in this step."""
+    """The executors with the rows that they have taken in this step."""
 
     def take(self, executor: str, row: LifeRow) -> ExecutorStates:
-        """Return the states after a row; a ready executor counts its tries from 0 again, a draining
-        candidate its units.
+        """Return the states after a row; the tries of a ready executor and the units of a draining
+        candidate are counted anew.
         """
         life = replace(self.lives[executor], phase=row.to, since_s=self.facts.now_s)
         if row.to == "ready":
@@ -156,11 +155,11 @@ class ExecutorStates:
 
     @property
     def replaced(self) -> list[str]:
-        """The staying executors that wait for a replacement; those for which none came in time are
-        left out.
+        """The staying executors that wait for a replacement, except those whose replacement timed
+        out.
         """
         staying = self.staying
-        # Once the others reach the target, the predecessor goes however long its successor took.
+        # Once the others reach the target, the predecessor leaves, however long its successor took.
         came = sum(executor not in self.replacing for executor in staying) >= self.target
         waiting = {
             executor
@@ -171,7 +170,7 @@ class ExecutorStates:
 
     @property
     def lost(self) -> set[Unit]:
-        """The units whose holder is gone."""
+        """The units whose holder no longer exists."""
         return {
             unit
             for unit, holder in self.facts.holders.items()
@@ -183,7 +182,7 @@ class ExecutorStates:
         return sum(holder == executor for holder in self.facts.holders.values())
 
     def weight(self, executor: str) -> float:
-        """Return the weight of the state that an executor holds; a unit without one counts as 1."""
+        """Return the weight of an executor's state; a unit of unknown weight counts as 1."""
         weights = self.facts.weights or {}
         return sum(
             weights.get(unit, 1.0)
@@ -192,7 +191,7 @@ class ExecutorStates:
         )
 
     def waited_s(self, executor: str) -> float:
-        """Return how long an executor has been in its phase."""
+        """Return the seconds since an executor entered its phase."""
         return self.facts.now_s - self.lives[executor].since_s
 
 
@@ -200,8 +199,8 @@ LifeRow: TypeAlias = "Row[[ExecutorStates, str], type[Order]]"
 
 
 def walk(states: ExecutorStates, rows: Iterable[LifeRow]) -> ExecutorStates:
-    """Take for every executor the first of these rows that leaves its phase and whose event holds;
-    return the states after them.
+    """Take for every executor the first of these rows that leaves its phase and whose event holds,
+    and return the resulting states.
     """
     for executor in states.lives:
         if row := first_row(rows, states.phase(executor), states, executor):

@@ -19,18 +19,18 @@ STAYING = TAKING | ARRIVING | {"standby"}
 """Phases of executors that count for the target and for the standby executors above it."""
 
 DONE = frozenset({"ready", "stuck"})
-"""Phases in which nothing more is done for the executor."""
+"""Phases in which no more work is done for the executor."""
 
 KEEPABLE = frozenset({"candidate", "emptying"})
 """Phases of leaving executors that a higher target keeps; a hidden one cannot be shown again."""
 
 GOING = frozenset({"hidden", "leaving", "urged", "killed"})
-"""Phases without a way back."""
+"""Irreversible phases."""
 
 _SCHEMA = 1
 
 _FORMER_PHASES = {"settled": "ready", "victim": "candidate"}
-"""Phases by the names that journals of earlier versions contain."""
+"""The former names of phases in journals of earlier versions."""
 
 _RESTING = DONE | {"standby", "leaving", "killed"}
 """Phases that do not end at a batch boundary."""
@@ -42,7 +42,7 @@ def _wait(default: float, then: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """Time limits of the protocol in seconds (``tries`` is a count), with what follows each.
+    """Time limits of the protocol in seconds (``tries`` is a count), each with its consequence.
 
     Raises BadInput for a time of 0 or less and for less than 1 try.
     """
@@ -78,7 +78,7 @@ class Waits:
             raise BadInput(f"tries must be at least 1, but it is {self.tries}")
 
     def of(self, phase: str) -> float:
-        """Return how long a phase may last before it is late."""
+        """Return the seconds after which a phase is late."""
         limits = {
             "warming": self.warm_s,
             "candidate": self.empty_s,
@@ -92,7 +92,7 @@ class Waits:
 @dataclass(frozen=True, slots=True)
 class Life:
     """The phase of an executor: its start, failed tries in a row, the units held when the executor
-    was chosen to leave, and the fewest since.
+    was chosen to leave, and the minimum since then.
     """
 
     phase: str
@@ -104,8 +104,8 @@ class Life:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """The lives of the registered executors, where state is wanted, and the last batch boundary;
-    empty at the start.
+    """The lives of the registered executors, the desired locations of the state, and the last batch
+    boundary; empty at the start.
     """
 
     lives: Mapping[str, Life] = field(default_factory=dict)
@@ -116,10 +116,10 @@ class Memory:
     """The executors among which ``wanted`` is balanced."""
 
     sent: Mapping[Unit, str] = field(default_factory=dict)
-    """What was assigned since the last boundary, to be verified after the next."""
+    """The units assigned since the last boundary, to be verified after the next."""
 
     replacing: Mapping[str, float] = field(default_factory=dict)
-    """Executors to be replaced, and since when."""
+    """The executors to be replaced, and the time of each request."""
 
     def to_json(self) -> dict[str, Any]:
         """Return this memory as JSON values."""
@@ -139,18 +139,17 @@ class Memory:
         }
 
     def resumed(self, now_s: float) -> Memory:
-        """Return the memory with which a new controller continues: the clocks of all phases
-        restart, and so do the batches and the verification.
+        """Return the memory with which a new controller continues: the clocks of all phases, the
+        batches and the verification restart.
 
-        A hidden executor that was not asked to leave may stay: a new controller has decided
-        nothing yet.
+        A hidden executor that was not asked to leave may stay: a new controller has decided nothing
+        yet.
         """
         lives = {
             executor: replace(
                 life,
                 since_s=now_s,
-                # Back to the last phase with a way back; the order to hide is given again if need
-                # be.
+                # Back to the last reversible phase; the order to hide is repeated if necessary.
                 phase="emptying" if life.phase == "hidden" else life.phase,
             )
             for executor, life in self.lives.items()
@@ -159,10 +158,8 @@ class Memory:
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Memory:
-        """Return a memory from its JSON values; an empty one from those of another schema: the
-        facts provide the rest.
-        """
-        # No memory is better than a misread one: the facts contain nearly all of it.
+        """Return a memory from its JSON values; an empty one if they have another schema."""
+        # An empty memory is better than a misread one: the facts contain nearly all of it.
         if kept.get("schema") != _SCHEMA:
             return cls()
         return cls(
@@ -185,7 +182,7 @@ def awaits_boundary(memory: Memory) -> bool:
 
 
 def has_rested(memory: Memory, now_s: float, waits: Waits = Waits()) -> bool:
-    """Return whether an assignment that did not stay has rested long enough to be tried again."""
+    """Return whether an assignment that did not stay has rested long enough for another try."""
     stuck = (life for life in memory.lives.values() if life.phase == "stuck")
     return any(now_s - life.since_s >= waits.rest_s for life in stuck)
 
@@ -196,17 +193,17 @@ def standing_by(memory: Memory) -> set[str]:
 
 
 def undecided_size(memory: Memory, registered: Collection[str]) -> int:
-    """Return the size as long as none is decided: all executors except those that an earlier
+    """Return the size before the first decision: all executors except those that an earlier
     controller has asked to leave.
     """
-    # They leave whatever is decided now, so they are no part of the size.
+    # They leave whatever is decided now, so they are not part of the size.
     going = {executor for executor, life in memory.lives.items() if life.phase in GOING}
     return len(set(registered) - going)
 
 
 def _rows(assignment: Mapping[Unit, str]) -> list[list[str | int]]:
     return [
-        # Sorted, so that the same memory is the same line of the journal.
+        # Sorted, so that equal memories yield equal lines in the journal.
         [query, partition, executor]
         for (query, partition), executor in sorted(assignment.items())
     ]

@@ -13,7 +13,7 @@ from rheostat.state.fluid import too_big
 
 
 def describe(states: ExecutorStates) -> Rescaling:
-    """Return the phase and a text: what is in progress, what waits, and what cannot be done."""
+    """Return the phase and a text: the work in progress, what it waits for, and its obstacles."""
     coming = (
         _waiting(states),
         _standby_waiting(states),
@@ -35,8 +35,7 @@ def describe(states: ExecutorStates) -> Rescaling:
 
 
 def _phase(states: ExecutorStates) -> str:
-    # The order is that of importance: lacking capacity is reported before surplus, and both before
-    # moves.
+    # In order of importance: missing capacity before surplus, and both before moves.
     if _lacking(states) > 0 or states.those_in(ARRIVING):
         return "growing"
     if (
@@ -50,8 +49,8 @@ def _phase(states: ExecutorStates) -> str:
 
 
 def _lacking(states: ExecutorStates) -> int:
-    """Return how many executors are lacking for the target; the job does without those that are
-    lacking for the standby.
+    """Return the number of executors missing for the target; those missing for the standby do not
+    count.
     """
     # Idle executors do not count, because standby ones do not serve the target.
     return states.target + len(states.replaced) - (len(states.staying) - len(spare(states)))
@@ -87,8 +86,8 @@ def _warming(states: ExecutorStates) -> str:
 
 
 def _moving(states: ExecutorStates) -> str:
-    """Moves away from leaving executors are reported as emptying; these are the receiving executors
-    in a scale-out or a repair.
+    """Return the moves to executors in a scale-out or a repair; moves away from leaving executors
+    are reported as emptying.
     """
     receiving, leaving = states.those_in({"assigned", "rebalancing"}), states.those_in(KEEPABLE)
     units = [

@@ -1,8 +1,8 @@
-"""One step of a rescale: memory and facts in; new memory, orders and status out.
+"""Computes one step of a rescale: from memory and facts to new memory, orders and status.
 
-Pure, level-triggered, restart-safe: every step reconciles the target, the next facts show whether a
-step was carried out, and the memory is plain JSON values (without it the facts suffice nearly
-always: registered executors are taken as they are).
+Pure, level-triggered and safe to restart: every step reconciles the target, the next facts show
+whether a step was carried out, and the memory consists of JSON values (without it the facts nearly
+always suffice: registered executors are taken over as they are).
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from rheostat.state.fluid import next_moves, partitions_per_batch
 
 
 def plan_of(states: ExecutorStates, memory: Memory) -> StatePlan:
-    """Return where every unit is wanted and what is sent now: at a boundary what the slack allows,
-    units of lost executors at once.
+    """Return the desired location of every unit and the units to send now: at a boundary as many as
+    the slack allows, units of lost executors at once.
     """
     known = StatePlan(memory.wanted, memory.takers)
     takers = _takers(states)
     # Between boundaries only lost units move: a planned task would undo any other assignment.
     if not (states.facts.placing and takers and (states.boundary or states.lost)):
         return known
-    # Kept while it holds: a plan that is computed again halfway could want other units moved.
+    # Kept while valid: a new plan in the middle of the moves could require other moves.
     plan = known if _still_holds(known, takers, states) else _rebalanced_plan(takers, states)
     units = _at_boundary(states, plan) if states.boundary else _lost(states, plan, memory)
     return replace(plan, sending={unit: plan.wanted[unit] for unit in units})
 
 
 def sent(states: ExecutorStates, memory: Memory) -> dict[Unit, str]:
-    """Return what has been sent since the last boundary."""
-    # At a boundary what was sent before it has just been verified.
+    """Return the units sent since the last boundary."""
+    # At a boundary the units sent before it have just been verified.
     return {**({} if states.boundary else memory.sent), **states.plan.sending}
 
 
@@ -64,12 +64,12 @@ def _rebalanced_plan(takers: tuple[str, ...], states: ExecutorStates) -> StatePl
 
 
 def _takers(states: ExecutorStates) -> tuple[str, ...]:
-    """Return who shares the state: executors to be replaced only as long as the others are fewer
-    than the target.
+    """Return the executors that share the state: those to be replaced only as long as the others
+    are fewer than the target.
     """
     replaced, able = states.replaced, taking(states)
     others = sum(executor not in replaced for executor in able)
-    # The last ones keep their state until successors can take it: it never crowds on a few.
+    # The last ones keep their state until successors can take it: it never lies on too few.
     still = replaced[: max(0, states.target - others)]
     return tuple(executor for executor in able if executor not in replaced or executor in still)
 
@@ -88,12 +88,12 @@ def _at_boundary(states: ExecutorStates, plan: StatePlan) -> tuple[Unit, ...]:
     wanted = {
         unit: to
         for unit, to in plan.wanted.items()
-        # An executor in rest is left alone, but for units whose holder is leaving or gone.
+        # A resting executor gets only units whose holder is leaving or gone.
         if to not in resting or holders[unit] not in plan.takers
     }
-    # Those on the way out are emptied first: they are paid for as long as they hold state.
+    # Leaving executors are emptied first: they cost money as long as they hold state.
     first = [executor for executor in states.lives if executor not in plan.takers]
-    # Where pauses load the state, only executors on the way in need a ramp.
+    # If pauses load the state, only arriving executors need a ramp.
     young = states.those_in(ARRIVING) if states.facts.in_pause else None
     return next_moves(
         holders,
@@ -105,7 +105,7 @@ def _at_boundary(states: ExecutorStates, plan: StatePlan) -> tuple[Unit, ...]:
 
 
 def _lost(states: ExecutorStates, plan: StatePlan, memory: Memory) -> list[Unit]:
-    """An order is given once between two boundaries."""
+    """Return the lost units to send now, each once between two boundaries."""
     lost = states.lost
     return [
         unit
@@ -119,7 +119,7 @@ __all__ = ["Memory", "Step", "advance"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a step leaves behind."""
+    """The result of a step."""
 
     memory: Memory
     orders: tuple[Order, ...]
@@ -134,12 +134,12 @@ def advance(
     standby: int = 0,
     waits: Waits = Waits(),  # noqa: B008
 ) -> Step:
-    """Take one step towards ``target`` executors and ``standby`` more without state, with those in
-    ``to_replace`` exchanged for others.
+    """Take one step towards ``target`` executors and ``standby`` more without state, and replace
+    the executors in ``to_replace``.
 
-    Every step asks for the total again. State is assigned only in steps right after a batch
-    boundary, that of lost executors at once. ``to_replace`` need be passed once: it is remembered
-    until the executor is gone or its replacement is abandoned.
+    Every step requests the total again. State is assigned only in steps right after a batch
+    boundary, that of lost executors at once. ``to_replace`` need only be passed once: it is
+    remembered until the executor is gone or its replacement is abandoned.
     """
     arrived = arrive(memory, facts, target, to_replace, standby, waits)
     # Candidates are chosen before state is assigned, or state would be sent to one of them.
@@ -151,9 +151,9 @@ def advance(
 
 
 def _orders(states: ExecutorStates) -> tuple[Order, ...]:
-    """Return the total, and what the rows of this step order, together for all executors."""
+    """Return the total and the orders of this step's rows, combined for all executors."""
     receiving, sending = states.ordered(Assign), states.plan.sending
-    # The plan names all; only executors whose row has ordered it receive anything.
+    # The plan contains all units; only executors whose row gave the order receive theirs.
     units = {unit: executor for unit, executor in sending.items() if executor in receiving}
     several = (
         order(executors)
@@ -161,7 +161,7 @@ def _orders(states: ExecutorStates) -> tuple[Order, ...]:
         if (executors := states.ordered(order))
     )
     return (
-        # The first order: Spark replaces an executor that leaves while the total is higher.
+        # First, because Spark replaces a leaving executor while the total is higher.
         Request(request_total(states)),
         *([Assign(units)] if units else []),
         *map(WarmUp, states.ordered(WarmUp)),
@@ -175,7 +175,7 @@ def _remembered(states: ExecutorStates, memory: Memory) -> Memory:
     return Memory(
         lives={executor: life for executor, life in states.lives.items() if life.phase != LIFE.end},
         batch=facts.batch,
-        # min: a clock that was put back must not make the next boundary wait for its old time.
+        # min: after the clock was set back, the next boundary must not wait for the old time.
         boundary_s=facts.now_s if since_s is None else min(since_s, facts.now_s),
         wanted=states.plan.wanted,
         takers=states.plan.takers,
@@ -192,8 +192,8 @@ def arrive(
     standby: int,
     waits: Waits,
 ) -> ExecutorStates:
-    """Return the state of every executor after it came, went, or was verified; ``to_replace`` are
-    the executors to replace.
+    """Return the state of every executor after it registered, was removed or was verified;
+    ``to_replace`` are the executors to replace.
     """
     states = ExecutorStates(
         facts=facts,
@@ -213,8 +213,8 @@ def arrive(
 
 
 def _lives(memory: Memory, facts: Facts) -> dict[str, Life]:
-    """A clock that was put back makes nothing late and nothing early: what began in its future
-    began now.
+    """Return the lives of all executors; after the clock was set back, a start in the future
+    becomes now, so that nothing is late or early.
     """
     known = {
         executor: replace(life, since_s=min(life.since_s, facts.now_s))
@@ -230,8 +230,8 @@ def _lives(memory: Memory, facts: Facts) -> dict[str, Life]:
 
 def _is_boundary(memory: Memory, facts: Facts, waits: Waits) -> bool:
     if memory.boundary_s is None:
-        return False  # the first look falls anywhere into a batch
-    # Any other number is a boundary, None as well: with the last query its batches end.
+        return False  # the first observation may fall into the middle of a batch
+    # Any other number is a boundary, including None, when the last query has ended.
     return facts.batch != memory.batch or (
         facts.batch is None and facts.now_s - memory.boundary_s >= waits.idle_s
     )
@@ -240,13 +240,13 @@ def _is_boundary(memory: Memory, facts: Facts, waits: Waits) -> bool:
 def _replacing(
     memory: Memory, facts: Facts, to_replace: Collection[str], waits: Waits
 ) -> dict[str, float]:
-    """An abandoned replacement is forgotten after the same time again, so that it can be requested
-    once more.
+    """Return the replacements in progress; an abandoned one is forgotten after the same time again,
+    so that it can be requested once more.
     """
     known = {
         executor: min(since_s, facts.now_s)
         for executor, since_s in memory.replacing.items()
-        # The first ``replace_s`` is the wait for a successor, the second the time of abandonment.
+        # For one ``replace_s`` it waits for a successor, for another it stays abandoned.
         if executor in facts.registered and facts.now_s - since_s < 2 * waits.replace_s
     }
     new = [executor for executor in to_replace if executor in facts.registered]
@@ -254,8 +254,8 @@ def _replacing(
 
 
 def _progressed(states: ExecutorStates, executor: str, life: Life) -> Life:
-    """The wait for a leaving executor restarts whenever it holds fewer units than before."""
-    # No progress: the clock runs on, so that state which never moves cannot hold a draining
+    """Return the life, with its clock restarted if a leaving executor holds fewer units."""
+    # Without progress the clock continues, so that state that never moves cannot hold a draining
     # candidate forever.
     if life.phase not in KEEPABLE or states.held(executor) >= life.left:
         return life
@@ -263,13 +263,13 @@ def _progressed(states: ExecutorStates, executor: str, life: Life) -> Life:
 
 
 def _verified(states: ExecutorStates, sent: Mapping[Unit, str], executor: str, life: Life) -> Life:
-    """At a boundary, verify what was sent before it: an executor on which all of it stayed counts
-    its tries from 0 again.
+    """Verify at a boundary what was sent before it: an executor that kept all of it counts its
+    tries anew.
     """
     if not states.boundary or executor not in sent.values():
         return life
     holders = states.facts.holders
-    # Units of a query that has ended since are neither kept nor lost.
+    # Units of a query that has ended in the meantime do not count.
     theirs = [unit for unit, to in sent.items() if to == executor and unit in holders]
     stayed = all(holders[unit] == executor for unit in theirs)
     return replace(life, tries=0 if stayed else life.tries + 1)

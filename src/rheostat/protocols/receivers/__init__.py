@@ -1,1 +1,1 @@
-"""The change of size where receivers run: who may go, and where receivers move."""
+"""The protocols of a rescale with receivers: leaving executors and moving receivers."""

@@ -1,7 +1,7 @@
-"""How many receivers there should be and where (SPARK-12133, version 3): pure, a step at a time.
+"""Computes the number of receivers and their executors (SPARK-12133, version 3), step by step.
 
-The document announces version 3 and does not specify it; these rules are ours. Where receivers run,
-and when one moves, are the rules of version 2.
+The document announces version 3 without specifying it; these rules are ours. The placement and the
+moves of receivers follow the rules of version 2.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from rheostat.model import Memory
 from rheostat.protocols.receivers.receiver_moves import BALANCE_S, rebalanced
 
 UP_SHARE = 0.7
-"""A receiver shall carry at most this share of its ceiling: the rest is for bursts until another
-one has come."""
+"""The maximum load of a receiver as a share of its capacity: the rest absorbs bursts until another
+one has started."""
 
 DOWN_SHARE = 0.5
-"""One less only where the others would carry at most this share; between the two nothing
-changes."""
+"""One receiver is removed only if the others would carry at most this share; between the two shares
+nothing changes."""
 
 HOLD_S = 60.0
-"""One less only where that has been so for a minute."""
+"""The seconds for which that must hold before a receiver is removed."""
 
 BUSY = 0.2
-"""A sample tells the ceiling only if the receiver was busy for this share of it: rows per busy
-second of an idle one are noise."""
+"""The minimum busy share of a sample that measures the capacity: rows per busy second of an idle
+receiver are noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Let a receiver end what it has begun, and go."""
+    """Stop a receiver after it has finished its requests."""
 
     receiver: int
 
@@ -53,7 +53,7 @@ FleetOrder: TypeAlias = Start | Stop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetLimits:
-    """The fewest and the most receivers."""
+    """The minimum and maximum number of receivers."""
 
     least: int = 1
     most: int = 4
@@ -68,11 +68,11 @@ class FleetLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetFacts:
-    """What is so: the executors that stay, oldest first, those that leave, the cores of one, and
-    where each receiver runs or has been sent (not those that have been told to go).
+    """The present facts: the staying executors, oldest first, the leaving ones, the cores of each,
+    and the executor of each receiver that was not told to stop.
 
-    ``running`` are those that serve. ``rows_per_s`` is what all take in, ``ceiling`` what one can
-    take, both None where nothing is known.
+    ``running`` are the receivers in service. ``rows_per_s`` is their total rate, ``ceiling`` the
+    capacity of one, both None if unknown.
     """
 
     executors: tuple[str, ...]
@@ -86,9 +86,9 @@ class FleetFacts:
 
 def receivers_for(input_rows_per_s: float, ceiling_rows_per_s: float, share: float = 1.0) -> int:
     """Return how many receivers the input needs: ceil(rate / (share x one receiver's measured
-    ceiling)), at least one (version 3).
+    capacity)), at least one (version 3).
 
-    ``share`` (0..1] is the part of its ceiling that a receiver may carry. Raises BadInput for a
+    ``share`` (0..1] is the part of its capacity that a receiver may carry. Raises BadInput for a
     value out of range.
     """
     if not (0 <= input_rows_per_s < math.inf and 0 < ceiling_rows_per_s < math.inf):
@@ -102,10 +102,10 @@ def receivers_for(input_rows_per_s: float, ceiling_rows_per_s: float, share: flo
 
 
 def measured_ceiling(samples: Sequence[tuple[float, float]]) -> float | None:
-    """Return the rows per second that one receiver can take: the median, over samples of (rows per
-    second, busy share), of rows per busy second; None where none was busy enough.
+    """Return the capacity of one receiver in rows per second: the median, over samples of (rows per
+    second, busy share), of rows per busy second; None if none was busy enough.
     """
-    # A sample may count busy time that began before it: above 1 it would lower the ceiling.
+    # A sample may include busy time from before it: a share above 1 would lower the capacity.
     ceilings = [rate / min(1.0, busy) for rate, busy in samples if busy >= BUSY and rate > 0]
     return statistics.median(ceilings) if ceilings else None
 
@@ -113,19 +113,19 @@ def measured_ceiling(samples: Sequence[tuple[float, float]]) -> float | None:
 def wanted_receivers(
     facts: FleetFacts, there: int, limits: FleetLimits, low_since_s: float | None, now: float
 ) -> tuple[int, float | None]:
-    """Return how many receivers the load asks for where so many are ``there``, and since when one
-    less would do (None: it would not).
+    """Return how many receivers the load requires if ``there`` exist, and since when one fewer
+    would suffice (None: it would not).
 
-    More at once, one less after ``HOLD_S``; as many as there are while the rate or the ceiling is
-    unknown. Whether the executors have cores for them is not asked here.
+    Receivers are added at once, and one is removed after ``HOLD_S``; their number stays while the
+    rate or the capacity is unknown. Whether the executors have cores for them is not checked here.
     """
     count, most = max(there, limits.least), limits.most
     if facts.rows_per_s is None or facts.ceiling is None or not facts.executors:
         return min(count, most), None
     up = receivers_for(facts.rows_per_s, facts.ceiling, UP_SHARE)
     down = receivers_for(facts.rows_per_s, facts.ceiling, DOWN_SHARE)
-    # More comes at once, less after a minute: rows that nobody takes in may be lost, an idle core
-    # is not.
+    # Scale out at once, in after a minute: rows that are not received may be lost, an idle core is
+    # only a cost.
     if up > count:
         return min(up, most), None
     if down < count and count > limits.least:
@@ -139,12 +139,12 @@ def wanted_receivers(
 def fleet_step(
     facts: FleetFacts, limits: FleetLimits, memory: Memory, now: float
 ) -> tuple[list[FleetOrder], Memory]:
-    """Return what to do now, and what to remember.
+    """Return the orders of this step, and the new memory.
 
-    A receiver that moves is started first and stopped when the new one serves: until then there is
-    one more. Memory holds ``low_since_s``, ``balanced_s``, ``asked`` (what the load asks for),
-    ``wanted`` (what the executors hold of it) and ``replaced`` (the receivers that go once all
-    others serve).
+    To move a receiver, its successor is started first, and the receiver is stopped when the
+    successor serves. Memory holds ``low_since_s``, ``balanced_s``, ``asked`` (what the load
+    requires), ``wanted`` (how many of them the executors can hold) and ``replaced`` (the receivers
+    that stop once all others serve).
     """
     replaced = [known for known in memory.get("replaced", []) if known in facts.receivers]
     replaced += [
@@ -153,7 +153,7 @@ def fleet_step(
         if executor not in facts.executors and receiver not in replaced
     ]
     orders: list[FleetOrder] = [Stop(gone) for gone in _gone(facts, replaced)]
-    # Those on the way out still serve, but their successors are what counts.
+    # Receivers to be replaced still serve, but only their successors count.
     staying = {
         receiver: executor
         for receiver, executor in facts.receivers.items()
@@ -161,23 +161,23 @@ def fleet_step(
     }
     there, since_s = len(staying), memory.get("low_since_s")
     demanded, low_since_s = wanted_receivers(facts, there, limits, since_s, now)
-    # What the load asks for is kept as well: the sensor shows it, and executors come for it.
+    # The required number is kept as well: the sensor reports it, and executors are added for it.
     wanted = min(demanded, receivers_held(len(facts.executors), facts.cores))
     counts = Counter(staying.values())
     orders += _start_missing(facts, wanted - len(staying), counts)
     starts = len(orders)
-    # Nobody is stopped before all successors serve: between the two there are rather too many.
+    # No receiver is stopped before all successors serve, so there are temporarily too many.
     served = facts.running >= staying.keys() and len(staying) >= min(wanted, 1) and not starts
     if served:
         orders += [Stop(receiver) for receiver in replaced]
         orders += _stop_surplus(len(staying) - wanted, staying, facts.executors)
     balanced_s = memory.get("balanced_s", now)
-    # Balance waits until nothing else is under way: a receiver moves for one reason at a time.
+    # Rebalancing waits for everything else: a receiver moves for one reason at a time.
     if now - balanced_s >= BALANCE_S and not orders and not replaced and served:
         moved = _rebalanced(facts, staying, counts)
         replaced += [receiver for receiver, _ in moved]
         orders += [start for _, start in moved]
-        # A minute counts from the last look, balanced or not: the document's rule is once a minute.
+        # A minute counts from the last check, with or without a move, as in the document.
         balanced_s = now
     kept = {
         "low_since_s": low_since_s,
@@ -190,7 +190,7 @@ def fleet_step(
 
 
 def _gone(facts: FleetFacts, replaced: Collection[int]) -> list[int]:
-    """Return the receivers whose executor is neither there nor leaving: they have died with it."""
+    """Return the receivers whose executor was lost, and that ended with it."""
     known = {*facts.executors, *facts.leaving}
     return [receiver for receiver in replaced if facts.receivers[receiver] not in known]
 
@@ -210,11 +210,11 @@ def _start_missing(facts: FleetFacts, missing: int, counts: Counter[str]) -> lis
 def _stop_surplus(
     surplus: int, staying: Mapping[int, str], executors: tuple[str, ...]
 ) -> list[FleetOrder]:
-    """Stop one at a time, the youngest of the fullest executor."""
+    """Stop one receiver at a time: the youngest of the fullest executor."""
     if surplus <= 0:
         return []
     counts = Counter(staying.values())
-    # Of equally full ones the youngest executor: it is the next to leave.
+    # Of equally full executors the youngest, which is the next to leave.
     fullest = max(reversed(executors), key=lambda executor: counts[executor])
     return [Stop(max(receiver for receiver, executor in staying.items() if executor == fullest))]
 
@@ -222,8 +222,8 @@ def _stop_surplus(
 def _rebalanced(
     facts: FleetFacts, staying: Mapping[int, str], counts: Counter[str]
 ) -> list[tuple[int, Start]]:
-    """Return the receiver to be replaced and where its successor starts, by the rule of version 2;
-    nothing where all is balanced.
+    """Return the receiver to replace and its successor's start, by the rule of version 2; empty if
+    the receivers are balanced.
     """
     before = [counts[executor] for executor in facts.executors]
     after = rebalanced(before)

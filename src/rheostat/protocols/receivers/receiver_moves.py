@@ -1,5 +1,5 @@
-"""Who leaves and where receivers run when an application with receivers changes its size
-(SPARK-12133): pure, a step at a time from facts and memory.
+"""Decides which executors leave and where receivers run when an application with receivers is
+rescaled (SPARK-12133): pure, one step at a time from facts and memory.
 """
 
 from __future__ import annotations
@@ -14,19 +14,21 @@ from rheostat.model import Memory, Rescaling
 from rheostat.protocols.orders import Decommission, Kill, Request
 
 BALANCE_S = 60.0
-"""Time between two rebalancings: the document's minute."""
+"""The seconds between two rebalancings: one minute in the document."""
 
 MOVE_S = 30.0
-"""A receiver that has not come up after so long is sent again; on a busy computer it took 1 to
-10 s."""
+"""A receiver that has not started after this many seconds is sent again; on a busy computer it took
+1 to 10 s."""
 
 LEAVE_S = 90.0
-"""An executor that has not left after so long is ended: its receivers have moved long before."""
+"""An executor that has not left after this many seconds is killed; its receivers are gone
+by then.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Let a receiver stop where it runs and start on ``executor``."""
+    """Stop a receiver where it runs and start it on ``executor``."""
 
     receiver: int
     executor: str
@@ -37,7 +39,7 @@ ReceiverOrder: TypeAlias = Request | Decommission | Kill | Move
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiverFacts:
-    """What is so: the executors that can be reached, oldest first, where each receiver runs (None
+    """The present facts: the reachable executors, oldest first, the executor of each receiver (None
     while it starts), the cores of an executor, and whether receivers may be moved (version 2).
     """
 
@@ -49,7 +51,7 @@ class ReceiverFacts:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Executors that stay, and how many receivers each has, those on their way included."""
+    """The staying executors, and the number of receivers of each, including those on their way."""
 
     staying: tuple[str, ...]
     counts: Counter[str]
@@ -61,24 +63,24 @@ class _Place:
 def step(
     facts: ReceiverFacts, target: int | None, memory: Memory, now: float
 ) -> tuple[list[ReceiverOrder], Rescaling]:
-    """Return what to do now, and where the change of size stands with what to remember.
+    """Return the orders of this step, and the progress with the new memory.
 
-    ``target`` is asserted at each step; None where nobody has decided, and then executors stay as
-    they are. One executor leaves at a time and one receiver is rebalanced at a time. Memory holds
-    ``leaving`` (executor -> since), ``moving`` (receiver -> [executor, since]) and ``balanced_s``.
+    ``target`` is reconciled in each step; None before a decision, when executors stay as they are.
+    One executor leaves at a time and one receiver is rebalanced at a time. Memory holds ``leaving``
+    (executor -> since), ``moving`` (receiver -> [executor, since]) and ``balanced_s``.
     """
     leaving = {
         executor: since
         for executor, since in memory.get("leaving", {}).items()
         if executor in facts.executors
     }
-    # Before anything is ordered: a move that came to nothing leaves its receiver free to be sent.
+    # Before any order: the receiver of a failed move can then be sent again.
     moving = _still_moving(facts, memory.get("moving", {}), leaving, now)
     orders: list[ReceiverOrder] = []
     status = _resize(facts, target, leaving, orders, now)
     orders += _moves_off(facts, leaving, moving, now)
     balanced_s = memory.get("balanced_s", now)
-    # Not beside a change of size: that moves receivers itself, and balances them on the way.
+    # Not during a rescale, which moves and thereby balances receivers itself.
     if now - balanced_s >= BALANCE_S and not leaving and not moving:
         orders += _rebalance(facts, moving, now)
         balanced_s = now
@@ -108,7 +110,7 @@ def _still_moving(
     leaving: Mapping[str, float],
     now: float,
 ) -> dict[str, list[object]]:
-    """Return the moves that have neither arrived, nor taken too long, nor lost their goal."""
+    """Return the moves that have neither arrived, nor timed out, nor lost their target executor."""
     return {
         receiver: [to, since]
         for receiver, (to, since) in moving.items()
@@ -126,15 +128,15 @@ def _resize(
     orders: list[ReceiverOrder],
     now: float,
 ) -> tuple[str, str]:
-    """Assert the target and choose who leaves; notes it in ``leaving`` and ``orders``."""
+    """Reconcile the target and choose a leaving executor; updates ``leaving`` and ``orders``."""
     late = tuple(executor for executor, since in leaving.items() if now - since >= LEAVE_S)
     if late:
         orders.append(Kill(late))
     staying = [executor for executor in facts.executors if executor not in leaving]
     if target is None:
         return "steady", "no size has been decided yet"
-    # The receivers' cores come before the decision: with fewer, a receiver or all batches stand
-    # still.
+    # The receivers' cores take precedence over the decision: with fewer, a receiver or all batches
+    # stop.
     needed = executors_holding(len(facts.receivers), facts.cores)
     total = max(target, needed)
     orders.append(Request(total))
@@ -157,10 +159,10 @@ def _let_one_go(
     now: float,
 ) -> tuple[str, str]:
     counts = Counter(executor for executor in facts.receivers.values() if executor)
-    # Where a receiver that starts will run is not known: it might be on the candidate.
+    # A starting receiver has no known executor: it might be the candidate.
     if None in facts.receivers.values():
         return "blocked", "a receiver is starting: no executor leaves before it runs"
-    # The youngest of those with the fewest receivers: least is moved, and the oldest are warm.
+    # The youngest of those with the fewest receivers: this moves least, and keeps the warmest.
     candidate = min(reversed(staying), key=lambda executor: counts[executor])
     if counts[candidate] and not facts.moves:
         return "blocked", "each executor holds a receiver, and receivers stay where they are"
@@ -173,7 +175,7 @@ def _let_one_go(
 def _moves_off(
     facts: ReceiverFacts, leaving: Mapping[str, float], moving: dict[str, list[object]], now: float
 ) -> list[ReceiverOrder]:
-    """Move what runs on executors that leave, each receiver to the least loaded of the others."""
+    """Move each receiver of the leaving executors to the least loaded of the others."""
     place = _place(facts, leaving, moving)
     orders: list[ReceiverOrder] = []
     for receiver, executor in sorted(facts.receivers.items()):
@@ -185,7 +187,7 @@ def _moves_off(
 def _rebalance(
     facts: ReceiverFacts, moving: dict[str, list[object]], now: float
 ) -> list[ReceiverOrder]:
-    """Move one receiver by the rule of 1 + N_avg, if it wants one moved and all of them run."""
+    """Move one receiver by the rule of 1 + N_avg, if it requires a move and all receivers run."""
     if not facts.moves or len(facts.executors) < 2 or None in facts.receivers.values():
         return []
     place = _place(facts, {}, moving)
@@ -194,7 +196,7 @@ def _rebalance(
     givers = [n for n, (was, will) in enumerate(zip(before, after, strict=True)) if will < was]
     if not givers:
         return []
-    # The rule moves one receiver a minute, so there is one giver.
+    # The rule moves one receiver per minute, so there is one giver.
     giver = place.staying[givers[0]]
     receiver = min(
         candidate for candidate, executor in facts.receivers.items() if executor == giver
@@ -206,7 +208,7 @@ def _place(
     facts: ReceiverFacts, leaving: Mapping[str, float], moving: Mapping[str, list[object]]
 ) -> _Place:
     staying = tuple(executor for executor in facts.executors if executor not in leaving)
-    # Receivers on their way count where they go, or two would be sent to the same executor.
+    # Moving receivers count at their target, or two would be sent to the same executor.
     goals = {int(receiver): str(to) for receiver, (to, _) in moving.items()}
     where = {**facts.receivers, **goals}
     return _Place(staying, Counter(executor for executor in where.values() if executor))
