@@ -1,4 +1,4 @@
-"""Which executor holds which state partition: by minimal movement, or in contiguous ranges."""
+"""Assigns state partitions to executors: with minimal movement, or in contiguous ranges."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ partition, which move together."""
 
 
 Counts: TypeAlias = dict[str, list[int]]
-"""Partitions of each query on each executor, in the order of the executors."""
+"""The number of partitions of each query on each executor, in the order of the executors."""
 
 _Link: TypeAlias = tuple[int, str | None]
-"""What it costs to hand one partition on, and of which query it is; None: nothing is handed on, the
-sums change places."""
+"""The cost of passing on one partition, and its query; None: no partition is passed on, the sums
+are swapped."""
 
 _MOVE = 1_000_000
-"""One move weighs more than all unevenness."""
+"""One move outweighs all imbalance."""
 
 
 def exchange(counts: Counts, held: Mapping[str, Sequence[int]]) -> bool:
     """Make one cost-reducing exchange along a ring of executors in place; return whether there was
     one.
 
-    The cost is moves away from ``held``, then unevenness within queries; it is convex, so counts
+    The cost is moves away from ``held``, then imbalance within queries; it is convex, so counts
     that no ring improves are optimal (Klein 1967, negative cycles in minimum-cost flows).
     """
     executors = range(len(next(iter(counts.values()))))
@@ -52,9 +52,9 @@ def exchange(counts: Counts, held: Mapping[str, Sequence[int]]) -> bool:
 def _cheapest(
     counts: Counts, held: Mapping[str, Sequence[int]], giver: int, taker: int
 ) -> _Link | None:
-    """Return the cheapest way from giver to taker; None where the giver has nothing."""
+    """Return the cheapest link from giver to taker; None if the giver has no partition."""
     surplus = sum(of_query[taker] - of_query[giver] for of_query in counts.values())
-    # Two executors whose sums differ by one may trade places for nothing: both stay balanced.
+    # Two executors whose sums differ by one may swap them at no cost: both stay balanced.
     links: list[_Link] = [(0, None)] if surplus == 1 else []
     for query, of_query in counts.items():
         if of_query[giver]:
@@ -69,7 +69,7 @@ def _cheapest(
 
 
 def _change(of_query: Sequence[int], held: Sequence[int], executor: int, by: int) -> int:
-    """Return what one partition of a query more (or less) on an executor costs."""
+    """Return the cost of one partition of a query more (or less) on an executor."""
     low, rest = divmod(sum(of_query), len(of_query))
     before, after = (
         _cost(of_query[executor] + more, held[executor], low, low + bool(rest)) for more in (0, by)
@@ -87,13 +87,13 @@ def _negative_ring(nodes: int, costs: Mapping[tuple[int, int], int]) -> list[tup
     for _ in range(nodes):
         changed = -1
         for (begin, end), cost in costs.items():
-            # All distances begin at 0, as if one more node led everywhere: any negative ring is
-            # found.
+            # All distances start at 0, as from an extra node with links to all, so any negative
+            # ring is found.
             if distance[begin] + cost < distance[end]:
                 distance[end], before[end], changed = distance[begin] + cost, begin, end
         if changed < 0:
             return []
-    for _ in range(nodes):  # so far back the walk is inside the ring
+    for _ in range(nodes):  # after this many steps back the walk is inside the ring
         changed = before[changed]
     ring: list[tuple[int, int]] = []
     node = changed
@@ -109,7 +109,7 @@ def balance_weights(
     """Return an assignment whose loads differ by at most the largest weight.
 
     Unheld units go to the least loaded executor, heaviest first (Graham's LPT rule); then the most
-    loaded gives the least loaded the unit nearest to half their difference.
+    loaded one passes the unit nearest to half their difference to the least loaded one.
     """
     weight = _filled(current, weights)
     assigned = {
@@ -127,8 +127,8 @@ def balance_weights(
         lightest = min(executors, key=lambda e: load[e])
         assigned[unit] = lightest
         load[lightest] += weight[unit]
-    # A little wider than the largest weight: sums in another order differ in their last digits, and
-    # the loop would hand one unit to and fro for ever.
+    # Slightly above the largest weight: sums in another order differ in their last digits, and the
+    # loop would pass one unit back and forth forever.
     tolerance = max(weight.values()) * (1 + 1e-9)
     while (gap := max(load.values()) - min(load.values())) > tolerance:
         giver, taker = max(executors, key=lambda e: load[e]), min(executors, key=lambda e: load[e])
@@ -164,9 +164,9 @@ def balanced_counts(
     mean.
 
     ``held`` are the present counts, ``totals`` the partitions of each query. The fullest executors
-    get the ceiling; ``exchange`` then evens out the queries.
+    get the ceiling; ``exchange`` then balances the queries.
     """
-    # Three passes: take off what is above a share, deal what is free, then even the queries out.
+    # Three passes: remove what exceeds a share, distribute free units, then balance the queries.
     counts = {query: list(held[query]) for query in sorted(totals)}
     shares = _shares(_sums(counts, executors), sum(totals.values()))
     for e, share in enumerate(shares):
@@ -185,15 +185,15 @@ def _sums(counts: Mapping[str, list[int]], executors: int) -> list[int]:
 
 
 def _shares(sums: list[int], total: int) -> list[int]:
-    """Return the number of partitions that each executor should have in all."""
+    """Return the total number of partitions that each executor should have."""
     share, larger = divmod(total, len(sums))
-    # The larger shares go to those that hold most: each of them then keeps one partition more.
+    # The larger shares go to those that hold most: each of them keeps one more partition.
     by_size = sorted(range(len(sums)), key=lambda e: (-sums[e], e))
     return [share + (by_size.index(e) < larger) for e in range(len(sums))]
 
 
 def _most_above_mean(counts: Counts, totals: Mapping[str, int], executor: int) -> str:
-    """Return the query of which an executor has most beyond its mean."""
+    """Return the query whose count on an executor exceeds its mean the most."""
     present = [query for query in counts if counts[query][executor]]
     return max(
         present, key=lambda query: counts[query][executor] - totals[query] / len(counts[query])
@@ -221,14 +221,14 @@ def minimal_movement(
 ) -> dict[Unit, str]:
     """Return an executor for every unit: balanced first, then with as few moves as possible.
 
-    ``current`` names each unit's holder (None or an unknown one: it must move). Without weights all
-    queries together are balanced to within one unit with the fewest moves, then each query by
-    itself; with weights (rows or bytes, missing ones count as the mean) to within the largest
-    weight. Ties go by the order of ``executors``. Raises BadInput without or with duplicate
-    executors.
+    ``current`` names each unit's holder (a unit with None or an unknown one must move). Without
+    weights all queries together are balanced to within one unit with the fewest moves, then each
+    query on its own; with weights (rows or bytes, missing ones count as the mean) to within the
+    largest weight. Ties follow the order of ``executors``. Raises BadInput without executors and
+    for duplicates.
     """
     _check(executors)
-    # Where every weight is 0 (a job that has just begun) the units count the same.
+    # If every weight is 0 (a job that has just started), the units count the same.
     if weights and any(weights.get(unit, 0.0) > 0 for unit in current):
         return balance_weights(current, executors, weights)
     held = _by_query(current, executors)
@@ -243,12 +243,12 @@ def minimal_movement(
 def contiguous(units: Sequence[Unit], executors: Sequence[str]) -> dict[Unit, str]:
     """Return contiguous ranges of each query's partitions, as Flink assigns key groups.
 
-    A change of size moves about half of them. Raises BadInput as ``minimal_movement`` does.
+    A rescale moves about half of them. Raises BadInput as ``minimal_movement`` does.
     """
     _check(executors)
     wanted: dict[Unit, str] = {}
     for query in sorted({query for query, _ in units}):
-        # Each query by itself: a range of one query says nothing of where another's keys are.
+        # Separately per query: its ranges are independent of other queries' keys.
         own = sorted(unit for unit in set(units) if unit[0] == query)
         wanted.update(
             {
@@ -260,7 +260,7 @@ def contiguous(units: Sequence[Unit], executors: Sequence[str]) -> dict[Unit, st
 
 
 def moves(current: Mapping[Unit, str | None], wanted: Mapping[Unit, str]) -> tuple[Unit, ...]:
-    """Return the units that are not where they are wanted, in order."""
+    """Return the units that are not at their desired location, in order."""
     return tuple(sorted(unit for unit, executor in wanted.items() if current.get(unit) != executor))
 
 
@@ -281,7 +281,7 @@ def _totals(current: Mapping[Unit, str | None]) -> dict[str, int]:
 def _by_query(
     current: Mapping[Unit, str | None], executors: Sequence[str]
 ) -> dict[str, dict[str, list[Unit]]]:
-    """Group the units by query, and those of a query by their living holder."""
+    """Return the units by query, and those of a query by their living holder."""
     held: dict[str, dict[str, list[Unit]]] = {}
     for unit in sorted(current):
         holder = current[unit]
@@ -294,12 +294,12 @@ def _by_query(
 def _dealt(
     current: Mapping[Unit, str | None], executors: Sequence[str], wanted: Counts
 ) -> dict[Unit, str]:
-    """Turn counts into units: each executor keeps its first ones, the surplus fills the others."""
+    """Return the units for the counts: executors keep their first ones, the surplus moves."""
     assigned: dict[Unit, str] = {}
     for query, by_executor in _by_query(current, executors).items():
         for executor, count in zip(executors, wanted[query], strict=True):
             assigned.update(dict.fromkeys(by_executor.get(executor, [])[:count], executor))
-        # In order, so that the same facts give the same plan at every step and in every replay.
+        # In order, so that equal facts yield the same plan at every step and in every replay.
         left = [unit for unit in sorted(current) if unit[0] == query and unit not in assigned]
         for executor, count in zip(executors, wanted[query], strict=True):
             lacking = count - len(by_executor.get(executor, [])[:count])

@@ -1,4 +1,4 @@
-"""Fluid migration (Megaphone, VLDB 2019): state moves in steps that fit the slack of a batch."""
+"""Fluid migration (Megaphone, VLDB 2019): moves state in steps that fit the slack of a batch."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from collections.abc import Collection, Mapping
 from rheostat.state.assignment import Unit, moves
 
 STEP_SHARE = 0.5
-"""A step plans with this share of the slack: the stores' maintenance, which writes snapshots, takes
-as much where it meets a move."""
+"""The share of the slack that a step uses: the stores' maintenance, which writes snapshots, takes
+as much if it coincides with a move."""
 
 
 def partitions_per_batch(slack_s: float | None, load_s: float | None) -> int:
     """Return how many partitions an executor may load in a batch: ``STEP_SHARE`` of its slack, at
     least 1.
 
-    ``slack_s`` is the time to spare in a batch, ``load_s`` that to load one partition.
+    ``slack_s`` is the spare time of a batch, ``load_s`` the load time of one partition, both in
+    seconds.
     """
     if slack_s is None or load_s is None or slack_s <= 0:
         return 1
-    # Nothing to load is no limit, and no division by 0.
+    # Loads without duration are unlimited; this also avoids a division by 0.
     if load_s <= 0:
         return 1_000_000
     return max(1, math.floor(STEP_SHARE * slack_s / load_s))
@@ -40,8 +41,8 @@ def too_big(slack_s: float | None, load_s: float | None) -> str | None:
 def ramp(held: int, coming: int, in_pause: bool = False) -> int:
     """Return how many units an executor may get that holds ``held`` while ``coming`` are pending.
 
-    At most as many as it holds and a third of the pending ones, since a young JVM is slow;
-    ``in_pause`` three times and half. At least 1.
+    The limit is as many as it holds and a third of the pending ones, because a young JVM is slow;
+    ``in_pause`` three times and half; at least 1.
     """
     times, part = (3, 2) if in_pause else (1, 3)
     return max(1, min(times * held, math.ceil(coming / part)))
@@ -58,8 +59,8 @@ def next_moves(
     ``ramp``.
 
     Up to a quarter of that needs no ramp. Units without a holder move at once, beyond the limit;
-    those of ``first`` (leaving executors) come before others. Where pauses load state, only
-    ``young`` executors ramp; None: all do.
+    those of ``first`` (leaving executors) precede others. If pauses load the state, only ``young``
+    executors ramp; None: all do.
     """
     pending = moves(current, wanted)
     chosen = [unit for unit in pending if current.get(unit) is None]
@@ -74,9 +75,9 @@ def next_moves(
             else per_executor
         )
 
-    # The ramp never lifts the limit that the slack sets.
+    # The ramp never exceeds the limit of the slack.
     room = {executor: min(per_executor, most(executor)) for executor in coming}
-    # What is lost is sent beyond the limit, but counts: nothing else is sent beside it.
+    # Lost units are sent beyond the limit, but count: no others are sent with them.
     for unit in chosen:
         room[wanted[unit]] -= 1
     for unit in sorted(

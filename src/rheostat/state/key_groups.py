@@ -16,11 +16,11 @@ Named: TypeAlias = Mapping[str, Sequence[T]]
 def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
     """Return each list cut into even consecutive pieces; nothing moves at the same parallelism.
 
-    The remainder goes to the first subtasks; the next list begins after them. Raises BadInput for a
+    The remainder goes to the first subtasks; the next list starts after them. Raises BadInput for a
     parallelism below 1.
     """
     _check(parallelism)
-    # Flink leaves state where it is then, even where the pieces are uneven.
+    # Flink then leaves state where it is, even if the pieces are uneven.
     if len(subtasks) == parallelism:
         return [{name: list(items) for name, items in subtask.items()} for subtask in subtasks]
     pieces: list[dict[str, list[T]]] = [{} for _ in range(parallelism)]
@@ -44,7 +44,7 @@ def union(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list
 
 
 def broadcast(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
-    """Return for each new subtask the equal state of an old one; raises BadInput below 1."""
+    """Return for each new subtask the identical state of an old one; raises BadInput below 1."""
     _check(parallelism)
     if not subtasks:
         return [{} for _ in range(parallelism)]
@@ -79,7 +79,7 @@ def murmur_hash(code: int) -> int:
     code = code * 0x1B873593 & _MASK
     code = (code << 13 | code >> 19) & _MASK
     code = (code * 5 + 0xE6546B64) & _MASK
-    # The length of the hashed value in bytes, as MurmurHash3 mixes it in at its end.
+    # The length of the hashed value in bytes, which MurmurHash3 mixes in at its end.
     code ^= 4
     code = (code ^ code >> 16) * 0x85EBCA6B & _MASK
     code = (code ^ code >> 13) * 0xC2B2AE35 & _MASK
@@ -91,7 +91,7 @@ def murmur_hash(code: int) -> int:
 def java_string_hash(text: str) -> int:
     """Return Java's ``String.hashCode``: over UTF-16 units, as a signed 32-bit integer."""
     code = 0
-    # Java hashes UTF-16 units, so a character beyond the first plane counts as two.
+    # Java hashes UTF-16 units, so a character outside the basic plane counts as two.
     units = text.encode("utf-16-be", "surrogatepass")
     for high, low in zip(units[::2], units[1::2], strict=True):
         code = (code * 31 + (high << 8 | low)) & _MASK
@@ -109,7 +109,7 @@ def key_group(key: int | str, max_parallelism: int) -> int:
 
 
 def operator_index(group: int, max_parallelism: int, parallelism: int) -> int:
-    """Return the subtask that keeps a key group: ``group * parallelism // max_parallelism``."""
+    """Return the subtask that holds a key group: ``group * parallelism // max_parallelism``."""
     return group * parallelism // max_parallelism
 
 

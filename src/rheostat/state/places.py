@@ -1,4 +1,4 @@
-"""Which executor holds which state partitions, in a form short enough for a journal."""
+"""The executor of each state partition, in a form that is short enough for a journal."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ _QUERY_DIGITS = 8
 
 
 def places_of(holders: Mapping[Unit, str | None]) -> Places:
-    """Return the partitions of each executor by query; those without a known holder are left
-    out.
-    """
+    """Return the partitions of each executor by query; those without a known holder are omitted."""
     numbers: dict[str, dict[str, list[int]]] = {}
     for (query, partition), executor in sorted(holders.items(), key=lambda item: item[0]):
         if executor is not None:

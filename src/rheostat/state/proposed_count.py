@@ -1,4 +1,4 @@
-"""Whether the number of state partitions limits a query, and how many would suffice."""
+"""Determines whether the number of state partitions limits a query, and how many would suffice."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Command = Callable[[Observation, int], str]
 
 
 def proposed_count(partitions: int, slots: int) -> int:
-    """Return the least multiple of ``partitions`` that gives every slot at least one.
+    """Return the smallest multiple of ``partitions`` that gives every slot at least one.
 
-    With a multiple, each partition is split by itself, so a repartition needs no shuffle. Both are
+    With a multiple, each partition is split separately, so a repartition needs no shuffle. Both are
     at least 1.
     """
-    # Division of the negative number rounds up.
+    # Floor division of the negative number rounds up.
     return -(-slots // partitions) * partitions
 
 
