@@ -1,1 +1,1 @@
-"""Kafka: the lag that a broker keeps, a local broker, and the JARs of both sides."""
+"""Kafka: offsets and lag from the broker, and the JARs of the broker and of Spark's source."""

@@ -1,4 +1,4 @@
-"""The Kafka offsets that a checkpoint has committed, read from its logs: known before the first
+"""Reads the committed Kafka offsets from the logs of a checkpoint, which has them before the first
 batch.
 """
 

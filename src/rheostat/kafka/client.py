@@ -1,4 +1,4 @@
-"""The configuration of a Kafka client: as a user names it, and what every client shares."""
+"""The configuration of a Kafka client: the user's settings, and the defaults of every client."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rheostat.machine.properties_file import properties
 _BROKERS = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\]):\d{1,5}")
 
 # Without a logger librdkafka writes a line to standard error at every failed connection, twenty
-# times a second while a broker is away. A logger or an error callback would collect them in a queue
-# that nobody empties; level 0 drops them. The wait before the first new attempt, 100 ms by default,
-# sets the CPU time of a client without a broker: 9 ms a second, so 2.
+# times per second while a broker is down. A logger or an error callback would collect them in a
+# queue that is never read; level 0 drops them. The wait before a new attempt (default 100 ms)
+# determines the CPU time of a client without a broker: 9 ms per second, with these settings 2.
 _QUIET: Mapping[str, str] = {
     "log_level": "0",
     "reconnect.backoff.ms": "500",
@@ -24,15 +24,14 @@ _QUIET: Mapping[str, str] = {
 
 
 def settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return librdkafka settings that stay silent without a broker; ``config`` wins."""
-    # The user's settings come last, so that they win.
+    """Return librdkafka settings that log nothing without a broker; ``config`` takes precedence."""
     return {**_QUIET, **config}
 
 
 def client_config(given: str) -> dict[str, str]:
     """Return the client configuration of ``host:port,...`` or a librdkafka properties file.
 
-    Raises BadInput for anything else; messages name lines, never content (passwords).
+    Raises BadInput for anything else; messages contain line numbers, never content (passwords).
     """
     path = Path(given)
     # A file first, because a file name may contain a colon.
@@ -47,8 +46,8 @@ def client_config(given: str) -> dict[str, str]:
 
 
 def check_client(config: object) -> None:
-    """Raise BadInput for a value that is no client configuration; librdkafka checks its names and
-    values where it is installed.
+    """Raise BadInput for a value that is not a client configuration; librdkafka also checks its
+    names and values if it is installed.
     """
     if not isinstance(config, Mapping):
         raise BadInput(

@@ -13,13 +13,13 @@ from rheostat.machine.scratch_folder import cache_folder as user_cache
 
 KAFKA_VERSION = "4.2.0"
 
-# slf4j-simple so that the broker can say why it does not start.
+# slf4j-simple lets the broker report why it does not start.
 _BROKER = f"""
     <dependency org="org.apache.kafka" name="kafka_2.13" rev="{KAFKA_VERSION}" conf="jars->default"/>
     <dependency org="org.apache.kafka" name="kafka-storage" rev="{KAFKA_VERSION}" conf="jars->default"/>
     <dependency org="org.slf4j" name="slf4j-simple" rev="1.7.36" conf="jars->default"/>"""  # noqa: E501
 
-# Everything but these four is in the PySpark wheel already, and another copy of it may clash.
+# All other dependencies are in the PySpark wheel, and another copy of them may clash.
 _SOURCE = """
     <dependency org="org.apache.spark" name="spark-sql-kafka-0-10_{scala}" rev="release()" conf="jars->default"/>
     <exclude module="^(?!spark-sql-kafka|spark-token-provider-kafka|kafka-clients|commons-pool2).*" matcher="regexp"/>
@@ -79,7 +79,7 @@ def up_to(major: int, minor: int, patch: int) -> str:
     """Return a regular expression for the releases from major.0.0 up to a version."""
     minors = "|".join(map(str, range(minor)))
     patches = "|".join(map(str, range(patch + 1)))
-    # Ivy knows no "at most", so the versions below are spelled out.
+    # Ivy has no "at most", so the versions below are listed.
     older = rf"(?:{minors})\.\d+|" if minors else ""
     return rf"{major}\.(?:{older}{minor}\.(?:{patches}))"
 

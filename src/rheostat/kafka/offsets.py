@@ -13,16 +13,16 @@ from rheostat.errors import BadInput
 from rheostat.kafka.client import settings
 
 PARTITIONS_KEPT_S = 60.0
-"""How long the number of partitions is cached; topics rarely grow."""
+"""The seconds for which the number of partitions is cached; topics rarely grow."""
 
 RETRY_S = 15.0
-"""While the broker is away only one request in this time may take the whole deadline."""
+"""While the broker is down, one request per this many seconds may take the full deadline."""
 
 _AWAY_S = 0.1
-"""Deadline of the other requests, so that a caller per second does not wait all the time."""
+"""The deadline in seconds of the other requests, which keeps a caller per second responsive."""
 
 _ANY_TOPIC = "__consumer_offsets"
-"""Requested where only an answer matters; it need not exist, and a consumer creates none."""
+"""The topic for requests that only need an answer; it need not exist, and is not created."""
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -45,8 +45,8 @@ class Offsets:
     """
 
     def __init__(self, bootstrap_config: Mapping[str, Any], deadline_s: float = 1.0) -> None:
-        # A consumer that never subscribes: the client demands a group's name, the broker never
-        # hears of it.
+        # A consumer that never subscribes: the client requires a group id, which never reaches the
+        # broker.
         self._consumer = Consumer(
             settings({**bootstrap_config, "group.id": "rheostat", "enable.auto.commit": "false"})
         )
@@ -57,9 +57,9 @@ class Offsets:
         """Whether the cluster answered the last call; None before the first."""
 
     def latest(self, topics: Iterable[str]) -> dict[tuple[str, int], int] | None:
-        """Return the next offset by topic and partition; None at the deadline. Without topics it
-        only updates ``up``. Fails when: a topic is recreated (noticed within
-        ``PARTITIONS_KEPT_S``).
+        """Return the next offset by topic and partition; None at the deadline or without one of the
+        topics. Without topics it only updates ``up``. Fails when a topic is recreated, until
+        ``PARTITIONS_KEPT_S`` have passed.
         """
         deadline = self._deadline()
         try:
@@ -80,8 +80,8 @@ class Offsets:
             self.up = False
             return None
         self.up = True
-        # A lag without one of the topics would be too small, and none is better.
-        if not all(counts.values()):  # no such topic (yet)
+        # A lag without one of the topics would be too small; an unknown one is better.
+        if not all(counts.values()):  # a topic does not exist (yet)
             return None
         if any(answer.error or answer.offset < 0 for answer in answers):
             # The topic may have fewer partitions now: the next call counts them again.
@@ -90,16 +90,16 @@ class Offsets:
         return {(answer.topic, answer.partition): answer.offset for answer in answers}
 
     def _deadline(self) -> float:
-        """Return when to give up a call that begins now."""
+        """Return the end of a call that starts now (monotonic seconds)."""
         now = time.monotonic()
-        # A broker that answers slowly must be able to come back, so now and then it gets its time.
+        # A slow broker must be able to recover, so it occasionally gets the full deadline.
         if self.up is False and now - self._patient_s < RETRY_S:
             return now + min(_AWAY_S, self._deadline_s)
         self._patient_s = now
         return now + self._deadline_s
 
     def _count(self, topic: str, deadline: float) -> int:
-        """Return the number of partitions of a topic, 0 if there is none of that name."""
+        """Return the number of partitions of a topic, 0 if it does not exist."""
         counted_s, count = self._partitions.get(topic, (0.0, 0))
         if not count or time.monotonic() - counted_s > PARTITIONS_KEPT_S:
             count = len(
@@ -109,7 +109,7 @@ class Offsets:
         return count
 
     def close(self) -> None:
-        """End the client's threads."""
+        """Close the client and its threads."""
         self._consumer.close()
 
 
