@@ -1,1 +1,1 @@
-"""Restarts as a way to change a job's size: who starts the job, stops it and starts it again."""
+"""Changes a job's size by restarts: a supervisor stops the job and starts it again."""

@@ -1,4 +1,4 @@
-"""The state in checkpoints of this computer, repartitioned in a separate process."""
+"""Reads the state of local checkpoints, and repartitions it in a separate process."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ REPARTITION_LIMIT_S = 24 * 3600.0
 
 
 class CheckpointStates:
-    """Looks into checkpoints; those elsewhere, and those without state, have none."""
+    """Reads checkpoints; remote ones, and those without state, have no partitions."""
 
     def partitions(self, checkpoints: Sequence[str]) -> list[int]:
         """Return the state partitions of each checkpoint that has state."""
         return [checkpoint.partitions for checkpoint in _read(checkpoints)]
 
     def uncommitted(self, checkpoint: str) -> bool:
-        """Tell whether a batch is planned that is not committed; that of a repartition which was
-        begun is none, its own protocol ends it.
+        """Return whether a planned batch is not committed; that of an unfinished repartition does
+        not count, because its own protocol ends it.
         """
         state = RepartitionLog(str(local_path(checkpoint)), LocalFileSystem()).read()
         if state is not None and state.phase in UNFINISHED:
@@ -37,8 +37,8 @@ class CheckpointStates:
         return any(stopped.uncommitted for stopped in _read([checkpoint]))
 
     def repartition(self, checkpoint: str, partitions: int, sink: str) -> str:
-        """Repartition in a separate process, whose Spark session ends with it; return why that
-        was not possible, or nothing.
+        """Repartition in a separate process, whose Spark session ends with it; return the reason of
+        a failure, or an empty text.
         """
         command = [sys.executable, "-m", "rheostat.restart.repartition_process"]
         with tempfile.TemporaryDirectory(prefix="rheostat-repartition-") as folder:
@@ -53,12 +53,12 @@ class CheckpointStates:
 
 
 def require_repartition_support() -> None:
-    """Raise BadInput where the PySpark of this Python cannot repartition state, before a job is
-    stopped for nothing: its supervisor repartitions with the job's own PySpark.
+    """Raise BadInput if this Python's PySpark cannot repartition state, before a job is stopped in
+    vain: its supervisor repartitions with the job's own PySpark.
     """
     try:
         version = find_spark_home().version
-    except BadInput:  # another Python runs the job; it checks this itself
+    except BadInput:  # another Python runs the job and checks this itself
         return
     require_spark(
         version,

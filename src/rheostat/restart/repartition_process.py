@@ -1,4 +1,4 @@
-"""Does what ``rheostat state repartition`` does, for a job that its supervisor has stopped.
+"""Repartitions state like ``rheostat state repartition``, for a job stopped by its supervisor.
 
 Usage: ``python -m rheostat.restart.repartition_process CHECKPOINT PARTITIONS SINK``; SINK is empty
 without a file sink.
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _stopped(*_: object) -> None:
-    """Watch no logs: the supervisor has ended the process of the query."""
+    """Skip the check of the logs: the supervisor has ended the process of the query."""
 
 
 if __name__ == "__main__":

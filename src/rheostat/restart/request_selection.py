@@ -32,11 +32,12 @@ def select_request(
     now: float,
     config: RestartConfig,
 ) -> RestartState | None:
-    """Return the state with the restart to carry out now; None if there is none.
+    """Return the state with the restart to carry out now; None without one.
 
     ``partitions`` are the state partitions of each checkpoint that has state. A person's request is
     carried out at once; the loop's request waits for the pause, and its state partitions for the
-    window. The loop's request raises the partitions of a query that lacks some and lowers none.
+    window. The loop's request raises the partitions of a query that has too few and never lowers
+    them.
     """
     if person is not None and person.t_s > state.requested_s:
         return _taken(state, partitions, person, at_least=False)

@@ -1,4 +1,4 @@
-"""The state of a supervised job and its restarts, and both as text."""
+"""The state of a supervised job and its restarts, with its text and JSON forms."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class RestartState:
 
 
 def restart_text(state: RestartState) -> str:
-    """Return a restart in one line: from what to what, how long, why."""
+    """Return a restart in one line: the sizes, the duration and the reason."""
     sizes = [f"{state.executors_before} -> {_executors(state.executors)}"]
     if state.executors_before in (None, state.executors):
         sizes = [f"at {_executors(state.executors)}"]
@@ -84,11 +84,11 @@ class RestartLog(EventLog[RestartState]):
         super().__init__(LocalFileSystem(), str(folder / FILE), asdict, _state)
 
     def last(self) -> RestartState | None:
-        """Return where the job stands; None where nothing was kept."""
+        """Return the last recorded state of the job; None without one."""
         return next(reversed([*self.read()]), None)
 
     def restarts(self) -> list[RestartState]:
-        """Return every restart as it stood last, in order."""
+        """Return the last recorded state of every restart, in order."""
         by_number = {state.number: state for state in self.read() if state.number}
         return [by_number[number] for number in sorted(by_number)]
 

@@ -36,7 +36,7 @@ from rheostat.restart.restart_state import RestartLog, RestartState, restart_tex
 from rheostat.restart.supervisor import Supervisor
 
 STOP_GRACE_S = 40.0
-"""The local cluster and its driver end within this time; then they are killed."""
+"""The seconds within which the local cluster and its driver must end; then they are killed."""
 
 _POLL_S = 0.1
 
@@ -44,7 +44,7 @@ _POLL_S = 0.1
 class ProcessJob:
     """Runs ``rheostat`` with ``arguments`` in a child process, which keeps its standard output.
 
-    The child ends by itself when this process has ended (``machine/orderly_end.py``).
+    The child ends by itself after the end of this process (``machine/orderly_end.py``).
     """
 
     def __init__(self, arguments: Sequence[str], channel: ControlChannel) -> None:
@@ -66,7 +66,7 @@ class ProcessJob:
         return "alive" if self._process.poll() is None else "ended"
 
     def stop(self) -> int:
-        """End the process if it runs, and return its exit code; 0 where none was started."""
+        """End the process if it runs, and return its exit code; 0 if none was started."""
         if self._process is None:
             return 0
         if self._process.poll() is None:

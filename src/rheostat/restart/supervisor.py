@@ -1,7 +1,7 @@
 """The process backend of the restart protocol: observes the job's process, takes the row of the
 table whose event holds, records it, and carries out its order.
 
-Only the recorded state is needed to continue, so a new supervisor replaces one that was killed.
+Only the recorded state is needed to continue, so a new supervisor can replace a killed one.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from rheostat.restart.request_selection import RestartConfig, differs, select_re
 from rheostat.restart.restart_state import RestartLog, RestartState
 
 LOOK_S = 0.2
-"""Time between two observations of the job."""
+"""The seconds between two observations of the job."""
 
 END_GRACE_S = 5.0
-"""A script whose queries have stopped must end within this time; then it is stopped."""
+"""The seconds within which a script must end after its queries have stopped; then it is stopped."""
 
 HOPELESS = "the script was started for one batch of each query and did not commit its planned batch"
 
 FINISH_LIMIT_S = 900.0
-"""Limit for one batch of each query, including the start of the application."""
+"""The time limit in seconds for one batch of each query, including the application's start."""
 
 
 class Job(Protocol):
@@ -94,8 +94,8 @@ class Supervisor:
         self._on_step = on_step
 
     def run(self, sleep: Callable[[float], None] = time.sleep) -> int:
-        """Run until the job has ended by itself, and return its exit code; whatever happens, its
-        process is ended.
+        """Run until the job has ended by itself, and return its exit code; its process is ended
+        even after an error.
         """
         try:
             while self.state.phase != RESTART.end:
@@ -106,7 +106,7 @@ class Supervisor:
         return code
 
     def step(self) -> bool:
-        """Take the row whose event holds; return False where none does."""
+        """Take the row whose event holds; return False without one."""
         now = self._clock()
         if self.state.phase == "running":
             self._record_checkpoints()
@@ -154,7 +154,7 @@ class Supervisor:
         return limits.get(phase, float("inf"))
 
     def _requested(self, now: float) -> RestartState | None:
-        """Return the state with the restart that is to be carried out now; None without one."""
+        """Return the state with the restart to carry out now; None without one."""
         if self.state.phase != "running" or self._job.process() != "alive":
             return None
         loop, person = self._channel.request(LOOP), self._channel.request(PERSON)
@@ -165,12 +165,12 @@ class Supervisor:
         partitions = self._states.partitions(self.state.checkpoints)
         requested = select_request(self.state, partitions, loop, person, now, self._config)
         if person is not None and requested is None:
-            # Already fulfilled: kept, it would take precedence over the loop later.
+            # An already fulfilled request would take precedence over the loop later.
             self._channel.remove_request(PERSON)
         return requested
 
     def _differing(self) -> list[str]:
-        """Return the checkpoints that have to be repartitioned."""
+        """Return the checkpoints that must be repartitioned."""
         state = self.state
         return [
             checkpoint
@@ -206,8 +206,8 @@ class Supervisor:
         return replace(state, spent_s=spent, drained_s=drained_s, down_s=down_s)
 
     def _enter(self, phase: str, now: float) -> None:
-        """Record the phase before its order is carried out: from every phase with a process, a
-        supervisor without one continues at ``stopped``.
+        """Record the phase before its order is carried out: a supervisor without a process
+        continues from any phase with one at ``stopped``.
         """
         since_s = self.state.since_s if phase == self.state.phase else now
         self.state = replace(self.state, phase=phase, since_s=since_s)
