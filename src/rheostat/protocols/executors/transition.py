@@ -2,7 +2,7 @@
 
 Pure, level-triggered and safe to restart: every step reconciles the target, the next facts show
 whether a step was carried out, and the memory consists of JSON values (without it the facts nearly
-always suffice: registered executors are taken over as they are).
+always suffice: registered executors keep their role).
 """
 
 from __future__ import annotations

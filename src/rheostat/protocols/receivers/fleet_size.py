@@ -69,7 +69,7 @@ class FleetLimits:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetFacts:
     """The present facts: the staying executors, oldest first, the leaving ones, the cores of each,
-    and the executor of each receiver that was not told to stop.
+    and the executor of each receiver that was not dismissed.
 
     ``running`` are the receivers in service. ``rows_per_s`` is their total rate, ``ceiling`` the
     capacity of one, both None if unknown.

@@ -14,7 +14,7 @@ _MOST_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A receiver's last report: address, executor, rows, busy seconds and times in seconds."""
+    """A receiver's last report; ``at_s`` is its own clock, ``received_s`` the driver's."""
 
     address: str
     executor: str | None

@@ -36,8 +36,8 @@ import org.rocksdb.Statistics;
 import org.rocksdb.WriteOptions;
 
 /**
- * Uses the libraries below Spark as the first tasks will: native code is loaded, classes are initialised, the hot methods
- * compiled. Of Spark only Catalyst is used, which needs no SparkEnv, and nothing of it stays but a warm JVM.
+ * Uses the libraries below Spark as the first tasks will: native code is loaded, classes are initialised, hot methods are compiled. Of
+ * Spark only Catalyst is used, which needs no SparkEnv, and its only effect is a warm JVM.
  */
 final class Exercise {
     private static final int ROWS = 2000;
@@ -48,7 +48,7 @@ final class Exercise {
         void run(Path folder) throws Exception;
     }
 
-    /** Runs the parts that are named; returns what failed, empty if nothing did. A library that is not there is no fault. */
+    /** Run the named parts; return the failures, empty without any. A missing library is not a failure. */
     static String run(List<String> names) throws Exception {
         Path folder = Files.createTempDirectory("warm-start");
         StringBuilder failed = new StringBuilder();
@@ -70,7 +70,7 @@ final class Exercise {
         return failed.toString();
     }
 
-    /** A state store's life: written, flushed, kept as a checkpoint, zipped, unzipped, opened again, read. */
+    /** The lifecycle of a state store: written, flushed, checkpointed, zipped, unzipped, reopened, read. */
     private static void store(Path folder) throws Exception {
         RocksDB.loadLibrary();
         Path kept = folder.resolve("kept");
@@ -122,7 +122,7 @@ final class Exercise {
         }
     }
 
-    /** Hadoop's local file system: write, list, rename, read. A file system of its own, so that no cache keeps its settings. */
+    /** Hadoop's local file system: write, list, rename, read. A separate instance, so that no cache keeps its settings. */
     private static void files(Path folder) throws Exception {
         try (FileSystem system = FileSystem.newInstance(folder.toUri(), new Configuration())) {
             var file = new org.apache.hadoop.fs.Path(folder.resolve("a.delta").toUri());
@@ -157,7 +157,7 @@ final class Exercise {
         }
     }
 
-    /** A consumer, by name, because not every application has Kafka's classes; it asks a port where nobody answers, for 50 ms. */
+    /** A consumer, by name, because not every application has Kafka's classes; it polls a port without a listener for 50 ms. */
     private static void consume(Path folder) throws Exception {
         Class<?> consumer = Class.forName("org.apache.kafka.clients.consumer.KafkaConsumer");
         Class<?> partition = Class.forName("org.apache.kafka.common.TopicPartition");
@@ -175,7 +175,7 @@ final class Exercise {
         }
     }
 
-    /** Catalyst's code generator: projections of more and more columns, compiled by Janino and used once. */
+    /** Catalyst's code generator: projections of increasing numbers of columns, compiled by Janino and used once. */
     private static void generate(Path folder) {
         StructField[] columns = new StructType().add("key", DataTypes.BinaryType).add("value", DataTypes.StringType)
             .add("partition", DataTypes.IntegerType).add("offset", DataTypes.LongType).add("timestamp", DataTypes.TimestampType)
@@ -187,7 +187,7 @@ final class Exercise {
         DateTimeUtils.fromJavaTimestamp(new Timestamp(0));
     }
 
-    /** The description of a state store's checkpoint, read as from a snapshot: json4s looks into Scala's own signatures for it. */
+    /** The metadata of a state store's checkpoint, read as from a snapshot: json4s reads Scala's own signatures for it. */
     private static void describe(Path folder) throws Exception {
         Path file = Files.writeString(folder.resolve("metadata"),
             "v1\n{\"sstFiles\":[{\"localFileName\":\"1.sst\",\"dfsSstFileName\":\"1-a.sst\",\"sizeBytes\":1}],\"numKeys\":1}");

@@ -7,12 +7,12 @@ import java.nio.file.Paths;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Java agent of executors: does, before an executor's main method runs and so before any task can wait for it, what its
- * first tasks would have to do. Its argument is a folder; what is not in it is not done.
+ * Java agent of executors: does the work that the first tasks would have to do before an executor's main method runs, so that no task waits
+ * for it. Its argument is a folder; steps without their file are skipped.
  *
- * <p>classes.txt: classes to load, never to initialise (initialisers of Spark's classes want a SparkEnv and fail for good).
- * libraries.txt: libraries below Spark that are used once, see {@link Exercise}. warm-start.log: a line for each executor, what took
- * how long.
+ * <p>classes.txt: classes to load, never to initialise (initialisers of Spark's classes need a SparkEnv and fail permanently).
+ * libraries.txt: libraries below Spark that are used once, see {@link Exercise}. warm-start.log: one line per executor with the duration of
+ * each step.
  */
 public final class WarmStart {
     private WarmStart() {}
@@ -29,7 +29,7 @@ public final class WarmStart {
         boolean run() throws Exception;
     }
 
-    /** A step that fails is written down and left out: the executor starts all the same. */
+    /** A failing step is logged and skipped: the executor starts nevertheless. */
     private static void step(StringBuilder said, String name, Step step) {
         long began = System.nanoTime();
         String how;
@@ -50,7 +50,7 @@ public final class WarmStart {
             try {
                 Class.forName(name, false, loader);
             } catch (Throwable missing) {
-                // A class that is not there any more costs nothing.
+                // A class that no longer exists is skipped.
             }
         }
         return true;
@@ -72,7 +72,7 @@ public final class WarmStart {
             String line = ProcessHandle.current().pid() + ":" + said + "\n";
             Files.writeString(files.resolve("warm-start.log"), line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         } catch (Exception unwritable) {
-            // Nobody reads it then.
+            // The log is optional.
         }
     }
 }

@@ -7,11 +7,11 @@ import org.apache.spark.storage.BlockManagerMaster;
 import scala.collection.immutable.Nil$;
 
 /**
- * Hides every executor that comes from the Kafka source, before a batch can be planned that prefers it.
+ * Hides every new executor from the Kafka source at its registration, before a batch that prefers it can be planned.
  *
- * <p>From the first change of size on all others are hidden, for good: one that has just come is then the only one that the source
- * prefers, for all of its partitions, and its tasks wait for it while the slots of the others are free. A look from Python, ten times
- * a second, is now and then too late for the next batch. Janino compiles this in the driver: no type arguments.
+ * <p>From the first rescale on, all other executors are hidden permanently. A new one would be the only executor that the source prefers,
+ * for all of its partitions, and their tasks would wait for it while other slots are free. Polling from Python ten times per second is
+ * sometimes too late for the next batch. Janino compiles this in the driver: no type arguments.
  */
 public final class HideNewcomers extends SparkListener {
     private final BlockManagerMaster master;

@@ -5,10 +5,10 @@ import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryProgress;
 
 /**
- * The last finished batch of each of some queries, in one call.
+ * Returns the last finished batch of several queries in one call.
  *
- * <p>The end of a batch is looked for many times a second; from Python each look would be three calls a query: for its progress, for the
- * number in it, and to let go of it. Janino compiles this in the driver: no type arguments.
+ * <p>The end of a batch is polled many times per second; from Python each poll would take three calls per query: for its progress, for the
+ * batch number, and to release the object. Janino compiles this in the driver: no type arguments.
  */
 public final class LastBatches {
     private final List queries;
@@ -17,7 +17,7 @@ public final class LastBatches {
         this.queries = queries;
     }
 
-    /** Returns the numbers in the order of the queries, separated by spaces; -1 for none. */
+    /** Return the batch numbers in the order of the queries, separated by spaces; -1 for none. */
     public String numbers() {
         StringBuilder numbers = new StringBuilder();
         for (int at = 0; at < queries.size(); at++) {

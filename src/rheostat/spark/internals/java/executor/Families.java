@@ -8,11 +8,11 @@ import org.apache.spark.sql.execution.streaming.state.ColumnFamilyInfo;
 import org.apache.spark.sql.execution.streaming.state.RocksDB;
 import org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider;
 
-/** The column families of a store in RocksDB: two bytes before every key; a store without them has keys without a prefix. */
+/** The column families of a RocksDB store: a two-byte prefix of every key; keys of a store without families have no prefix. */
 public final class Families {
     private final boolean used;
     private final TreeMap ids = new TreeMap();
-    /** Family number -> whether it is internal; asked for every row. */
+    /** Maps a family's number to whether it is internal; read for every row. */
     private boolean[] internal = new boolean[1];
     private int most;
 
@@ -52,7 +52,7 @@ public final class Families {
         return told.toString();
     }
 
-    /** Give a new, empty store the same families under the same numbers, so that keys need no change. */
+    /** Create the same families with the same numbers in a new, empty store, so that keys need no change. */
     void giveTo(RocksDB rocks) throws Exception {
         Map infos = (Map) Hidden.call(rocks, "colFamilyNameToInfoMap");
         Map names = (Map) Hidden.call(rocks, "colFamilyIdToNameMap");
@@ -71,7 +71,7 @@ public final class Families {
         return Math.max(most, 0);
     }
 
-    /** The number of a family; 0 where there are none, -1 for one that the store does not have yet. */
+    /** The number of a family; 0 without families, -1 for one that the store does not have yet. */
     int id(String name) {
         return !used ? 0 : ids.containsKey(name) ? ((Integer) ids.get(name)).intValue() : -1;
     }

@@ -4,7 +4,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 
-/** Private members of Spark's objects, of their class or of one above it. */
+/** Access to private members of Spark's objects and of their superclasses. */
 public final class Hidden {
     private Hidden() {}
 
@@ -41,7 +41,7 @@ public final class Hidden {
         field.set(of, value);
     }
 
-    /** Scala puts the class before the name of a private method that another class calls. */
+    /** Scala prefixes a private method that another class calls with its class name. */
     private static boolean isNamed(String full, String name) {
         return full.equals(name) || full.endsWith("$$" + name);
     }

@@ -11,17 +11,17 @@ import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.execution.streaming.state.RocksDB;
 
 /**
- * A file system of this computer that links files where Spark's store would copy them: table files never change, so neither loading nor
- * committing a version needs to move their bytes.
+ * A local file system that links files instead of copying them for Spark's store: table files never change, so loading and committing a
+ * version need not move their bytes.
  *
- * <p>What cannot be linked is copied, as without it. A linked file has no checksum file beside it: RocksDB checks every block it reads.
+ * <p>A file that cannot be linked is copied as usual. A linked file has no checksum file, but RocksDB checks every block that it reads.
  */
 public final class LinkedFiles extends FilterFileSystem {
     private LinkedFiles(FileSystem copies) {
         super(copies);
     }
 
-    /** Let a store link its files; nothing where its checkpoint is not on this computer. */
+    /** Make a store link its files; do nothing if its checkpoint is not local. */
     static void giveTo(RocksDB rocks) throws Exception {
         Object manager = Hidden.call(rocks, "fileManager");
         FileSystem files = (FileSystem) Hidden.call(manager, "fs");

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import org.apache.spark.api.java.function.FlatMapFunction;
 
-/** Counts partitions of stores; its rows are a store and a partition each, and it tells a line for each. */
+/** Counts the rows of store partitions: takes pairs of store and partition, and returns one line for each. */
 public final class MeasureState implements FlatMapFunction, Serializable {
     private final StateStores stores;
     private final int partitions;

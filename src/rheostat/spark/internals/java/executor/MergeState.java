@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.streaming.state.RocksDB;
 import org.apache.spark.sql.execution.streaming.state.StateStoreProvider;
 import scala.Tuple2;
 
-/** Writes new partitions from the pieces that ``SplitState`` has made of the old ones: the number of the task is the new partition. */
+/** Writes new partitions from the pieces of the old ones by ``SplitState``: the task's number is the new partition. */
 public final class MergeState implements Function2, Serializable {
     private final StateStores stores;
     private final long batch;

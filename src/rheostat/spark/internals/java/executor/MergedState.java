@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
-/** Several partitions of a store in RocksDB as one, in the order of their keys. */
+/** Merges several partitions of a RocksDB store in the order of their keys. */
 public final class MergedState implements Comparator {
     final List parts;
     private final PriorityQueue waiting;
@@ -20,7 +20,7 @@ public final class MergedState implements Comparator {
         }
     }
 
-    /** The partition that has the next row; null at the end. */
+    /** The partition with the next row; null at the end. */
     OpenedState next() {
         if (current != null && waiting.isEmpty()) {
             if (!current.next()) {

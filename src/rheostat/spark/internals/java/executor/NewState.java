@@ -17,14 +17,14 @@ import org.rocksdb.SstFileWriter;
 import scala.Option;
 
 /**
- * A partition of a store that is written anew, as the version after a batch.
+ * Writes a new partition of a store, as the version after a batch.
  *
- * <p>For RocksDB, rows come in the order of their keys and go into finished table files, which an empty database of Spark's takes in as
- * they are: nothing is sorted, logged or compacted. Spark's own commit then writes the snapshot. For the provider on HDFS, rows go into a
- * snapshot file, which it reads before any other.
+ * <p>For RocksDB, rows arrive in the order of their keys and are written to complete table files, which an empty Spark database ingests:
+ * nothing is sorted, logged or compacted. Spark's own commit then writes the snapshot. For the HDFS-backed provider, rows are written to a
+ * snapshot file, which it reads before any other file.
  */
 public final class NewState {
-    /** Bytes of a table file after which the next begins, as RocksDB has it. */
+    /** The size in bytes at which the next table file starts, as in RocksDB. */
     private static final long FILE_BYTES = 64L << 20;
 
     final Tally tally = new Tally();
@@ -43,7 +43,7 @@ public final class NewState {
     private DataOutputStream stream;
     private boolean sums;
 
-    /** ``like`` is any open store of the same kind: its options are those of the table files; null for the provider on HDFS. */
+    /** ``like`` is any open store of the same kind, whose options apply to the table files; null for the HDFS-backed provider. */
     NewState(StateStores stores, int store, int partition, long batch, RocksDB like, Families families) throws Exception {
         this.stores = stores;
         this.store = store;
@@ -60,7 +60,7 @@ public final class NewState {
         add(key, value, Tally.hash(key, value));
     }
 
-    /** Add a row whose hash is known. */
+    /** Add a row with a known hash. */
     void add(byte[] key, byte[] value, long hash) throws Exception {
         tally.add(key.length + value.length, hash);
         if (stream != null) {
@@ -79,13 +79,13 @@ public final class NewState {
         if (families.isInternal(families.idOf(key))) {
             internal++;
         }
-        // Asking for the size costs a call into native code: once in 4,096 rows is often enough.
+        // Reading the size is a native call, so it is done only once in 4,096 rows.
         if ((tally.rows & 4095) == 0 && writer.fileSize() > FILE_BYTES) {
             closeTable();
         }
     }
 
-    /** Write the version and return the id of its files: empty in checkpoint format 1. */
+    /** Write the version and return the id of its files, which is empty in checkpoint format 1. */
     String commit() throws Exception {
         if (stream != null) {
             stream.writeInt(-1);
@@ -121,7 +121,7 @@ public final class NewState {
         }
     }
 
-    /** Let go of what is half done. */
+    /** Release the resources of an unfinished partition. */
     void discard() throws Exception {
         if (writer != null) {
             writer.close();

@@ -17,10 +17,10 @@ import org.apache.spark.util.SerializableConfiguration;
 import scala.Option;
 
 /**
- * Opens the state stores of partitions of an operator to read, as the tasks of the next batch will open them to write.
+ * Opens the state stores of an operator's partitions for reading, as the tasks of the next batch will open them for writing.
  *
- * <p>Its rows are the numbers of the partitions. When the task ends, Spark releases the stores and leaves them open, and the coordinator
- * knows where they are. Janino compiles this in the driver: no lambdas, no type arguments.
+ * <p>Takes partition numbers. At the end of the task Spark releases the stores but keeps them open, and the coordinator knows their
+ * locations. Janino compiles this in the driver: no lambdas, no type arguments.
  */
 public final class OpenStores implements FlatMapFunction, Serializable {
     private final String location;
@@ -68,8 +68,8 @@ public final class OpenStores implements FlatMapFunction, Serializable {
     }
 
     /**
-     * Lets Spark maintain the executor's stores now, as it does at its interval. What a store needs the first time is the most: every
-     * snapshot that is kept is read, to tell which files are still used. In the pause no batch waits for the processor.
+     * Run Spark's maintenance of the executor's stores now instead of at its interval. The first run of a store takes longest: it reads
+     * every retained snapshot to determine the files in use. During the pause it delays no batch.
      */
     private static void maintain() {
         if (!StateStore$.MODULE$.isMaintenanceRunning()) {
@@ -80,7 +80,7 @@ public final class OpenStores implements FlatMapFunction, Serializable {
             maintenance.setAccessible(true);
             maintenance.invoke(StateStore$.MODULE$, new Object[0]);
         } catch (Exception absent) {
-            // Spark does it at its interval.
+            // Spark runs it at its interval.
         }
     }
 

@@ -28,14 +28,14 @@ import scala.collection.Iterator;
 import scala.collection.immutable.Map;
 
 /**
- * A partition of a store, opened by Spark's own reader of state: its rows as they are kept, byte for byte, and where their hash says they
- * belong. Rows of RocksDB come in the order of their keys.
+ * A partition of a store, opened by Spark's own state reader: its rows byte for byte, and the partitions that their hashes require. Rows of
+ * RocksDB arrive in the order of their keys.
  */
 public final class OpenedState {
     private static final String JOIN = "symmetricHashJoin";
     private static final int TIMED_JOIN = 4;
 
-    /** The row's key. */
+    /** The key of the row. */
     byte[] key;
 
     final int partition;
@@ -73,7 +73,7 @@ public final class OpenedState {
         return (StateStoreProvider) Hidden.call(reader, "provider");
     }
 
-    /** Load the version and stand before its first row. */
+    /** Load the version and position the reader before its first row. */
     OpenedState load() throws Exception {
         if (stores.rocks) {
             prepareLoad((RocksDB) Hidden.call(provider(), "rocksDB"));
@@ -95,12 +95,12 @@ public final class OpenedState {
         return this;
     }
 
-    /** Nothing is asked of the store but all of its rows, once: what loads a version need not be ready for more. */
+    /** Optimize the store for a single read of all rows. */
     private static void prepareLoad(RocksDB rocks) throws Exception {
         LinkedFiles.giveTo(rocks);
-        // Else Spark looks every row of a changelog up before it puts it in, only to count rows.
+        // Otherwise Spark looks up every row of a changelog before adding it, only to count rows.
         Hidden.set(rocks.conf(), "trackTotalNumberOfRows", Boolean.FALSE);
-        // Rows of a changelog are sorted when all are there, not one by one.
+        // Rows of a changelog are sorted once at the end, not one by one.
         rocks.rocksDbOptions().setMemTableConfig(new VectorMemTableConfig()).setAllowConcurrentMemtableWrite(false);
     }
 
@@ -112,7 +112,7 @@ public final class OpenedState {
         return families;
     }
 
-    /** Go to the next row; false at the end. */
+    /** Advance to the next row; false at the end. */
     boolean next() {
         if (raw != null) {
             if (begun) {
@@ -135,12 +135,12 @@ public final class OpenedState {
         return true;
     }
 
-    /** The row's value: to be asked for once, and only where it is needed, since RocksDB makes a copy. */
+    /** The value of the row; read it once and only if needed, because RocksDB copies it. */
     byte[] value() {
         return raw == null ? plainValue : raw.value();
     }
 
-    /** The hash of the row's partition key, as a shuffle computes it; 0 for a store without a key, whose only partition is 0. */
+    /** The hash of the row's partition key, as a shuffle computes it; 0 for a store without a key, which uses partition 0 only. */
     int hash() {
         int family = families == null ? 0 : families.idOf(key);
         if (hashes[family] == null) {
@@ -186,8 +186,8 @@ public final class OpenedState {
     }
 
     /**
-     * The keys of a join of format 4 end in a time, which has no part in the hash by which its input was distributed. Spark 4.3's own
-     * function names the whole key, so by it most rows would be in a wrong partition.
+     * The keys of a join in format 4 end in a time, which is not part of the hash that distributed its input. Spark 4.3's own function uses
+     * the complete key and would assign most rows to a wrong partition.
      */
     private StatePartitionKeyExtractor withoutTime(StatePartitionKeyExtractor told) {
         if (!stores.operators[store].equals(JOIN) || stores.joinFormat != TIMED_JOIN) {

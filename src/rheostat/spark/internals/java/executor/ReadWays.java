@@ -9,12 +9,11 @@ import org.apache.spark.api.java.function.FlatMapFunction;
 import org.rocksdb.RocksDB;
 
 /**
- * The two ways of reading state for another number of partitions that are not taken, to be measured: every new partition reads everything
- * and filters, or looks up its own keys one by one in an index.
+ * Measures the two unused methods of reading state for another number of partitions: every new partition either reads and filters all rows,
+ * or looks up its own keys one by one in an index.
  *
- * <p>Its rows are a store, the old and the new number of partitions, and a new partition to filter for, or -1 - an old partition whose
- * keys are looked up. It tells the rows that were kept, the bytes that were read, seeks in the place of misplaced rows, and the bytes of
- * the index as the id.
+ * <p>Takes a store, the old and the new number of partitions, and a new partition to filter for, or -1 - an old partition whose keys are
+ * looked up. Reports the number of kept rows, the bytes read, seeks instead of misplaced rows, and the size of the index as the id.
  */
 public final class ReadWays implements FlatMapFunction, Serializable {
     private final StateStores stores;
@@ -65,10 +64,10 @@ public final class ReadWays implements FlatMapFunction, Serializable {
             ArrayList keys = new ArrayList();
             while (state.next()) {
                 keys.add(state.key);
-                // A key, its length, and where its row is: eight bytes.
+                // A key, its length, and the location of its row in eight bytes.
                 index += state.key.length + 12;
             }
-            // The keys of one new partition are scattered over the old one's files.
+            // The keys of a new partition are scattered over the files of the old one.
             Collections.shuffle(keys, new Random(partition));
             RocksDB database = (RocksDB) Hidden.call(state.rocks(), "db");
             for (int i = 0; i < keys.size(); i++) {

@@ -13,19 +13,18 @@ import org.apache.spark.api.java.function.FlatMapFunction;
 
 /**
  * Rewrites groups of partitions without a shuffle. A group is a residue modulo the greatest common divisor of both numbers of partitions:
- * what is in its old partitions is what belongs into its new ones.
+ * its old partitions contain exactly the rows of its new partitions.
  *
- * <p>Its rows are a store, how many partitions it has, how many it shall have, the residue with the divisor, and a slice of how many: a
- * slice is every so manieth of the group's new partitions, so that several tasks can work on a group; each reads all of its keys, and copies
- * the rows that are its own. What a slice tells is also noted in a file of its own when all of it is committed, so that a start after a
- * crash need not repeat it.
+ * <p>Takes a store, its old and new number of partitions, the residue with the divisor, and a slice with the number of slices. A slice is
+ * every n-th new partition of the group, so that several tasks can process one group; each reads all of its keys, and copies the rows of
+ * its slice. The report of a slice is also written to a file when the slice is committed, so that a restart after a crash skips it.
  */
 public final class RewriteState implements FlatMapFunction, Serializable {
     private final StateStores stores;
     private final long batch;
     private final String notes;
 
-    /** ``notes`` is a folder of this computer; empty for no notes. */
+    /** ``notes`` is a local folder; empty for no report files. */
     public RewriteState(StateStores stores, long batch, String notes) {
         this.stores = stores;
         this.batch = batch;
@@ -105,7 +104,7 @@ public final class RewriteState implements FlatMapFunction, Serializable {
         return read;
     }
 
-    /** The new partition of a row; a row that is not where its hash says stops the work. */
+    /** The new partition of a row; a row outside the partition of its hash aborts the job. */
     static int place(OpenedState row, int from, int to) {
         int hash = row.hash();
         if (OpenedState.home(hash, from) != row.partition) {

@@ -12,9 +12,9 @@ import java.util.Iterator;
 import java.util.PriorityQueue;
 import java.util.TreeMap;
 
-/** The runs of rows that a new partition has got from the old ones, kept in files until they are merged. */
+/** Stores the runs of rows that a new partition receives from the old ones in files until they are merged. */
 public final class Runs implements Comparator {
-    /** What the stores' families are; null for the provider on HDFS. */
+    /** The families of the stores; null for the HDFS-backed provider. */
     Families families;
 
     private final Scratch folder;
@@ -26,7 +26,7 @@ public final class Runs implements Comparator {
         folder = new Scratch();
     }
 
-    /** Take a piece in; they come in any order. */
+    /** Add a piece; pieces arrive in any order. */
     void take(byte[] piece) throws Exception {
         ByteBuffer head = ByteBuffer.wrap(piece);
         int source = head.getInt();
@@ -51,7 +51,7 @@ public final class Runs implements Comparator {
         run.put(new Integer(number), file);
     }
 
-    /** Begin to give the rows, in the order of their keys if every run is. */
+    /** Start to return the rows, in the order of their keys if every run is sorted. */
     void merge() throws Exception {
         waiting = new PriorityQueue(pieces.size() + 1, this);
         for (Iterator runs = pieces.values().iterator(); runs.hasNext();) {
@@ -59,7 +59,7 @@ public final class Runs implements Comparator {
         }
     }
 
-    /** The run that has the next row; null at the end. */
+    /** The run with the next row; null at the end. */
     Run next() throws Exception {
         if (current != null) {
             push(current);
@@ -82,7 +82,7 @@ public final class Runs implements Comparator {
         return Arrays.compareUnsigned(((Run) one).key, ((Run) other).key);
     }
 
-    /** Rows of one old partition. */
+    /** The rows of one old partition. */
     static final class Run {
         byte[] key;
         byte[] value;

@@ -7,7 +7,7 @@ import java.nio.file.Paths;
 import java.nio.file.attribute.FileAttribute;
 import org.apache.spark.SparkFiles;
 
-/** A folder for files on the executor's local disk, beside those that Spark has sent to it. */
+/** A folder on the executor's local disk, next to the files that Spark has sent to it. */
 public final class Scratch {
     private final File folder;
 

@@ -9,15 +9,15 @@ import org.apache.spark.api.java.function.PairFlatMapFunction;
 import scala.Tuple2;
 
 /**
- * Splits old partitions into one run of rows for each new one, for a shuffle: a few large pieces instead of rows. Runs of RocksDB are in
- * the order of their keys.
+ * Splits old partitions into one run of rows per new partition, for a shuffle of a few large pieces instead of rows. Runs of RocksDB are
+ * sorted by key.
  *
- * <p>Its rows are a store, how many partitions it has, how many it shall have, and the old partition. It gives pairs of
- * (store x partitions + new partition) and a piece: the old partition, its number in the run, then rows. Piece -1 has the families
- * instead. The last key has the lines that tell what was read.
+ * <p>Takes a store, its old and new number of partitions, and the old partition. Returns pairs of (store x partitions + new partition) and
+ * a piece: the old partition, its number in the run, then rows. Piece -1 contains the families instead. The last key has the report lines
+ * about the rows read.
  */
 public final class SplitState implements PairFlatMapFunction, Serializable {
-    /** All pieces of a task that are not finished are in memory: no more than this together. */
+    /** The maximum total size of a task's unfinished pieces, which are kept in memory. */
     private static final int MEMORY_BYTES = 64 << 20;
     private static final int PIECE_BYTES = 4 << 20;
 
@@ -34,7 +34,7 @@ public final class SplitState implements PairFlatMapFunction, Serializable {
         return new Pieces(stores, part[0], part[1], part[2], part[3], last, Math.min(PIECE_BYTES, MEMORY_BYTES / part[2]));
     }
 
-    /** The pieces of one old partition, made as they are asked for. */
+    /** The pieces of one old partition, created on demand. */
     static final class Pieces implements Iterator {
         private final StateStores stores;
         private final int store;

@@ -5,9 +5,9 @@ import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 
 /**
- * The stores of a checkpoint's operators, as Spark's own reader of state opens them, and which version of them.
+ * The stores of a checkpoint's operators and their version, as opened by Spark's own state reader.
  *
- * <p>Sent to executors. Janino compiles this in the driver: no lambdas, no type arguments.
+ * <p>This class is sent to executors. Janino compiles it in the driver: no lambdas, no type arguments.
  */
 public final class StateStores implements Serializable {
     final String[] operators;
@@ -20,7 +20,7 @@ public final class StateStores implements Serializable {
     final int joinFormat;
     final long batch;
 
-    /** The ids of a store are its operator's, String[][]: partition -> store -> name of its files; null in checkpoint format 1. */
+    /** The ids of a store are those of its operator, String[][]: partition -> store -> file name; null in checkpoint format 1. */
     public StateStores(
             String[] operators, long[] numbers, String[] names, PartitionReaderFactory[] readers, InputPartition[] samples, Object[] ids,
             boolean rocks, int joinFormat, long batch) {
@@ -35,7 +35,7 @@ public final class StateStores implements Serializable {
         this.batch = batch;
     }
 
-    /** One line of what a task tells: kind, operator, store, partition, rows, checksum, bytes, misplaced rows, id. */
+    /** One line of a task's report: kind, operator, store, partition, rows, checksum, bytes, misplaced rows, id. */
     String told(String kind, int store, int partition, Tally tally, String id) {
         return kind + "\t" + numbers[store] + "\t" + names[store] + "\t" + partition + "\t" + tally.rows + "\t" + tally.checksum + "\t"
             + tally.bytes + "\t" + tally.misplaced + "\t" + id;

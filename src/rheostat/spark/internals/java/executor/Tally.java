@@ -3,7 +3,7 @@ package rheostat;
 import org.apache.spark.sql.catalyst.expressions.XXH64;
 import org.apache.spark.unsafe.Platform;
 
-/** Rows, counted with a checksum that does not depend on their order: the sum of their hashes. */
+/** Counts rows, with a checksum that is independent of their order: the sum of their hashes. */
 public final class Tally {
     long rows;
     long checksum;
@@ -14,7 +14,7 @@ public final class Tally {
         add(key.length + value.length, hash(key, value));
     }
 
-    /** Count a row whose hash is known. */
+    /** Count a row with a known hash. */
     void add(int size, long hash) {
         rows++;
         bytes += size;
