@@ -1,1 +1,1 @@
-"""Cluster managers: one file each behind the port ``ClusterManager``."""
+"""Cluster managers: one module each, behind the port ``ClusterManager``."""

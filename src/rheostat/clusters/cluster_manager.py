@@ -1,4 +1,4 @@
-"""The port to a cluster manager: what differs between Standalone, YARN and Kubernetes."""
+"""The port to a cluster manager: how Standalone, YARN and Kubernetes differ."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rheostat.clusters.scaling_settings import Wanted
 from rheostat.model import Finding
 
 Get = Callable[[str, str], str]
-"""Returns a setting of Spark, or its default."""
+"""Returns the value of a Spark setting, or the given default."""
 
 _TOPIC = "leaving in order"
 _DECOMMISSION = "spark.decommission.enabled"
@@ -18,47 +18,47 @@ _TOLERATED = 100
 
 
 class ClusterManager:
-    """What Rheostat knows of a cluster manager; these answers fit one that is not known."""
+    """The port to a cluster manager; its own methods are the defaults for an unknown one."""
 
     starts_with_all = False
     """Whether an application without dynamic allocation starts with all executors that
-    ``spark.cores.max`` allows, and not with a number of executors."""
+    ``spark.cores.max`` allows instead of a configured number."""
 
     def accepts(self, master: str) -> bool:
-        """Return whether ``master`` names this kind."""
+        """Return whether ``master`` is a URL of this cluster manager."""
         return True
 
     def check(self, master: str, environment: Mapping[str, str], given: Collection[str]) -> None:
-        """Raise BadInput where Spark cannot find the cluster or create executors on it; ``given``
-        are the names of the user's settings.
+        """Raise BadInput if Spark cannot find the cluster or create executors on it; ``given`` are
+        the names of the settings that the user has configured.
         """
 
     def wanted(self, executors: int, cores: int) -> dict[str, Wanted]:
-        """Return the settings for at most so many executors of so many cores."""
+        """Return the settings for at most ``executors`` executors with ``cores`` cores each."""
         return scaling.failures()
 
     def findings(self, get: Get, executors: int, spark_version: str) -> Iterator[Finding]:
-        """Yield what keeps executors from leaving in order, for at most so many executors."""
+        """Yield whatever prevents graceful decommissioning of up to ``executors`` executors."""
         yield decommissioning(get)
         yield from _tolerance(get)
 
     def address_findings(self, get: Get, spark_version: str) -> Iterator[Finding]:
-        """Yield what is wrong with the address at which executors call the driver."""
+        """Yield problems with the address at which executors connect to the driver."""
         yield from ()
 
     def refusal(self, message: str) -> str | None:
-        """Return why it refused an application and how to correct that, from Spark's stack trace;
-        None for an unknown cause.
+        """Return why the cluster manager refused an application and how to correct it, from Spark's
+        stack trace; None for an unknown cause.
         """
         return None
 
     def deletes(self, folder: Path) -> bool:
-        """Return whether a local folder of a driver in a container goes with the container."""
+        """Return whether a driver's local ``folder`` is deleted together with its container."""
         return False
 
 
 def decommissioning(get: Get) -> Finding:
-    """Return whether executors end their tasks before they leave."""
+    """Return whether executors finish their tasks before they are removed."""
     if get(_DECOMMISSION, "false").strip().lower() == "true":
         return good("an executor that is to leave ends its tasks first")
     return idle(
@@ -68,7 +68,7 @@ def decommissioning(get: Get) -> Finding:
 
 
 def _tolerance(get: Get) -> Iterator[Finding]:
-    """Yield how few lost executors, or pods that a quota refuses, would end the application."""
+    """Yield a finding if a few lost executors or refused pods would end the application."""
     most = get(scaling.FAILURES, "")
     if not most.isdecimal() or int(most) < _TOLERATED:
         initial = get("spark.executor.instances", "2")
@@ -85,5 +85,5 @@ def good(line: str) -> Finding:
 
 
 def idle(line: str) -> Finding:
-    """Return a finding that a setting would correct."""
+    """Return a finding that a setting can correct."""
     return Finding(topic=_TOPIC, state="idle", line=line)

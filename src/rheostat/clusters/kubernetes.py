@@ -1,4 +1,4 @@
-"""Kubernetes; ``pods.py`` and ``pod_rights.py`` read what its API server reports."""
+"""The cluster manager Kubernetes; ``pods.py`` reads the answers of its API server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POD_IP, _ON_SINCE = "spark.kubernetes.executor.useDriverPodIP", (4, 3)
 _BATCH, _DELAY = "spark.kubernetes.allocation.batch.size", "spark.kubernetes.allocation.batch.delay"
 _TEMPLATE = "spark.kubernetes.executor.podTemplateFile"
 _USUAL_BATCH = {"3": 5, "4": 10}
-"""Pods that Spark requests at a time, by its major version."""
+"""The number of pods that Spark requests at a time, by Spark's major version."""
 
 _NAMESPACE = re.compile(r'namespaces \\?"([^"\\]+)\\?" not found')
 _FORBIDDEN = re.compile(
@@ -28,14 +28,14 @@ _TOKEN = re.compile(r"\b401\b.{0,40}Unauthorized|Unauthorized.{0,40}\b401\b|code
 
 
 class Kubernetes(ClusterManager):
-    """An API server of Kubernetes."""
+    """Kubernetes, addressed through its API server."""
 
     def accepts(self, master: str) -> bool:
-        """Return whether ``master`` names Kubernetes."""
+        """Return whether ``master`` is a URL of Kubernetes."""
         return master.startswith("k8s://")
 
     def check(self, master: str, environment: Mapping[str, str], given: Collection[str]) -> None:
-        """Raise BadInput where no image for executors is set."""
+        """Raise BadInput if no container image for executors is configured."""
         if not set(IMAGES) & set(given):
             raise BadInput(
                 f"{IMAGES[0]} is not set, so {master} cannot make executors; set it to an image"
@@ -44,7 +44,7 @@ class Kubernetes(ClusterManager):
             )
 
     def findings(self, get: Get, executors: int, spark_version: str) -> Iterator[Finding]:
-        """Yield what keeps executors from leaving in order, and from coming at once."""
+        """Yield whatever prevents graceful decommissioning, and a small pod allocation batch."""
         yield from super().findings(get, executors, spark_version)
         graceful = get("spark.decommission.enabled", "false").strip().lower() == "true"
         if graceful and not get(_TEMPLATE, ""):
@@ -55,7 +55,7 @@ class Kubernetes(ClusterManager):
             )
         usual = str(_USUAL_BATCH.get(spark_version.partition(".")[0], 10))
         batch = get(_BATCH, usual)
-        # At least one executor is registered already, so a jump concerns only the others.
+        # At least one executor is registered already, so only the others are requested.
         if batch.isdecimal() and 0 < int(batch) < executors - 1:
             yield idle(
                 f"pods are asked for {batch} at a time, one batch every {get(_DELAY, '1s')} once"
@@ -64,12 +64,12 @@ class Kubernetes(ClusterManager):
             )
 
     def address_findings(self, get: Get, spark_version: str) -> Iterator[Finding]:
-        """Yield what is wrong with the address at which pods call the driver.
+        """Yield problems with the address at which pods connect to the driver.
 
-        ``spark.kubernetes.executor.useDriverPodIP`` (Spark 4.1, on by default from 4.3 on) makes
-        executors call ``spark.driver.bindAddress``, which ``SparkContext`` then takes as
-        ``spark.driver.host``, too. A driver outside of the cluster, or a server of Spark Connect,
-        is usually bound to 0.0.0.0 (SPARK-58748).
+        With ``spark.kubernetes.executor.useDriverPodIP`` (since Spark 4.1, the default since 4.3),
+        executors connect to ``spark.driver.bindAddress``, which ``SparkContext`` then also uses as
+        ``spark.driver.host``. A driver outside the cluster, or a Spark Connect server, is usually
+        bound to 0.0.0.0 (SPARK-58748).
         """
         host = get(HOST, "")
         bound = get(BOUND, host)
@@ -87,7 +87,7 @@ class Kubernetes(ClusterManager):
             )
 
     def refusal(self, message: str) -> str | None:
-        """Return why Kubernetes refused an application: its namespace, rights or token."""
+        """Return why Kubernetes refused an application: its namespace, permissions or token."""
         namespace = _NAMESPACE.search(message)
         if namespace:
             return (
@@ -109,14 +109,14 @@ class Kubernetes(ClusterManager):
         return None
 
     def deletes(self, folder: Path) -> bool:
-        """Return whether a folder of a driver's pod is on no volume."""
+        """Return whether ``folder`` of a driver's pod is not on a volume."""
         return folder.stat().st_dev == Path("/").stat().st_dev
 
 
 def _calls_bound(get: Get, spark_version: str) -> bool:
     major, minor = (int(part) for part in spark_version.split(".")[:2])
     usual = "true" if (major, minor) >= _ON_SINCE else "false"
-    # Before 4.1 Spark does not read this setting.
+    # Spark versions before 4.1 ignore this setting.
     return (major, minor) >= (4, 1) and get(POD_IP, usual).strip().lower() == "true"
 
 

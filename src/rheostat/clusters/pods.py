@@ -1,5 +1,5 @@
-"""The pods of an application's executors, read from what Kubernetes says of them: on which node
-each is, and why one does not run.
+"""The pods of an application's executors as the Kubernetes API reports them: the node of each pod,
+and why a pod does not run.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ NEEDED: Mapping[str, Mapping[str, str]] = {
     },
     "events": {"list": "preempted, evicted and deleted executors cannot be distinguished"},
 }
-"""By resource the verbs that are needed, and what happens without each."""
+"""The required verbs by resource, and the consequence of lacking each."""
 
 
 def lacking(status: Mapping[str, Any], namespace: str) -> tuple[str, ...]:
-    """Return a line for each resource that lacks a verb, with the rule to add; none where the
-    answer is not complete.
+    """Return a line for each resource that lacks a verb, with the rule to add; an empty tuple if
+    the review is incomplete.
 
-    ``status`` is that of a ``SelfSubjectRulesReview``.
+    ``status`` is the status of a ``SelfSubjectRulesReview``.
     """
     if status.get("incomplete"):
         return ()
@@ -50,7 +50,7 @@ def _allowed(rules: Iterable[Mapping[str, Any]], resource: str, verb: str) -> bo
         _has(rule, "apiGroups", "")
         and _has(rule, "resources", resource)
         and _has(rule, "verbs", verb)
-        # A rule for single objects is none for those to come.
+        # A rule for named objects does not cover objects that are created later.
         and not rule.get("resourceNames")
         for rule in rules
     )
@@ -62,7 +62,7 @@ def _has(rule: Mapping[str, Any], part: str, wanted: str) -> bool:
 
 EXECUTOR_LABEL = "spark-exec-id"
 GHOST_S = 30.0
-"""A kubelet that lives has ended and forgotten a pod by then."""
+"""Seconds within which a working kubelet has ended and removed a pod."""
 
 _TAKEN = "DisruptionTarget"
 _DRIVER_URL = "SPARK_DRIVER_URL"
@@ -70,7 +70,7 @@ _STARTED = ("ContainerCreating", "PodInitializing")
 
 
 class Refused(Exception):
-    """The API server has said no: its HTTP ``code`` (0: it did not answer), and what it said."""
+    """The API server refused a request: its HTTP ``code`` (0 if it did not answer) and message."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -79,8 +79,8 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """A pod: the executor in it, its node (None: it has none yet), its phase, and why it waits, in
-    Kubernetes' own words.
+    """A pod: its executor, its node (None before scheduling), its phase, and why it waits, in the
+    words of Kubernetes.
     """
 
     executor: str
@@ -89,21 +89,21 @@ class Pod:
     phase: str
     waits: str | None = None
     since_s: float | None = None
-    """Since when it runs, in Unix seconds."""
+    """The start of its container, in Unix seconds."""
 
     @property
     def lives(self) -> bool:
-        """Whether it runs or is going to."""
+        """Whether it runs or is about to run."""
         return self.phase in ("Pending", "Running")
 
 
 def pods_of(pod_list: Mapping[str, Any]) -> tuple[Pod, ...]:
-    """Return the pods of a list of Kubernetes, by executor; those being deleted are left out."""
+    """Return the pods of a Kubernetes pod list, sorted by executor, without those being deleted."""
     pods = []
     for item in pod_list.get("items") or []:
         metadata, status = item["metadata"], item.get("status") or {}
         executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
-        # A pod that is being deleted runs on for its grace period, but counts for nothing any more.
+        # A pod that is being deleted runs until its grace period ends, but is capacity no longer.
         if executor is None or metadata.get("deletionTimestamp"):
             continue
         pods.append(
@@ -120,9 +120,8 @@ def pods_of(pod_list: Mapping[str, Any]) -> tuple[Pod, ...]:
 
 
 def taken_of(pod_list: Mapping[str, Any]) -> dict[str, str]:
-    """Return why each pod that is being deleted is, by executor, as Kubernetes names it in the
-    condition ``DisruptionTarget`` (``EvictionByEvictionAPI``); nothing where a person or a program
-    deletes it.
+    """Return by executor why each pod is being deleted: the reason in its ``DisruptionTarget``
+    condition (such as ``EvictionByEvictionAPI``), or "" if a person or a program deleted it.
     """
     taken = {}
     for item in pod_list.get("items") or []:
@@ -144,17 +143,17 @@ def ghosts_of(
     now: float,
     patience_s: float = GHOST_S,
 ) -> dict[str, str]:
-    """Return the pods, with their nodes, that are said to run though they were deleted and should
-    have ended ``patience_s`` ago: nobody is left on their node who could end them.
+    """Return the nodes, by pod, of pods that are reported as running though they were deleted and
+    should have ended ``patience_s`` seconds ago: the kubelet of their node does not answer.
 
-    Spark counts them as executors, so it asks for no other in their place: Kubernetes keeps them
-    until the node comes back or its object is deleted.
+    Spark counts them as executors and requests no replacements. Kubernetes keeps them until the
+    node returns or its object is deleted.
     """
     ghosts = {}
     for item in pod_list.get("items") or []:
         metadata = item["metadata"]
         executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
-        # The moment of its end, its grace period included.
+        # Kubernetes sets this to the end of the grace period.
         end_s = _seconds(metadata.get("deletionTimestamp"))
         runs = (item.get("status") or {}).get("phase") == "Running"
         if runs and executor not in registered and end_s and now - end_s >= patience_s:
@@ -163,7 +162,7 @@ def ghosts_of(
 
 
 def ghost_words(ghosts: Mapping[str, str]) -> str:
-    """Return what is to be said of them; nothing where there are none."""
+    """Return a message about these pods; empty if there are none."""
     if not ghosts:
         return ""
     return (
@@ -180,8 +179,8 @@ def nodes_of(pods: Iterable[Pod]) -> dict[str, str]:
 
 
 def driver_of(pod_list: Mapping[str, Any]) -> str:
-    """Return where the executor of the newest pod looks for its driver, as Spark has told it:
-    ``host:port``; nothing where no pod says it.
+    """Return the driver's address (``host:port``) that Spark passed to the newest pod; empty if no
+    container of it has one.
     """
     newest = max(pod_list.get("items") or [{}], key=_made)
     for container in (newest.get("spec") or {}).get("containers") or []:
@@ -196,9 +195,7 @@ def _made(item: Mapping[str, Any]) -> str:
 
 
 def waiting_words(pods: Iterable[Pod]) -> str:
-    """Return why pods wait, in words, those with the same reason together; nothing where none
-    does.
-    """
+    """Return a message that lists pending pods grouped by reason; empty if no pod is pending."""
     reasons: dict[str, list[str]] = {}
     for pod in pods:
         if pod.phase == "Pending":
@@ -213,8 +210,8 @@ def waiting_words(pods: Iterable[Pod]) -> str:
 def unreachable(
     pods: Iterable[Pod], registered: Collection[str], now: float, patience_s: float = 60.0
 ) -> tuple[str, ...]:
-    """Return the names of pods that have run for long and whose executors have not registered: they
-    do not reach the driver.
+    """Return the names of pods that have run for ``patience_s`` seconds without a registered
+    executor, which means that they cannot reach the driver.
     """
     return tuple(
         pod.name
@@ -228,7 +225,7 @@ def unreachable(
 
 def _waits(status: Mapping[str, Any]) -> str | None:
     for condition in status.get("conditions") or []:
-        # Scheduling first: a pod without a node has no containers yet that could say anything.
+        # Check scheduling first: a pod without a node has no container status yet.
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return str(condition.get("message") or condition.get("reason") or "it is not scheduled")
     for container in status.get("containerStatuses") or []:
@@ -250,8 +247,8 @@ def _since_s(status: Mapping[str, Any]) -> float | None:
 
 
 def _seconds(timestamp: str | None) -> float | None:
-    """Return a time as Kubernetes writes it in Unix seconds."""
-    # Python reads the Z of UTC from 3.11 on only.
+    """Return a Kubernetes timestamp in Unix seconds."""
+    # Python 3.10 does not parse the suffix Z of UTC.
     return (
         datetime.fromisoformat(str(timestamp).replace("Z", "+00:00")).timestamp()
         if timestamp
@@ -260,12 +257,13 @@ def _seconds(timestamp: str | None) -> float | None:
 
 
 FEW = 2
-"""A single pod may have been ended by anybody."""
+"""Minimum number of ended pods to report: a single one may have been deleted on purpose."""
 
 
 class Unregistered:
-    """Counts executors whose pods ran and ended without registering, since the last registration:
-    usually they do not reach the driver, and Spark keeps creating new ones.
+    """Counts executors whose pods ran and ended without registering since the last registration.
+
+    Usually such pods cannot reach the driver, and Spark keeps creating new ones.
     """
 
     def __init__(self) -> None:
@@ -275,19 +273,19 @@ class Unregistered:
 
     @property
     def ever_registered(self) -> Collection[str]:
-        """The executors that have registered, those that have gone since, too."""
+        """The executors that have ever registered, including removed ones."""
         return self._registered
 
     def note(self, registered: Collection[str]) -> None:
-        """Take the executors that are registered: at each tick, for one may come and go between two
-        looks at the pods.
+        """Record the registered executors. Call this at each tick: an executor may register and be
+        removed between two reads of the pods.
         """
         if not self._registered.issuperset(registered):
             self._registered.update(registered)
             self._ended = {}
 
     def see(self, pods: Iterable[Pod], registered: Collection[str]) -> None:
-        """See the pods and the executors that are registered, of one moment."""
+        """Record the pods and the registered executors of one moment."""
         self.note(registered)
         there = {pod.executor: pod for pod in pods}
         for executor in list(self._running):
@@ -302,7 +300,7 @@ class Unregistered:
                 self._running[pod.executor] = pod.name
 
     def words(self) -> str:
-        """Return how many they are and the last one; nothing for fewer than ``FEW``."""
+        """Return a message with their number and the last one; empty for fewer than ``FEW``."""
         if len(self._ended) < FEW:
             return ""
         return (

@@ -1,4 +1,4 @@
-"""The cluster managers, and which of them a master names."""
+"""The list of cluster managers, and the choice of one by a master URL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MANAGERS: tuple[ClusterManager, ...] = (Standalone(), Yarn(), Kubernetes())
 
 
 def cluster_manager(master: str) -> ClusterManager:
-    """Return the cluster manager of a master; for an unknown one, answers that fit most."""
+    """Return the cluster manager of a master URL; the port's defaults for an unknown one."""
     return next((manager for manager in MANAGERS if manager.accepts(master)), ClusterManager())
 
 

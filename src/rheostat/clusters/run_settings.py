@@ -1,5 +1,5 @@
-"""What ``rheostat run`` sets for an application of which the user has set something already: a pure
-function of both.
+"""What ``rheostat run`` configures for an application: a pure function of the requested limits and
+the user's settings.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from rheostat.model import Limits
 
 _SERVICE = "spark.shuffle.service.enabled"
 _SPARK_INSTANCES = 2
-"""Executors of an application on YARN and Kubernetes that names no number."""
+"""Spark's default number of executors on YARN and Kubernetes."""
 
 _MIB = {"k": 1 / 1024, "": 1, "m": 1, "g": 1024, "t": 1024**2}
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The settings, the limits within the user's settings, and what these change.
+    """The settings, the limits that the user's settings allow, and the messages about them.
 
-    ``lines`` report, one each, what the user's settings change; ``forbidden`` what they do not
-    allow, which a running session reports by itself. ``initial`` are the executors to start with.
+    Each of ``lines`` reports one effect of the user's settings; each of ``forbidden`` what these
+    prevent, which a running session reports itself. ``initial`` is the initial executor count.
     """
 
     rows: tuple[Merged, ...]
@@ -37,7 +37,7 @@ class Plan:
 
     @property
     def settings(self) -> dict[str, str]:
-        """The settings to be made: none that is the user's."""
+        """The settings to apply; they never replace one of the user's."""
         return {row.name: row.value for row in self.rows if row.sets}
 
 
@@ -49,12 +49,12 @@ def planned(
     linger_s: float = scaling.LINGER_S,
     initial: int = 1,
 ) -> Plan:
-    """Return what to set for an application on a ``master`` that is to have ``limits`` executors.
+    """Return the settings for an application on ``master`` that is to have ``limits`` executors.
 
-    ``given`` are the user's settings: none of them is changed, except that a wanted value which
-    ``joins`` is put in front of it. ``beside`` is wanted, too. On a ``local`` master, which has no
-    executors, only that is set. ``initial`` are the executors to start with where the user has
-    configured fewer.
+    ``given`` are the user's settings. They stay unchanged, except that a wanted value with
+    ``joins`` is put in front of the user's. ``beside`` are additional wanted settings, and the only
+    ones on a ``local`` master, which has no executors. ``linger_s`` is in seconds. ``initial`` is
+    the initial executor count if the user has configured fewer.
     """
     beside = beside or {}
     if master.startswith("local") and not master.startswith("local-cluster"):
@@ -77,11 +77,11 @@ def planned(
 
 
 def own_executors(limits: Limits, given: Mapping[str, Given], master: str) -> int | None:
-    """Return how many executors Spark's own settings would have given an application that
-    ``planned`` has changed, as far as those allow them now; None on a ``local`` master.
+    """Return how many executors Spark would have without Rheostat, by the user's own settings; None
+    on a ``local`` master.
 
-    With dynamic allocation that is its ceiling: its time-outs cannot be restored in a session that
-    runs, and a size that is too small does more harm than one that is too large.
+    With dynamic allocation this is its ceiling: a running session cannot restore its time-outs, and
+    too few executors do more harm than too many.
     """
     if master.startswith("local") and not master.startswith("local-cluster"):
         return None
@@ -97,8 +97,8 @@ def own_executors(limits: Limits, given: Mapping[str, Given], master: str) -> in
 
 
 def executor_shape(given: Mapping[str, Given], least_mib: int) -> tuple[int, int]:
-    """Return the cores and the memory in MiB of an executor as the user has set them: 1 core, and
-    ``least_mib`` at least, where that is not set or not to be read.
+    """Return the configured cores and memory (MiB) of an executor; the defaults, for absent or
+    unreadable settings, are 1 core and ``least_mib``, which is also the minimum memory.
     """
     memory = re.fullmatch(r"(\d+)([kmgt]?)b?", _value(given, "spark.executor.memory").lower())
     mib = math.ceil(int(memory[1]) * _MIB[memory[2]]) if memory else 0
@@ -108,8 +108,8 @@ def executor_shape(given: Mapping[str, Given], least_mib: int) -> tuple[int, int
 def _fitting(
     limits: Limits, given: Mapping[str, Given], cores: int | None
 ) -> tuple[Limits, tuple[str, ...]]:
-    """Return the limits within what the user allows, and the line that says so; ``cores`` are those
-    of an executor where their sum is bounded, on Standalone.
+    """Return the limits that the user's settings allow, and a message if they differ; ``cores`` are
+    the cores per executor if ``spark.cores.max`` bounds their sum (Standalone), else None.
     """
     ceilings = list(_ceilings(given, cores))
     room, why = min(ceilings, default=(limits.max_executors, ""))
@@ -141,8 +141,8 @@ def _ceilings(given: Mapping[str, Given], cores: int | None) -> Iterator[tuple[i
 
 
 def _initial(limits: Limits, given: Mapping[str, Given], least: int) -> int:
-    """Return with how many executors Spark starts: the user's number or ``least``, whichever is
-    larger, within the limits.
+    """Return Spark's initial executor count: the user's number or ``least``, whichever is larger,
+    within the limits.
     """
     own = [_count(given, name) or 0 for name in (scaling.INITIAL, scaling.INSTANCES)]
     return min(max(limits.min_executors, least, *own), limits.max_executors)
@@ -151,8 +151,8 @@ def _initial(limits: Limits, given: Mapping[str, Given], least: int) -> int:
 def _allocation(
     limits: Limits, initial: int, given: Mapping[str, Given], starts_with_all: bool
 ) -> tuple[dict[str, Wanted], tuple[str, ...]]:
-    """Return dynamic allocation, and what is said about it; nothing is wanted of it where the user
-    has made it move by itself, or has it off.
+    """Return the settings of dynamic allocation and messages about it; no settings if the user has
+    switched it off or configured it to change the size itself.
     """
     moving = [
         name
@@ -163,7 +163,7 @@ def _allocation(
         "; the application starts with all executors that it may have" if starts_with_all else ""
     )
     if not starts_with_all and scaling.ENABLED not in given:
-        return {}, ()  # YARN and Kubernetes know the number to start with
+        return {}, ()  # YARN and Kubernetes honour spark.executor.instances
     if _is_off(given):
         return {}, (
             (f"{_override_text(scaling.ENABLED, given)}{starts}",) if starts_with_all else ()
@@ -179,7 +179,7 @@ def _allocation(
             f"{_override_text(scaling.TRACKING, given)}: dynamic allocation stays off{starts}",
         )
     wanted = scaling.allocation(limits, initial)
-    least = _count(given, scaling.LEAST) or 0  # Spark refuses a floor above its ceiling
+    least = _count(given, scaling.LEAST) or 0  # Spark rejects a floor above its ceiling
     if least > limits.max_executors:
         wanted[scaling.MOST] = replace(wanted[scaling.MOST], value=str(least))
     if scaling.ENABLED not in given:

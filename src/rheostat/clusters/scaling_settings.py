@@ -1,6 +1,4 @@
-"""The settings without which executors cannot come and go, on any cluster: none of them can be made
-later.
-"""
+"""The static Spark settings without which no cluster can add or remove executors at run time."""
 
 from __future__ import annotations
 
@@ -13,10 +11,10 @@ from rheostat.model import Limits
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A value that Rheostat would set, and why.
+    """A value that Rheostat would configure, and why.
 
-    ``joins`` is what separates the parts of a value that can have several authors, such as a class
-    path: the user's part then stays, after ours.
+    ``joins`` separates the parts of a value that can have several sources, such as a class path:
+    the user's part then follows Rheostat's.
     """
 
     value: str
@@ -26,7 +24,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value that the user has set, and where: a file, a variable, the script."""
+    """A value that the user has configured, and where: in a file, a variable or the script."""
 
     value: str
     origin: str
@@ -34,10 +32,10 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A setting that is wanted, with the value that holds.
+    """A wanted setting with its effective value.
 
-    ``origin`` is where the user has set it, None where only Rheostat has; ``sets`` whether Rheostat
-    sets it.
+    ``origin`` is where the user has configured it, or None; ``sets`` is whether Rheostat applies
+    the value.
     """
 
     name: str
@@ -49,9 +47,7 @@ class Merged:
 
 
 def merged(wanted: Mapping[str, Wanted], given: Mapping[str, Given]) -> tuple[Merged, ...]:
-    """Return every setting that is wanted with the value that holds: the user's wherever there is
-    one.
-    """
+    """Return every wanted setting with its effective value: the user's if there is one."""
     return tuple(_merged(name, item, given.get(name)) for name, item in wanted.items())
 
 
@@ -72,7 +68,7 @@ LEAST, MOST = ALLOCATION + "minExecutors", ALLOCATION + "maxExecutors"
 INITIAL = ALLOCATION + "initialExecutors"
 TRACKING = ALLOCATION + "shuffleTracking.enabled"
 MOVING = (ALLOCATION + "schedulerBacklogTimeout", ALLOCATION + "executorIdleTimeout")
-"""The time-outs by which Spark itself changes the size."""
+"""The time-outs with which dynamic allocation itself changes the size."""
 
 _IDLE = tuple(
     ALLOCATION + name
@@ -86,24 +82,25 @@ LINGER = "spark.test.executor.decommission.initial.sleep.millis"
 FAILURES = "spark.executor.maxNumFailures"
 NEVER = "1000000s"
 FOREVER_S = 86_400.0
-"""Users switch a limit off by a large number: what does not act within a day is off."""
+"""Seconds from which a time-out counts as switched off, as users do with a large number."""
 
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "": 1.0}
 LINGER_S = 5.0
-"""Longer than most batches.
+"""Minimum seconds that a decommissioned executor stays, longer than most batches.
 
-With Spark's own 1 s, six cycles 3 -> 1 of an aggregation failed 0 to 2 tasks each; with 5 s none.
+With Spark's default of 1 s, each of six cycles 3 -> 1 of an aggregation failed 0 to 2 tasks; with
+5 s, none did.
 """
 
 _STILL = "never: only Rheostat changes the size"
 
 
 def leaving(linger_s: float = LINGER_S) -> dict[str, Wanted]:
-    """Return what lets executors leave without a failed task.
+    """Return the settings that let executors be removed without a failed task.
 
-    Migrating blocks keeps leaving executors alive for many batches, so only the executors are
-    decommissioned. ``linger_s`` is how long one that was asked to leave stays at least: while a
-    batch with a shuffle runs, its tasks still read what this executor has written.
+    Block migration would keep decommissioned executors alive for many batches, so it stays off.
+    ``linger_s`` is how many seconds a decommissioned executor stays at least: the tasks of a
+    running batch with a shuffle still read its output.
     """
     return {
         "spark.decommission.enabled": Wanted(
@@ -117,15 +114,15 @@ def leaving(linger_s: float = LINGER_S) -> dict[str, Wanted]:
 
 
 def beginning(initial: int) -> dict[str, Wanted]:
-    """Return the number of executors to start with, where there is no dynamic allocation."""
+    """Return the setting of the initial executor count without dynamic allocation."""
     return {INSTANCES: Wanted(str(initial), "the number of executors to start with")}
 
 
 def failures() -> dict[str, Wanted]:
-    """Return how many failed executors the application bears on YARN and Kubernetes.
+    """Return how many failed executors the application tolerates on YARN and Kubernetes.
 
-    Spark's own number is twice the executors that it was started with, 3 at least, over its whole
-    life: an application that began small and has run for weeks ends by it.
+    Spark's default is twice the initial number of executors, at least 3, over the application's
+    lifetime, which ends a long-running application that started small.
     """
     return {
         FAILURES: Wanted("100", "an application that begins small bears no more than 3 else"),
@@ -134,12 +131,12 @@ def failures() -> dict[str, Wanted]:
 
 
 def allocation(limits: Limits, initial: int) -> dict[str, Wanted]:
-    """Return dynamic allocation that never moves by itself.
+    """Return the settings of dynamic allocation that never changes the size by itself.
 
-    Only with it does a Standalone application start with fewer executors than the cluster has room
-    for. Its floor is the initial size because its target falls to the floor otherwise
-    (``ExecutorAllocationManager.updateAndSyncNumExecutorsTarget``); what we ask for later is not
-    bound by it.
+    Without it, a Standalone application starts with all executors for which the cluster has room.
+    The floor is the initial size because Spark's own target otherwise falls to the floor
+    (``ExecutorAllocationManager.updateAndSyncNumExecutorsTarget``); the floor does not bound later
+    requests of Rheostat.
     """
     return {
         ENABLED: Wanted("true", "else a Standalone application starts with all it may have"),
@@ -152,12 +149,12 @@ def allocation(limits: Limits, initial: int) -> dict[str, Wanted]:
 
 
 def duration_s(text: str) -> float:
-    """Return a duration of Spark in seconds; infinite for a text that is none, as no default is."""
+    """Return a Spark duration in seconds; infinite for a text that is not a duration."""
     match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
-    # Without a unit the settings that are read here are in seconds.
+    # The settings read here are in seconds if they have no unit.
     return float(match[1]) * _UNITS_S.get(match[2], 1.0) if match else float("inf")
 
 
 def never_ends(duration: str) -> bool:
-    """Return whether a duration of Spark is so long that nothing happens by it in a day."""
+    """Return whether a Spark duration is so long that it has no effect within a day."""
     return duration_s(duration) >= FOREVER_S

@@ -1,4 +1,4 @@
-"""Spark Standalone."""
+"""The cluster manager Spark Standalone."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from rheostat.model import Finding
 
 
 class Standalone(ClusterManager):
-    """A master of Spark's own, also ``local-cluster``."""
+    """A Standalone master, or ``local-cluster``."""
 
     starts_with_all = True
 
     def accepts(self, master: str) -> bool:
-        """Return whether ``master`` names a Standalone cluster."""
+        """Return whether ``master`` is a URL of a Standalone cluster."""
         return master.startswith(("spark://", "local-cluster"))
 
     def wanted(self, executors: int, cores: int) -> dict[str, Wanted]:
-        """Return the size of an executor, and the ceiling in cores: the master enforces it whatever
-        goes wrong.
-        """
+        """Return the size of an executor, and the ceiling in cores, which the master enforces."""
         return {
             scaling.CORES: Wanted(
                 str(cores), "else an executor takes a whole worker of a Standalone cluster"
@@ -33,5 +31,5 @@ class Standalone(ClusterManager):
         }
 
     def findings(self, get: Get, executors: int, spark_version: str) -> Iterator[Finding]:
-        """Yield whether executors leave in order; Standalone tolerates any number of failures."""
+        """Yield whether executors are decommissioned; Standalone tolerates all failures."""
         yield decommissioning(get)

@@ -1,4 +1,4 @@
-"""Hadoop YARN."""
+"""The cluster manager Hadoop YARN."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _ENDED = re.compile(r"application has already ended!.*Application Master", re.DO
 
 
 class Yarn(ClusterManager):
-    """A resource manager of YARN."""
+    """YARN, addressed through its resource manager."""
 
     def accepts(self, master: str) -> bool:
-        """Return whether ``master`` names YARN."""
+        """Return whether ``master`` is YARN's."""
         return master == "yarn"
 
     def check(self, master: str, environment: Mapping[str, str], given: Collection[str]) -> None:
-        """Raise BadInput where the environment names no folder with ``yarn-site.xml``."""
+        """Raise BadInput unless the environment names a folder with ``yarn-site.xml``."""
         named = {name: environment[name] for name in _FOLDERS if environment.get(name)}
         if not named:
             raise BadInput(
@@ -44,7 +44,7 @@ class Yarn(ClusterManager):
             )
 
     def findings(self, get: Get, executors: int, spark_version: str) -> Iterator[Finding]:
-        """Yield what keeps executors from leaving in order."""
+        """Yield whatever prevents graceful decommissioning."""
         yield from super().findings(get, executors, spark_version)
         if get("spark.excludeOnFailure.enabled", "").strip().lower() == "true" and (
             get(_EXCLUDE, "false").strip().lower() != "true"
@@ -76,5 +76,5 @@ class Yarn(ClusterManager):
         return None
 
     def deletes(self, folder: Path) -> bool:
-        """Return True: every local folder goes with the container."""
+        """Return True: YARN deletes every local folder with the container."""
         return True

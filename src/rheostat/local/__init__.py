@@ -1,1 +1,1 @@
-"""A Spark cluster on this computer: what ``rheostat run`` starts where there is no master."""
+"""The Spark cluster on this computer that ``rheostat run`` starts if no master is configured."""

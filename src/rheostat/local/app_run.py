@@ -51,12 +51,12 @@ NO_MASTER = "no master is named anywhere"
 class Request:
     """A script, how it is autoscaled or (``shadow``) observed, and where it runs.
 
-    ``settings`` are made of what the user has set before the script runs. ``cli`` are the explicit
-    options of the command line, with which they are merged again if the script itself sets
+    ``settings`` result from what the user has configured before the script runs. ``cli`` are the
+    explicit command-line options, for a second merge if the script itself sets
     ``spark.rheostat.*``; None if the settings are final. ``master`` and ``local``, the capacity in
-    executors of a local cluster, are those of the command line; ``given`` are Spark's settings
-    before the script runs. ``connect`` is the address of a Spark Connect server, which is scaled
-    for the queries of all its clients. ``order`` is that of a supervisor.
+    executors of a local cluster, come from the command line; ``given`` are Spark's settings before
+    the script runs. ``connect`` is the address of a Spark Connect server, which is scaled for the
+    queries of all its clients. ``order`` comes from a supervisor.
     """
 
     script: Path
@@ -71,14 +71,15 @@ class Request:
 
     @property
     def planned_limits(self) -> Limits:
-        """The limits set in Spark: of a supervised application, its size until it ends."""
+        """The limits to set in Spark; a supervised application keeps its size until it ends."""
         if self.order is None:
             return self.settings.limits
         return Limits.between(self.order.executors, self.order.executors)
 
     def with_own(self, own: Mapping[str, str]) -> Request:
-        """Return the request for an application in which the script has set ``own``; raises
-        BadInput for unusable settings of Rheostat.
+        """Return the request for an application in which the script has set ``own``.
+
+        Raises BadInput for unusable settings of Rheostat.
         """
         if self.cli is None or not any(name.startswith(PREFIX) for name in own):
             return self
@@ -86,7 +87,7 @@ class Request:
         return replace(self, settings=settings_for(self.script, {**before, **own}, self.cli))
 
     def master_of(self, own: Mapping[str, Given]) -> str | None:
-        """Return the master for an application with settings ``own``; None for a local cluster."""
+        """Return the master of an application with settings ``own``; None for a local cluster."""
         if MASTER in own:
             return own[MASTER].value
         if self.master or self.local:
@@ -95,8 +96,9 @@ class Request:
 
 
 def settings_for(script: Path, conf: Mapping[str, str], cli: Mapping[str, Any]) -> Settings:
-    """Return the settings of a script's application; raises BadInput for unusable values in Spark's
-    configuration or on the command line.
+    """Return the settings of a script's application.
+
+    Raises BadInput for unusable values in Spark's configuration or on the command line.
     """
     policy = cli.get("policy") or conf.get(f"{PREFIX}policy", "")
     make_importable(policy, script.parent, script)
@@ -105,7 +107,7 @@ def settings_for(script: Path, conf: Mapping[str, str], cli: Mapping[str, Any]) 
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """An application of the script that is watched, with the limits that hold for it."""
+    """An attached application of the script, with its effective limits."""
 
     id: str
     handle: Handle
@@ -120,7 +122,7 @@ def plan(
     local: Mapping[str, Wanted] | None = None,
     attaches: bool = True,
 ) -> Plan:
-    """Return settings and notes for an application; nothing is started.
+    """Return settings and messages for an application; nothing is started.
 
     ``local`` are the settings of a local cluster. Unless Rheostat ``attaches``, Spark's size stays.
     """
@@ -149,7 +151,7 @@ def plan(
 
 
 def _initial(request: Request, given: Mapping[str, Given]) -> int:
-    """Return the executors to start with as far as known before the session; otherwise 1."""
+    """Return the initial executor count as far as it is known before the session; otherwise 1."""
     if request.shadow or request.order:
         return 1
     settings = request.settings
@@ -159,13 +161,13 @@ def _initial(request: Request, given: Mapping[str, Given]) -> int:
 
 
 def _local_before(given: Mapping[str, Given], kafka: bool) -> dict[str, Wanted]:
-    """Return what an application on a cluster of ours wants, as far as it is known before."""
+    """Return the settings of an application on a local cluster that has not started yet."""
     jars = [Path("the JARs of Spark's Kafka source")] if kafka else []
     return {MASTER: Wanted(LOCAL, NO_MASTER), **local_settings(given, jars=jars)}
 
 
 def _set_for(settings: Plan) -> tuple[str, ...]:
-    """Return a note that settings are made for an application on a user's cluster."""
+    """Return a message that Rheostat configures an application on a user's cluster."""
     ours = {name: value for name, value in settings.settings.items() if name != MASTER}
     if not ours:
         return ()
@@ -213,8 +215,9 @@ class AppRun:
         self._stack.close()
 
     def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the settings of the next application, starting a local cluster if needed; raises
-        RheostatError if that fails, BadInput for an unusable master.
+        """Return the settings of the next application; start a local cluster if it needs one.
+
+        Raises RheostatError if that fails, BadInput for an unusable master.
         """
         request = self.request = self._original.with_own(own)
         before = {name: setting.value for name, setting in request.given.items()}
@@ -240,7 +243,7 @@ class AppRun:
         return planned.settings
 
     def session(self, spark: Any) -> Watching | None:
-        """Attach to an application, with a journal of its own, unless the kill switch is set."""
+        """Attach to an application unless the kill switch is set; each has its own journal."""
         settings, order = self.request.settings, self.request.order
         if order and order.once and settings.restarts:
             return finishing(spark, settings.restarts, order, self._batches)
@@ -256,7 +259,7 @@ class AppRun:
         return attached
 
     def _can_attach(self, given: Mapping[str, Given]) -> bool:
-        """Tell whether Rheostat can attach later, as far as is known before Spark starts."""
+        """Return whether Rheostat can attach later, as far as that is known before Spark starts."""
         if self.request.order is not None:
             return True
         mode = given[DEPLOY_MODE].value if DEPLOY_MODE in given else ""
@@ -268,7 +271,7 @@ class AppRun:
         return True
 
     def _restore_size(self, spark: Any) -> None:
-        """Request the executors that Spark's own settings would have given."""
+        """Request the executors that Spark would have had with the user's own settings."""
         executors = self._own_executors
         if executors is None:
             return
@@ -304,20 +307,20 @@ class AppRun:
         return handle
 
     def _say(self, lines: Sequence[str]) -> None:
-        """Log each line once, however many applications there are."""
+        """Log each line once, even if there are several applications."""
         for line in (candidate for candidate in lines if candidate not in self._logged):
             _log.warning("rheostat: %s", line)
             self._logged.add(line)
 
     def _journal(self, application: str) -> Path | str | None:
-        """Return the configured folder; later applications have theirs inside it."""
+        """Return the configured folder; for later applications a subfolder of it."""
         folder = self.request.settings.journal
         if not folder or not self.applications:
             return folder
         return f"{folder}/{application}" if isinstance(folder, str) else folder / application
 
     def _local(self, given: Mapping[str, Given]) -> dict[str, Wanted]:
-        """Return what an application on a cluster of ours wants, once that runs."""
+        """Start the local cluster and return the settings of an application on it."""
         cluster, warm = self._started(given), None
         jars = source_jars().paths if self.request.settings.kafka else ()
         if EXECUTOR_FLAGS not in given:

@@ -24,14 +24,14 @@ from rheostat.spark.warming.warm_start import WarmStart, prepare
 OPTIONS_FILE = "executor.args"
 
 EXECUTOR_MEMORY_MIB = 512
-"""Heap of an executor; Spark refuses less than 450."""
+"""Heap of an executor; Spark rejects less than 450 MiB."""
 
 SMALL = {"spark.executor.memory": f"{EXECUTOR_MEMORY_MIB}m"}
-"""What lets as many executors fit on a cluster of ours as it has cores, where nobody says more."""
+"""The default executor memory, so that a local cluster has room for one executor per core."""
 
-# What libraries unpack (RocksDB, LZ4) goes with an executor's own folder, however it ends.
-# Eight of them share two cores: one thread collects garbage, the quick compiler only, and a heap
-# that starts small.
+# Files that libraries unpack (RocksDB, LZ4) go to the executor's own folder, which is always
+# removed. Eight executors share two cores: one garbage-collection thread, only the fast compiler,
+# and a small initial heap.
 EXECUTOR_FLAGS = (
     "-Xms128m",
     "-Xss512k",
@@ -63,9 +63,9 @@ def session_options(
 ) -> dict[str, str]:
     """Return all static options of a scalable session on the local cluster.
 
-    ``limits``, ``initial``, ``linger_s`` as in ``scaling_options``; ``jars`` join the class paths;
-    ``quiet`` logs errors only; ``user`` options are kept or extended. The driver needs
-    ``spark_home.driver_environment``. Raises ``BadInput`` as ``scaling_options`` does.
+    ``limits``, ``initial`` and ``linger_s`` are those of ``scaling_options``; ``jars`` are added to
+    the class paths; ``quiet`` logs errors only; ``user`` options are kept or extended. The driver
+    needs ``spark_home.driver_environment``. Raises ``BadInput`` as ``scaling_options`` does.
     """
     user = user or {}
     wanted = local_settings(jars=jars, archive_flags=archive_flags, memory_mib=memory_mib)
@@ -88,7 +88,7 @@ def local_settings(
     archive_flags: Sequence[str] = (),
     memory_mib: int = EXECUTOR_MEMORY_MIB,
 ) -> dict[str, Wanted]:
-    """Return the additional settings of a local session and their reasons, given the user's."""
+    """Return the additional settings of a local session; ``given`` are the user's settings."""
     here = "the cluster is on this computer"
     own_host = "spark.driver.host" in (given or {})
     flags = _flags([*EXECUTOR_FLAGS, _LOG_SETTINGS, *archive_flags])
@@ -115,10 +115,11 @@ def scaling_options(
     linger_s: float = LINGER_S,
     user: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
-    """Return the options that let executors come and go (``scaling_settings``), with reasons.
+    """Return the options that let executors be added and removed (``scaling_settings``).
 
-    ``initial`` defaults to the floor; ``linger_s`` is the minimum stay of a leaving executor.
-    Raises ``BadInput`` if ``initial`` is outside the limits or cores are no number.
+    ``initial`` defaults to the floor; ``linger_s`` is the minimum stay of a decommissioned executor
+    in seconds. Raises ``BadInput`` if ``initial`` is outside the limits or the cores are not a
+    number.
     """
     first = limits.min_executors if initial is None else initial
     if not limits.min_executors <= first <= limits.max_executors:
@@ -139,12 +140,12 @@ def scaling_options(
 
 
 def _flags(flags: Iterable[str]) -> str:
-    """Join JVM options; one with a space in it is quoted as Spark's own command parser reads it."""
+    """Join JVM options; quote those with a space as Spark's command parser expects it."""
     return " ".join(f'"{flag}"' if " " in flag else flag for flag in flags)
 
 
 def _joined(ours: str, separator: str, theirs: str | None) -> str:
-    """Join both values with the option's separator, theirs last; without one return theirs."""
+    """Join both values with the separator, the user's last; without one return the user's."""
     if theirs is None:
         return ours
     return f"{ours}{separator}{theirs}" if separator else theirs
@@ -153,10 +154,10 @@ def _joined(ours: str, separator: str, theirs: str | None) -> str:
 def arrivals(
     application: str, folder: Path, jars: Sequence[Path] = ()
 ) -> tuple[WarmStart | None, str | None]:
-    """Return how an application's executors start warm, or None and the reason for cold starts.
+    """Return the warm start of an application's executors, or None and the reason for cold starts.
 
-    ``application`` names what they load; ``folder`` must outlive them; ``jars`` are on their class
-    path.
+    ``application`` identifies the classes to load; ``folder`` must outlive the executors; ``jars``
+    are on their class path.
     """
     home = find_spark_home()
     try:

@@ -1,5 +1,5 @@
-"""Cheap files on a local disk: without its native library, Hadoop starts ``chmod`` twice per file
-(``RawLocalFileSystem.setPermission``), a hundred processes per batch of 24 partitions.
+"""A fast local file system for Hadoop, which without its native library starts ``chmod`` twice per
+file (``RawLocalFileSystem.setPermission``): a hundred processes per batch of 24 partitions.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class LocalFiles:
 
 
 def local_files() -> LocalFiles:
-    """Return the compiled class and its settings; nothing, and a warning, without a compiler.
+    """Return the compiled class and its settings; empty, with a log line, without a compiler.
 
-    Only for sessions whose class paths are ours: without the class no executor starts.
+    Use it only if Rheostat sets the class paths: without the class no executor starts.
     """
     home = find_spark_home()
     try:
@@ -46,5 +46,5 @@ def local_files() -> LocalFiles:
 
 
 def class_path() -> tuple[Path, ...]:
-    """Return the JARs of driver and executors: Spark's Kafka source and ours."""
+    """Return the JARs of driver and executors: Spark's Kafka source and Rheostat's."""
     return (*source_jars().paths, *local_files().jars)

@@ -1,4 +1,4 @@
-"""A PySpark session from a master and its static options."""
+"""Creates a PySpark session from a master and static options."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from rheostat.machine.jdk import find_jdk
 from rheostat.machine.orderly_end import unchanged
 
 _DRIVERS: list[Any] = []
-"""The JVM of this process that writes to a log of ours, if it has been started."""
+"""The JVM of this process that writes to our log; empty before it starts."""
 
 
 def start_session(
     master: str, options: Mapping[str, str], name: str, log: Path | None = None
 ) -> SparkSession:
     """Return a new session; set the driver's environment (``Cluster.driver_environment``) before.
-    ``log`` receives the JVM's own output. Raises ``RheostatError`` if the JVM does not start.
 
-    Fails when: it is not the process's first session, whose JVM options stay.
+    ``log`` receives the JVM's output. Raises ``RheostatError`` if the JVM does not start.
+    Limitation: only the first session of a process can set JVM options.
     """
     builder = SparkSession.builder.master(master).appName(name)
     for option, value in options.items():
@@ -41,7 +41,7 @@ def start_session(
 
 
 def _driver(settings: SparkConf, log: Path) -> Any:
-    """Return the driver's JVM; the first call starts it, and the first log is that of all."""
+    """Return the driver's JVM, which the first call starts; all calls share the first log."""
     if not _DRIVERS:
         log.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -63,9 +63,9 @@ _LOG = (
 def replay_session(
     master: str, name: str = "rheostat replay", more: Mapping[str, str] | None = None
 ) -> Iterator[SparkSession]:
-    """Yield a quiet session on ``master`` and stop it; raises BadInput without a Java.
+    """Yield a quiet session on ``master`` and stop it; raises BadInput without a suitable Java.
 
-    Fails when: the workers of a remote master have no Rheostat installed.
+    The workers of a remote master need Rheostat installed.
     """
     os.environ["JAVA_HOME"] = str(find_jdk().home)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

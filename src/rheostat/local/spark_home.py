@@ -1,4 +1,4 @@
-"""The Spark of this Python's PySpark wheel, and how to start its programs without a shell."""
+"""The Spark in the installed PySpark package, and how to start its programs without a shell."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rheostat.errors import BadInput
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.machine.jdk import Jdk, find_jdk
 
-# Master and worker are idle nearly always: one thread collects garbage, the quick compiler only.
+# Master and worker are almost always idle: one garbage-collection thread, only the fast compiler.
 DAEMON_OPTIONS = (
     "-Xmx256m",
     "-Xms32m",
@@ -46,7 +46,7 @@ class SparkHome:
         properties = [
             "-Dspark.master.rest.enabled=false",
             "-Dspark.worker.cleanup.enabled=false",
-            "-Djava.io.tmpdir=.",  # of the folder that it runs in, which goes with the cluster
+            "-Djava.io.tmpdir=.",  # the working folder, which is removed with the cluster
         ]
         return [
             str(self.jdk.java),
@@ -66,14 +66,14 @@ class SparkHome:
             "SPARK_HOME": str(self.folder),
             "SPARK_SCALA_VERSION": self.scala,
             "SPARK_PUBLIC_DNS": LOOPBACK,
-            # A folder on the class path that is not there: one with files in it would void a class
-            # archive.
+            # Spark puts this folder on the class path; it must not exist or be empty, because files
+            # in it would invalidate a class archive.
             "SPARK_CONF_DIR": str(self.folder / "conf"),
         }
 
 
 def driver_environment(jdk: Jdk, folder: Path) -> dict[str, str]:
-    """Return a PySpark driver's environment: this Java and Python, loopback, its folder."""
+    """Return a PySpark driver's environment: this Java and Python, loopback, ``folder``."""
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     return {
         "JAVA_HOME": str(jdk.home),

@@ -1,4 +1,4 @@
-"""The processes of Spark on this computer: executors of any cluster, and this process's driver."""
+"""Spark's processes on this computer: executors of any cluster, and this process's driver."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _GRACE_S = 8.0
 
 
 def executors_under(parents: Collection[int]) -> list[psutil.Process]:
-    """List the executors that these processes started, oldest first, without new forks."""
+    """Return the executors that the processes ``parents`` started, oldest first, without forks."""
     executors = {
         process.pid: process
         for process in filter(_is_executor, chain.from_iterable(map(_descendants, parents)))
@@ -34,7 +34,7 @@ def executors_under(parents: Collection[int]) -> list[psutil.Process]:
 
 
 def executor_id(process: psutil.Process) -> str | None:
-    """Return Spark's name of the executor of a process; None for another process."""
+    """Return Spark's executor ID of a process; None if it is not an executor."""
     try:
         words = process.cmdline()
     except psutil.Error:
@@ -67,8 +67,8 @@ def _is_executor(process: psutil.Process) -> bool:
 def end_driver() -> None:
     """End the JVMs that PySpark started in this process (SIGTERM, after 8 s SIGKILL).
 
-    They outlive Python by a second and could write into removed folders. No session can be started
-    afterwards.
+    They outlive Python by about a second and could write into removed folders. This process cannot
+    start a session afterwards.
     """
     doomed = [
         process

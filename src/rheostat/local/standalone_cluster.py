@@ -23,13 +23,12 @@ from rheostat.machine.scratch_folder import ScratchFolder
 START_DEADLINE_S = 90.0
 POLL_S = 0.1
 DEFAULT_MEMORY_MIB = 1024
-"""Memory of an executor that the worker reckons with: Spark's own default, and more than ours ask
-for."""
+"""Memory per executor that workers account for: Spark's default, more than ours request."""
 
 HOSTS = (LOOPBACK, "127.0.0.2", "127.0.0.3")
 """Loopback addresses of this computer that are three hosts to Spark."""
 
-# Cores are bookkeeping and cost nothing; this catches a typing error.
+# Cores are only accounted for and cost nothing; this limit catches typing errors.
 MOST_CORES = 10_000
 
 _MASTER = "org.apache.spark.deploy.master.Master"
@@ -37,11 +36,12 @@ _WORKER = "org.apache.spark.deploy.worker.Worker"
 
 
 class Cluster:
-    """A master and a worker with ``cores`` cores that end with this process, with their files.
+    """A master and workers with ``cores`` cores in total; they and their files end with this
+    process.
 
-    ``hosts`` are loopback addresses with a worker each; ``port`` and ``ui_port`` default to free
-    ones; workers account for ``memory_mib`` per executor. Raises ``BadInput`` for a taken port, no
-    PySpark or no Java; ``RheostatError`` after ``START_DEADLINE_S``.
+    Each of ``hosts`` is a loopback address with one worker; ``port`` and ``ui_port`` default to
+    free ones; workers account for ``memory_mib`` per executor. Raises ``BadInput`` for a taken
+    port, or without PySpark or Java; ``RheostatError`` after ``START_DEADLINE_S``.
     """
 
     def __init__(
@@ -64,12 +64,12 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """What a session takes as its master: ``spark://127.0.0.1:port``."""
+        """The master URL: ``spark://127.0.0.1:port``."""
         return url_of(self.port)
 
     @property
     def settings(self) -> dict[str, str]:
-        """What a session on it sets beside the master: nothing."""
+        """The settings that a session needs in addition to the master: none."""
         return {}
 
     @property
@@ -95,7 +95,7 @@ class Cluster:
 
     @property
     def folder(self) -> Path:
-        """Where logs and executors' files are; it goes with the cluster."""
+        """The folder of logs and executors' files, which is removed with the cluster."""
         return self._kept().path
 
     def _kept(self) -> ScratchFolder:
@@ -104,7 +104,7 @@ class Cluster:
         return self._scratch
 
     def start(self) -> Cluster:
-        """Start master and workers and wait for their registration; idempotent."""
+        """Start master and workers and wait until they have registered; idempotent."""
         if self.alive:
             return self
         try:
@@ -141,7 +141,7 @@ class Cluster:
         wait_for(name, ready, lambda: child.alive, log)
 
     def stop(self) -> None:
-        """End worker and master with all executors, and remove their files."""
+        """Stop workers and master with all executors, and remove their files."""
         while self._children:
             self._children.pop().stop()
         if self._scratch:
@@ -189,12 +189,12 @@ def given_or_free(port: int | None, purpose: str) -> int:
 
 
 def listens(ui_port: int) -> bool:
-    """Tell whether the master answers; a worker that is too early retries after 5 s."""
+    """Return whether the master answers; a worker that starts earlier retries after 5 s."""
     return _status(ui_port) is not None
 
 
 def registered(ui_port: int, workers: int = 1) -> bool:
-    """Tell whether so many workers have registered with the master."""
+    """Return whether at least ``workers`` workers have registered with the master."""
     status = _status(ui_port)
     return (
         status is not None
@@ -203,7 +203,7 @@ def registered(ui_port: int, workers: int = 1) -> bool:
 
 
 def _status(ui_port: int) -> dict[str, Any] | None:
-    """Return the master's status (``/json/``); None as long as it does not answer."""
+    """Return the master's status (``/json/``); None if it does not answer."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with (
         contextlib.suppress(OSError, ValueError),
@@ -214,7 +214,7 @@ def _status(ui_port: int) -> dict[str, Any] | None:
 
 
 def wait_for(name: str, ready: Callable[[], bool], alive: Callable[[], bool], log: Path) -> None:
-    """Wait until ready; raises ``RheostatError`` at the process's end or the deadline."""
+    """Wait until ready; raise ``RheostatError`` if the process ends or at the deadline."""
     deadline = time.monotonic() + START_DEADLINE_S
     while time.monotonic() < deadline and alive():
         if ready():
@@ -237,7 +237,7 @@ def _trouble(log: Path) -> str:
 
 
 def check_cores(cores: int) -> None:
-    """Raise ``BadInput`` for a number of cores that no worker can have."""
+    """Raise ``BadInput`` for a number of cores that a worker cannot have."""
     if cores < 1:
         raise BadInput(f"a cluster needs at least 1 core, but {cores} were requested")
     if cores > MOST_CORES:

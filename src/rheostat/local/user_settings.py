@@ -1,4 +1,4 @@
-"""The settings of Spark that the user has made before a script runs, and where each comes from."""
+"""Spark's settings that the user has configured before a script runs, each with its origin."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rheostat.errors import BadInput
 from rheostat.machine.properties_file import properties
 
 SUBMIT = "PYSPARK_SUBMIT_ARGS"
-"""What PySpark hands to ``spark-submit`` when it starts its JVM."""
+"""The variable with the options that PySpark passes to ``spark-submit``."""
 
 _VARIABLES = {
     "MASTER": "spark.master",
@@ -20,8 +20,8 @@ _VARIABLES = {
     "SPARK_EXECUTOR_MEMORY": "spark.executor.memory",
     "SPARK_DRIVER_MEMORY": "spark.driver.memory",
 }
-"""The variables that ``spark-submit`` takes for a setting that nobody has made (
-``SparkSubmitArguments.loadEnvironmentArguments``)."""
+"""The variables that ``spark-submit`` uses as defaults
+(``SparkSubmitArguments.loadEnvironmentArguments``)."""
 
 _OPTIONS = {
     "--master": "spark.master",
@@ -38,11 +38,11 @@ _ITSELF = "pyspark-shell"
 
 
 def settings_of_user(environment: Mapping[str, str]) -> dict[str, Given]:
-    """Return the settings that a session gets from the user's environment: variables of the
-    environment, the file of defaults, ``PYSPARK_SUBMIT_ARGS``; the last of them counts.
+    """Return the settings that a session gets from the environment: variables, the defaults file,
+    and ``PYSPARK_SUBMIT_ARGS``; later ones take precedence.
 
-    ``spark-env.sh`` is a program and is not read. Raises BadInput for ``PYSPARK_SUBMIT_ARGS`` with
-    an open quotation.
+    ``spark-env.sh`` is a program and is not read. Raises BadInput for an unclosed quotation in
+    ``PYSPARK_SUBMIT_ARGS``.
     """
     words = list(_options(environment))
     named = next((Path(value) for option, value in reversed(words) if option == _FILE), None)
@@ -54,7 +54,7 @@ def settings_of_user(environment: Mapping[str, str]) -> dict[str, Given]:
 
 
 def defaults_file(environment: Mapping[str, str]) -> Path:
-    """Return where ``spark-defaults.conf`` is looked for: ``SPARK_CONF_DIR``, else the folder
+    """Return the path of ``spark-defaults.conf``: in ``SPARK_CONF_DIR``, else in the folder
     ``conf`` of ``SPARK_HOME``, else of the installed PySpark.
     """
     folder = environment.get("SPARK_CONF_DIR")
@@ -63,7 +63,7 @@ def defaults_file(environment: Mapping[str, str]) -> Path:
 
 
 def with_master(given: str | None, master: str) -> str:
-    """Return ``PYSPARK_SUBMIT_ARGS`` with another master: the last option counts."""
+    """Return ``PYSPARK_SUBMIT_ARGS`` with another master appended: the last option wins."""
     words = shlex.split(given or _ITSELF)
     end = [words.pop()] if words and words[-1] == _ITSELF else []
     return shlex.join([*words, "--master", master, *end])
@@ -90,7 +90,7 @@ def _of_file(path: Path) -> dict[str, Given]:
 
 
 def _of_submit(options: Sequence[tuple[str, str]]) -> dict[str, Given]:
-    """An option such as ``--master`` goes before ``--conf``, wherever it stands."""
+    """Return the settings in these options; ``--master`` etc. take precedence over ``--conf``."""
     confs = [value.partition("=") for option, value in options if option in ("--conf", "-c")]
     settings = {name: value for name, _, value in confs}
     settings |= {_OPTIONS[option]: value for option, value in options if option in _OPTIONS}
@@ -98,7 +98,7 @@ def _of_submit(options: Sequence[tuple[str, str]]) -> dict[str, Given]:
 
 
 def _options(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the options with a value, also those that are written ``--option=value``."""
+    """Yield the options with their values, including those written ``--option=value``."""
     try:
         words = iter(shlex.split(environment.get(SUBMIT, "")))
     except ValueError as fault:
