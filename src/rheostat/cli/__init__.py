@@ -1,4 +1,4 @@
-"""The command line: one command a file; a user's mistake is one line and exit code 2."""
+"""The command line: one module per command; a user's mistake gives one line and exit code 2."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def main() -> None:
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of our output has gone: discard the rest silently
+    except BrokenPipeError:  # the reader of our output has closed the pipe: discard the rest
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = code or 141
     sys.exit(code)

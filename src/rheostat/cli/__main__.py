@@ -1,4 +1,4 @@
-"""``python -m rheostat.cli``: the command line where its program is not on the path."""
+"""``python -m rheostat.cli``: the command line if its program is not on the path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All commands together, and how they end."""
+"""Assembles all commands and maps errors to exit codes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ GROUPS = {"operator": "services.operator:app", "state": "state.state:app"}
 
 
 def application(only: str = "") -> typer.Typer:
-    """Return the command line, or only the command or group that is named, to import less."""
+    """Return the command line, or for faster imports only the command or group ``only``."""
     app = typer.Typer(
         name="rheostat",
         help=(
@@ -85,7 +85,7 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """Take the options of the program itself."""
+    """Accept the options of the program itself."""
 
 
 GONE = 141
@@ -103,7 +103,7 @@ def run(arguments: Sequence[str]) -> int:
         message = error.format_message()
         print(
             message if message.startswith("Usage: ") else f"rheostat: {message}", file=sys.stderr
-        )  # no command at all is answered with help
+        )  # a command line without a command prints the help
         return error.exit_code
     except RheostatError as error:
         print(f"rheostat: {error}", file=sys.stderr)
@@ -116,14 +116,14 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except SystemExit as ended:
-        # Completion and a signal's end have codes of their own; 1 is typer's answer to a reader
-        # that has gone, such as head.
+        # Completion and signals use exit codes of their own; typer exits with 1 if the reader of
+        # its output, such as head, has closed the pipe.
         return ended.code if isinstance(ended.code, int) and ended.code != 1 else GONE
     return code if isinstance(code, int) else 0
 
 
 def _log_to_standard_error() -> None:
-    """Log the autoscaler's own lines only: the script keeps its own logging."""
+    """Log only the autoscaler's own lines: the script configures its own logging."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(message)s"))
     log = logging.getLogger("rheostat")

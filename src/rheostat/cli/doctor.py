@@ -1,4 +1,4 @@
-"""``rheostat doctor``: what works here, what stays idle and why, and what a query's shape costs."""
+"""``rheostat doctor``: supported features, inactive ones with the reason, and a query's costs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def doctor(
 
     To examine a running session from inside, use rheostat.doctor(spark).
 
-    With the journal of a run also whether more executors would help, and why not.
+    With the journal of a run, also report whether more executors would help, and if not, why.
 
     Example: rheostat doctor --journal out/demo/journal
     """
@@ -108,7 +108,7 @@ def _shape(
 
 
 def _bindings(journal: Path) -> tuple[Binding, ...]:
-    """Return what binds each query of a journal; raises BadInput if it has too few batches."""
+    """Return the bottleneck of each query of a journal; raises BadInput if batches are too few."""
     from rheostat.cli.explain import kept_records
     from rheostat.journal.bindings import bindings
 

@@ -1,4 +1,4 @@
-"""``rheostat explain``: the decisions of a journal in words."""
+"""``rheostat explain``: explains the decisions of a journal."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def explain(
     ] = False,
     out: Annotated[Path | None, out_option("Write the same JSON lines to this file.")] = None,
 ) -> None:
-    """Explain in words why the size is what it is: what was observed, what the policy wanted, what
-    each guard changed, and how far the change has got.
+    """Explain the current size: what was observed, what the policy wanted, what each guard changed,
+    and how far the change has progressed.
 
-    Without --at: starts and restarts of the driver, every change of the target, changes of size by
-    others, and the reason that has held for most decisions since the newest change.
+    Without --at: starts and restarts of the driver, every change of the target, external changes of
+    the size, and the most frequent reason since the newest change.
 
     Example: rheostat explain out/demo/journal --at 2026-01-31T09:30
     """
@@ -73,7 +73,7 @@ def _last_decision(journal: Path) -> str:
 
 
 def _restarts(journal: Path) -> Iterator[tuple[float, str]]:
-    """Yield when each restart of a supervised job was requested, and what it was."""
+    """Yield the time of each restart request of a supervised job (Unix seconds), and its text."""
     from rheostat.journal.control_channel import FOLDER
     from rheostat.restart.restart_state import RestartLog, restart_text
 
@@ -82,7 +82,7 @@ def _restarts(journal: Path) -> Iterator[tuple[float, str]]:
 
 
 def kept_records(journal: Path) -> Iterator[Record]:
-    """Yield the records of a journal; raises BadInput where there is none and where it is empty."""
+    """Yield the records of a journal; raises BadInput if it does not exist or is empty."""
     if not journal.exists():
         raise BadInput(f"there is no journal {journal}")
     inside = journal / "journal"
@@ -96,7 +96,7 @@ def kept_records(journal: Path) -> Iterator[Record]:
 
 
 def _at(kept: Iterable[Record], moment_s: float, journal: Path) -> Record:
-    """Return the newest record up to a time; raises BadInput where the journal begins later."""
+    """Return the newest record up to a time (s); raises BadInput if the journal begins later."""
     newest: Record | None = None
     first_s, last_s = math.inf, -math.inf
     for record in kept:

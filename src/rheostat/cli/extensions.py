@@ -1,8 +1,8 @@
-"""Commands that other distributions add to the command line, by entry points.
+"""Commands that other distributions add to the command line through entry points.
 
-An entry point of the group ``rheostat.commands`` is named ``GROUP.NAME`` (or ``NAME`` for a command
-at the top) and names a function that Typer can read. ``rheostat-lab`` adds ``demo`` and the groups
-of ``GROUPS``; without it these names answer with the package to install.
+An entry point of the group ``rheostat.commands`` is named ``GROUP.NAME`` (or ``NAME`` for a
+top-level command) and refers to a function that Typer accepts. ``rheostat-lab`` adds ``demo`` and
+the groups of ``GROUPS``; without it, these names answer with the package to install.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def extend(app: typer.Typer, entries: Iterable[EntryPoint]) -> tuple[str, ...]:
 
 
 def add_missing(app: typer.Typer, names: Iterable[str]) -> None:
-    """Add a hidden command that names the package to install for each missing name."""
+    """Add a hidden command for each missing name, which reports the package to install."""
     available = _names(app) | {group.name for group in app.registered_groups}
     for name in names:
         if name not in available:

@@ -27,8 +27,8 @@ Target = Annotated[
 def halt(target: Target) -> None:
     """Halt the autoscaler of a running application: the queries keep running at their size.
 
-    Within a tick it decides nothing any more. That holds for the next start with the same
-    checkpoint or journal, too, until rheostat resume.
+    It stops deciding within one tick, and stays halted at the next start with the same checkpoint
+    or journal, until rheostat resume.
 
     Example: rheostat halt hdfs://namenode/checkpoints/orders
     """
@@ -44,7 +44,7 @@ def halt(target: Target) -> None:
 def resume(target: Target) -> None:
     """Resume the autoscaler of an application that was halted in the same way.
 
-    Within a tick it decides again, without a restart, from what it had learnt before.
+    It decides again within one tick, without a restart and with its previous memory.
 
     Example: rheostat resume hdfs://namenode/checkpoints/orders
     """
@@ -69,8 +69,8 @@ def _file(target: str, change: Callable[[str], str]) -> str:
 
 
 def _put(address: str, route: str) -> Mapping[str, Any]:
-    """Write to the driver and return its answer; raises BadInput without a right token, and
-    RheostatError where it does not answer.
+    """Write to the driver and return its answer; raises BadInput without an accepted token, and
+    RheostatError if it does not answer.
     """
     token = os.environ.get(TOKEN_VARIABLE)
     if not token:

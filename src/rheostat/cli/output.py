@@ -1,4 +1,4 @@
-"""How a command outputs its result: ``--json`` prints it, ``--out FILE`` writes the same."""
+"""The output of a command: ``--json`` prints the result, ``--out FILE`` writes the same text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def emit(
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Show on a terminal, on standard error, what is being done."""
+    """Show the current activity on standard error if that is a terminal."""
     from rich.console import Console
 
     console = Console(stderr=True)
@@ -45,14 +45,14 @@ def working(what: str) -> Iterator[None]:
 
 
 def plain_table(*columns: str, title: str | None = None) -> Table:
-    """Return an empty table as every command prints one: bold header, no lines."""
+    """Return an empty table in the style of all commands: bold header, no lines."""
     from rich.table import Table
 
     return Table(*columns, box=None, header_style="bold", title=title, title_justify="left")
 
 
 def watched(steps: Iterable[Step], what: str, total: int) -> Iterable[Step]:
-    """Yield the steps and show on a terminal how far they are."""
+    """Yield the steps, with a progress bar on a terminal."""
     from rich.console import Console
     from rich.progress import track
 
@@ -64,7 +64,7 @@ def watched(steps: Iterable[Step], what: str, total: int) -> Iterable[Step]:
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show progress towards ``total`` on a terminal; yield a callback for the number done."""
+    """Show a progress bar up to ``total`` on a terminal; yield a callback for the number done."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -75,7 +75,7 @@ def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
 
 
 def write_out(path: Path, lines: Iterable[str]) -> None:
-    """Write the lines to a file atomically; raises BadInput where that is impossible."""
+    """Write the lines to a file atomically; raises BadInput if that is impossible."""
     from rheostat.machine.atomic_file import replacing
 
     with replacing(path) as fresh, fresh.open("w", encoding="utf-8") as file:

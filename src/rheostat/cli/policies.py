@@ -22,9 +22,7 @@ NOT_STATED = "not said"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter that ``--set name=value`` takes; ``default`` is None where it has none and must
-    be given.
-    """
+    """A parameter that ``--set name=value`` sets; ``default`` is None for a required one."""
 
     name: str
     default: float | int | str | None
@@ -34,17 +32,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What ``rheostat policies NAME`` prints and ``docs/policies`` holds."""
+    """What ``rheostat policies NAME`` prints and ``docs/policies`` contains."""
 
     name: str
     origin: str
-    """The distribution that it comes from; ``own`` for ``module:Class``."""
+    """The distribution of the policy; ``own`` for ``module:Class``."""
 
     title: str
-    """The first paragraph of what its file says."""
+    """The first paragraph of the module's docstring."""
 
     summary: str
-    """What its class says."""
+    """The docstring of the class."""
 
     formula: str
     source: str
@@ -53,8 +51,8 @@ class Description:
 
 
 def describe(name: str) -> Description:
-    """Return the description of a policy, registered or ``module:Class``; raises BadInput if there
-    is none.
+    """Return the description of a policy, registered or ``module:Class``; raises BadInput for an
+    unknown one.
     """
     policy = find(name)
     about = getattr(policy, "about", None)
@@ -101,8 +99,8 @@ def policies(
     ] = False,
     out: Annotated[Path | None, out_option()] = None,
 ) -> None:
-    """List the policies; with a name: formula, parameters with units and defaults, source, and when
-    it fails.
+    """List the policies; with a name: formula, parameters with units and defaults, source, and
+    failure conditions.
 
     Example: rheostat policies measured-throughput
     """

@@ -1,4 +1,4 @@
-"""``rheostat restart``: the restarts of a supervised job, and a request for another size."""
+"""``rheostat restart``: lists the restarts of a supervised job, or requests another size."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def restart(
 
 
 def _require_state(last: RestartState) -> None:
-    """Raise BadInput where no checkpoint of the job can be repartitioned from here."""
+    """Raise BadInput if no checkpoint of the job can be repartitioned from this computer."""
     from rheostat.restart.checkpoint_states import CheckpointStates, require_repartition_support
 
     require_repartition_support()

@@ -1,4 +1,4 @@
-"""``rheostat savings``: what the autoscaler has saved, measured day by day."""
+"""``rheostat savings``: the measured savings of the autoscaler, day by day."""
 
 from __future__ import annotations
 

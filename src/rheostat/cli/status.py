@@ -1,4 +1,4 @@
-"""``rheostat status``: how jobs stand, from their journals or their control APIs."""
+"""``rheostat status``: the status of jobs, from their journals or their control APIs."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def status(
     as_json: AsJson = False,
     out: Out = None,
 ) -> int:
-    """Show how a job stands, several jobs in a row each.
+    """Show the status of a job on one screen, or of several jobs in one row each.
 
-    Shown are: running or dead since when; policy, limits and mode; current and wanted size; load,
-    backlog and latency against the objective; the last change and its reason; what binds; broker,
-    journal, kill switch and control endpoint; savings so far.
+    The screen shows whether it runs and since when; policy, limits and mode; current and wanted
+    size; load, backlog and latency against the objective; the last change and its reason; the
+    bottleneck; broker, journal, kill switch and control endpoint; savings so far.
 
     The exit code is 0 if every job is healthy, else 1.
 
@@ -72,7 +72,7 @@ def _recent() -> list[str]:
 
 
 def _answers(job: str) -> list[dict[str, Any]]:
-    """Return the status of what an argument names; raises BadInput for anything else."""
+    """Return the status of the jobs that an argument names; raises BadInput for other arguments."""
     folder = Path(job)
     if is_journal(folder):
         return [_of_journal(folder)]
@@ -94,7 +94,7 @@ def _of_journal(folder: Path) -> dict[str, Any]:
 
 
 def alive(start: Start) -> bool | None:
-    """Return whether the process of a start runs; None where it is on another computer."""
+    """Return whether the process of a start runs; None if it is on another computer."""
     if start.pid is None or start.host != this_process().host:
         return None
     return process_start(start.pid) == start.process_started

@@ -17,7 +17,7 @@ _LABEL = 13
 
 
 def lines_of(answer: Answer, now: float) -> list[str]:
-    """Return one screen."""
+    """Return the lines of one screen."""
     rows = {
         answer["application"] or answer["journal"]: _state(answer, now),
         "mode": _mode(answer),
@@ -60,12 +60,12 @@ def row_of(answer: Answer, now: float) -> tuple[str, ...]:
 
 
 def utc(t_s: float) -> str:
-    """Return a Unix time in UTC."""
+    """Format a Unix time (s) in UTC."""
     return f"{datetime.fromtimestamp(t_s, tz=timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def money(slot_h: float | None, price: float | None) -> str:
-    """Return what slot-hours cost, empty without a price."""
+    """Return the cost of slot-hours as text; empty without a price."""
     return (
         "" if slot_h is None or not price else f" ({slot_h * price:,.2f} at {price:g} a slot-hour)"
     )

@@ -1,1 +1,1 @@
-"""What a session, a checkpoint and this computer allow, and the right shape of a query."""
+"""Diagnoses what a session, a checkpoint and this computer support, and a query's shape."""

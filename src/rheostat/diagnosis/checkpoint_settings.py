@@ -42,7 +42,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     try:
         text = newest.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        text = ""  # no entry of a log, and said to be none
+        text = ""  # not a log entry; entry_of rejects it
     version, kept = entry_of(str(newest), text)
     if version != "v1":
         raise BadInput(f"{newest} has format {version!r}; v1 can be read")
@@ -55,7 +55,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 
 
 def _changelog(state: Path) -> dict[str, str]:
-    """Return the changelog setting by the newest version on disk; empty if it cannot be known."""
+    """Return the changelog setting implied by the newest state file; empty if there is none."""
     newest = {
         kind: max((_version(path) for path in state.glob(f"*/*/**/*.{kind}")), default=-1)
         for kind in ("changelog", "zip")

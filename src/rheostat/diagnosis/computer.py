@@ -1,4 +1,4 @@
-"""Which requirements of Rheostat this computer meets."""
+"""Checks which requirements of Rheostat this computer meets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXTRAS = {
 
 
 def machine_findings() -> Iterator[Finding]:
-    """Yield one finding per requirement: whether it is met, and the consequence."""
+    """Yield one finding per requirement: whether it is met, and the consequence if not."""
     for topic, look in (("Java", _java), ("Spark", _spark), ("Kafka source", _kafka_source)):
         yield _checked(topic, look)
     for module, (name, with_it, without) in _EXTRAS.items():
@@ -61,7 +61,7 @@ def _spark() -> Finding:
 
 
 def _kafka_source() -> Finding:
-    """Inspect the cache only; nothing is downloaded."""
+    """Check the cache for Spark's Kafka source; nothing is downloaded."""
     home, topic = find_spark_home(), "Kafka source"
     if complete_jars(cache_folder() / f"source-{home.version}"):
         return Finding(topic=topic, state="good", line="its JARs are in the cache")

@@ -32,7 +32,7 @@ _SETTINGS = (SHUFFLE_PARTITIONS, PROVIDER, CHANGELOG, FILES)
 
 
 class Findings(tuple[Finding, ...]):
-    """Findings that print as text, a line each."""
+    """Findings that print as text, one per line."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ class Findings(tuple[Finding, ...]):
 
 
 def examine(spark: Any) -> Findings:
-    """Return what a session and its queries support and should change; changes nothing."""
+    """Return what a session and its queries support and should change, without changing it."""
     settings = {
         name: value for name in _SETTINGS if (value := spark.conf.get(name, None)) is not None
     }
@@ -99,12 +99,12 @@ def _real_time(spark: Any, queries: Queries) -> Iterator[Finding]:
 
 
 def _settings(spark: Any) -> dict[str, str]:
-    """Return the settings with which an application was started; none in a Connect session."""
+    """Return the settings with which an application was started; empty in a Connect session."""
     return {} if is_connect(spark) else dict(spark.sparkContext.getConf().getAll())
 
 
 def _progress(spark: Any) -> Iterator[Observation]:
-    """Yield the batches that the queries remember, as observations; the slots are those of now."""
+    """Yield the recent batches of all queries as observations, with the current slots."""
     slots = int(spark.sparkContext.defaultParallelism)
     for query in spark.streams.active:
         for event in query.recentProgress:
@@ -142,14 +142,14 @@ def _address(spark: Any, internals: Internals) -> list[Finding]:
 
 
 def _leaving(spark: Any) -> list[Finding]:
-    """Return what this cluster manager needs so that executors leave gracefully."""
+    """Return what this cluster manager needs to remove executors gracefully."""
     context, most = spark.sparkContext, Limits().max_executors
     manager = cluster_manager(context.master)
     return list(manager.findings(context.getConf().get, most, spark.version))
 
 
 def _placement(spark: Any, coordinator: Coordinator) -> list[Finding]:
-    """Return whether state moves with the executors."""
+    """Return whether state is placed on the executors."""
     verdict = placement_verdict(spark, coordinator, "auto")
     return [
         Finding(
@@ -159,7 +159,7 @@ def _placement(spark: Any, coordinator: Coordinator) -> list[Finding]:
 
 
 def _arrivals(spark: Any) -> list[Finding]:
-    """Return how new executors start."""
+    """Return whether new executors start warm or cold."""
     topic, warm = "new executors", of_session(spark)
     if warm is None:
         why = (
@@ -176,13 +176,13 @@ def _arrivals(spark: Any) -> list[Finding]:
 
 
 def _memory(spark: Any, internals: Internals) -> Iterator[Finding]:
-    """Yield what the executors lack in memory, and the setting that gives it to them."""
+    """Yield the executors' memory problems, with the setting that corrects each."""
     events = [event for query in spark.streams.active for event in query.recentProgress]
     return memory_findings(memory_use(internals.status, events, _settings(spark)))
 
 
 def _query(spark: Any, known_by: Queries | None, query: Any) -> Query | None:
-    """Return the progress of a stateful query; None without state or before its first batch."""
+    """Return the shape of a stateful query; None without state or before its first batch."""
     batches = [batch_of(event) for event in query.recentProgress[-20:]]
     if not batches or not batches[-1].state_partitions:
         return None
@@ -196,12 +196,12 @@ def _query(spark: Any, known_by: Queries | None, query: Any) -> Query | None:
 
 
 def _reads_all(batches: list[ReportedBatch]) -> bool | None:
-    """Return whether every batch read all rows of the broker; None without a Kafka source."""
+    """Return whether every batch read up to the broker's newest row; None without Kafka offsets."""
     known = [batch for batch in batches if batch.latest]
     return all(batch.committed == batch.latest for batch in known) if known else None
 
 
 def _slots(spark: Any) -> int | None:
-    """Return the slots at the ceiling of the application's size, if its settings define it."""
+    """Return the slots at the application's maximum size; None if its settings do not define it."""
     cores = spark.conf.get("spark.cores.max", None)
     return int(cores) if cores and str(cores).isdecimal() else None

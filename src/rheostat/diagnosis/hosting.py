@@ -1,4 +1,4 @@
-"""The managed platform that a session runs on, and the two lines that matter there.
+"""Detects the managed platform of a session and reports what matters on it.
 
 Sources: ``docs/deploy/platforms.md``.
 """
@@ -17,13 +17,13 @@ _PAGE = "docs/deploy/platforms.md"
 class _Platform:
     name: str
     variables: tuple[str, ...]
-    """Environment variables of its drivers."""
+    """Environment variables that its drivers have."""
 
     prefixes: tuple[str, ...]
-    """Beginnings of names in the settings of its sessions."""
+    """Prefixes of setting names that its sessions have."""
 
     conflict: str
-    """Which of its settings conflicts."""
+    """The platform's feature that conflicts with Rheostat."""
 
     setting: str | None = None
 
@@ -73,8 +73,8 @@ _PLATFORMS = (
 def platform_findings(
     settings: Mapping[str, str], environment: Mapping[str, str]
 ) -> tuple[Finding, ...]:
-    """Return what is known of the platform of a session: whether Rheostat was tried there, and what
-    conflicts; nothing elsewhere.
+    """Return two findings on the platform of a session: whether Rheostat was tested on it, and what
+    conflicts; empty on other platforms.
     """
     for platform in _PLATFORMS:
         named = any(variable in environment for variable in platform.variables)

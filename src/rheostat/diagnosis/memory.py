@@ -1,4 +1,4 @@
-"""When more memory per executor helps more than more executors."""
+"""Detects when more memory per executor helps more than more executors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ GC_SHARE = 0.1
 """Share of task time in garbage collection above which Spark's UI marks an executor."""
 
 CACHE_HIT_RATE, CACHE_MISSES = 0.9, 1000
-"""RocksDB's block cache is too small below this share of hits and from so many misses in a batch
-on (ours, from no source: a miss reads a block from the local disk, about 0.1 ms)."""
+"""RocksDB's block cache is too small below this hit rate and from this number of misses per batch
+(our own choice: a miss reads a block from the local disk, about 0.1 ms)."""
 
 _MEMORY = "spark.executor.memory"
 _CACHE = "spark.sql.streaming.stateStore.rocksdb.blockCacheSizeMB"
@@ -23,24 +23,24 @@ _HITS, _MISSES = "rocksdbReadBlockCacheHitCount", "rocksdbReadBlockCacheMissCoun
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryUse:
-    """How far an application's executors lack memory; None is unknown."""
+    """Signs that an application's executors lack memory; None means unknown."""
 
     gc_share: float | None = None
     """Share of task time in garbage collection."""
 
     spilled_bytes: int | None = None
     cache_hit_rate: float | None = None
-    """Of the block cache of RocksDB state stores."""
+    """Hit rate of the block cache of RocksDB state stores."""
 
     cache_misses: float = 0.0
-    """Of a batch, in the mean."""
+    """Mean number of misses per batch."""
 
     executor_memory: str = "1g"
     cache_mb: str = "8"
 
 
 def memory_findings(use: MemoryUse) -> Iterator[Finding]:
-    """Yield what executors lack and the setting that gives it to them; one good line where memory
+    """Yield each memory problem with the setting that corrects it, or one good finding if memory
     was observed and suffices.
     """
     advice = [*_garbage_collection(use), *_spill(use), *_cache(use)]
@@ -71,7 +71,7 @@ def memory_use(
 
 
 def _cache_reads(progress: Iterable[Mapping[str, Any]]) -> tuple[int, int, int]:
-    """Return the hits and misses of RocksDB's block cache, and the batches."""
+    """Return the hits and misses of RocksDB's block cache, and the number of batches."""
     batches = list(progress)
     metrics = [
         operator.get("customMetrics") or {}
@@ -113,6 +113,6 @@ def _cache(use: MemoryUse) -> Iterator[Finding]:
 
 
 def _more(use: MemoryUse) -> str:
-    """Return the setting with twice the memory; "" where the present one has no plain unit."""
+    """Return the setting with twice the memory; "" if the present one has no simple unit."""
     number, unit = use.executor_memory[:-1], use.executor_memory[-1:]
     return f"{_MEMORY}={2 * int(number)}{unit}" if number.isdecimal() else ""

@@ -30,17 +30,17 @@ from rheostat.spark.sensing.capabilities.query_shape import (
 )
 
 EXECUTORS = 2
-"""Size of the local session in which settings are measured."""
+"""Executors of the local session that measures the settings."""
 
 BATCHES = 6
 FIRST_BATCHES = 3
-"""Not counted: they create the state."""
+"""Number of leading batches that are not counted, because they create the state."""
 
 REPETITIONS = 2
 DEADLINE_S = 60.0
 ROWS = 2000
 KEYS = 500
-# Of a bootstrap: the ends of a 95 % interval then stand up to about 2 % of its width.
+# Bootstrap resamples: the ends of a 95 % interval then vary by up to about 2 % of its width.
 RESAMPLES = 2000
 
 
@@ -58,7 +58,7 @@ class Gain:
 
 
 def variants(spark_version: str) -> dict[str, Mapping[str, str]]:
-    """Return the advised configuration (``advised``) and one variant per omitted setting."""
+    """Return one variant of the advised configuration (``advised``) per omitted setting."""
     default = checkpoint_files_class(spark_version).replace("FileSystemBased", "FileContextBased")
     return {
         f"24 state partitions, not {SPARK_PARTITIONS}": {SHUFFLE_PARTITIONS: str(SPARK_PARTITIONS)},
@@ -68,7 +68,7 @@ def variants(spark_version: str) -> dict[str, Mapping[str, str]]:
 
 
 def files_variant(spark: Any) -> dict[str, Mapping[str, str]]:
-    """Return the variant without ``local_files``, where the session is ours and has them."""
+    """Return the variant without ``local_files``; empty if the session does not use it."""
     if spark.conf.get(SETTING, None) != CLASS:
         return {}
     hadoops = {
@@ -79,7 +79,7 @@ def files_variant(spark: Any) -> dict[str, Mapping[str, str]]:
 
 
 def advised(spark_version: str) -> dict[str, str]:
-    """Return the settings that are advised."""
+    """Return the advised settings."""
     return {
         SHUFFLE_PARTITIONS: "24",
         FILES: checkpoint_files_class(spark_version),
@@ -93,8 +93,8 @@ def measure(
 ) -> list[Gain]:
     """Run a keyed count with and without each setting, alternately, and return the gains.
 
-    The session's settings are restored. Raises RheostatError if a query runs no batch. Fails when:
-    executors are on other computers, or other queries keep the slots busy.
+    It restores the session's settings. Raises RheostatError if a query runs no batch. Fails when:
+    executors are on other computers, or other queries occupy the slots.
     """
     best, gains = advised(spark.version), []
     _batches_s(spark, best)  # the first query of a session loads the classes for all others
@@ -110,13 +110,13 @@ def measure(
 def gain(
     setting: str, without: Sequence[Sequence[float]], with_it: Sequence[Sequence[float]]
 ) -> Gain:
-    """Return the difference of the medians with a seeded bootstrap interval."""
+    """Return the difference of the medians, with a 95 % interval from a seeded bootstrap."""
     chance = np.random.default_rng(0)
     before, after = (
         np.concatenate([np.asarray(run) for run in without]),
         np.concatenate([np.asarray(run) for run in with_it]),
     )
-    # One table of all resamples for each: a median at a time took 0.2 s.
+    # One array of all resamples: computing one median at a time took 0.2 s.
     medians_s = [
         np.median(chance.choice(batches, (RESAMPLES, batches.size)), axis=1)
         for batches in (before, after)

@@ -1,1 +1,1 @@
-"""What the computer has: its JDK, memory, free ports and child processes."""
+"""Resources of this computer: its JDK, ports, files and child processes."""

@@ -1,4 +1,4 @@
-"""Atomic files: written beside their place, then renamed in one step."""
+"""Atomic files: written to a temporary file in the same folder, then renamed in one step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rheostat.errors import BadInput
 
 
 def require_writable(path: Path) -> None:
-    """Raise ``BadInput`` where ``path`` cannot be replaced by a file; nothing is changed."""
+    """Raise ``BadInput`` if a file cannot be written to ``path``; nothing is changed."""
     folder = path.resolve().parent
     with _file_errors(path):
         if path.is_dir():
@@ -34,20 +34,20 @@ def write_atomic(path: Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a new file beside ``path`` and put it in place on success; links are followed.
+    """Yield a new file next to ``path`` and move it there on success; links are followed.
 
     Raises ``BadInput`` as ``require_writable`` does, and for a full disk.
     """
     require_writable(path)
     place = path.resolve()
     with _file_errors(path):
-        # In the same folder: only within one file system does a rename replace in one step.
+        # Use the same folder: a rename is atomic only within one file system.
         number, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:100]}-")
         os.close(number)
         fresh = Path(name)
         try:
             yield fresh
-            # mkstemp gives rights to the owner only; the file should have those it had.
+            # mkstemp grants access to the owner only; keep the permissions of the replaced file.
             fresh.chmod(_mode(place))
             fresh.replace(place)
         finally:
@@ -55,10 +55,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _mode(path: Path) -> int:
-    """Return the rights of the file that is replaced, or those that a new one would have."""
+    """Return the permissions of the file to replace, or those of a new file."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
-    # The mask can only be read by setting it.
+    # The only way to read the mask is to set it.
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

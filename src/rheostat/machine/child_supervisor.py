@@ -1,10 +1,10 @@
 """Runs a command that cannot outlive its parent: ``python child_supervisor.py -- COMMAND``.
 
-It starts the command in a new session and prints its process id; the command's output goes to
-standard error. It ends the session (SIGTERM, after 8 s SIGKILL) at the end of its own standard
-input, which the kernel guarantees however the parent dies, on adoption, on SIGTERM, and when the
-command has ended. Exit codes: the command's, 128 + n for signal n, 127 if it did not start. It
-ignores Ctrl-C and uses the standard library only, to start quickly.
+It starts the command in a new session and prints its process ID; the command's output goes to
+standard error. It ends the session (SIGTERM, after 8 s SIGKILL) when its standard input closes
+(which the kernel guarantees however the parent dies), when its parent changes, on SIGTERM, and when
+the command has ended. Exit codes: the command's, 128 + n for signal n, 127 if it did not start. It
+ignores Ctrl-C and uses only the standard library, to start quickly.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ ADOPTION_CHECK_S = 2.0
 
 def main(arguments: list[str]) -> int:
     """Run the command after ``--`` and return its exit code."""
-    # Read first: if the parent dies now, the number differs at the first look.
+    # Read this first: if the parent dies now, the loop below detects the new parent ID.
     parent = os.getppid()
     woken, wakeup = os.pipe()
-    # A signal handler must never wait for a full pipe.
+    # A signal handler must never block on a full pipe.
     os.set_blocking(wakeup, False)
     signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
     terminated: list[int] = []
     signal.signal(signal.SIGTERM, lambda *_: terminated.append(1))
-    # Handlers that do nothing rather than SIG_IGN, which the command would inherit.
+    # Use handlers that do nothing: the command would inherit SIG_IGN.
     for passed_over in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP):
         signal.signal(passed_over, lambda *_: None)
     try:
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
 
 def _parent_closed(woken: int) -> bool:
     """Wait for an event and return whether it was the end of standard input."""
-    # The time limit is for a parent that died while a fork of it still holds the other end of the
+    # The timeout covers a parent that died while a fork of it still holds the other end of the
     # pipe.
     ready, _, _ = select.select([0, woken], [], [], ADOPTION_CHECK_S)
     if woken in ready:
@@ -67,12 +67,12 @@ def _parent_closed(woken: int) -> bool:
 
 
 def _end(command: subprocess.Popen[bytes]) -> None:
-    """End every process of the session: SIGTERM, after the grace period SIGKILL."""
+    """End every process of the session: SIGTERM, then SIGKILL after the grace period."""
     _signal_all(command, signal.SIGTERM)
     deadline = time.monotonic() + GRACE_S
     while time.monotonic() < deadline and (command.poll() is None or members(command.pid)):
         time.sleep(POLL_S)
-    # Without end: what is left after the grace period must not survive its supervisor.
+    # There is no deadline: no process may survive its supervisor.
     while command.poll() is None or members(command.pid):
         _signal_all(command, signal.SIGKILL)
         time.sleep(POLL_S)
@@ -85,7 +85,7 @@ def _signal_all(command: subprocess.Popen[bytes], signal_: signal.Signals) -> No
 
 
 def members(session: int) -> list[int]:
-    """List the live process ids of a session, which Spark's Python daemon does not leave."""
+    """Return the IDs of a session's live processes; Spark's Python daemon stays in it, too."""
     try:
         pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
     except OSError:  # no /proc, such as macOS
@@ -106,7 +106,7 @@ def _session(pid: int) -> int | None:
 
 
 def _is_zombie(pid: int) -> bool:
-    """Tell whether the process has ended and was not collected."""
+    """Return whether the process has ended but was not yet reaped."""
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] == b"Z"
     except (OSError, IndexError):

@@ -1,4 +1,4 @@
-"""TCP ports of the loopback interface; nothing that Rheostat starts listens anywhere else."""
+"""TCP ports of the loopback interface, the only one on which local servers listen."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ LOOPBACK = "127.0.0.1"
 
 
 def free_port() -> int:
-    """Return a port that nobody uses now; somebody may take it before you do, so use it at once."""
+    """Return an unused port. Use it at once, because another program may take it."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # Port 0: the kernel chooses, and rarely gives the same one twice in a row.
+        # With port 0 the kernel chooses, and it rarely repeats a port at once.
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
 
 
 def claim_port(port: int, purpose: str) -> int:
-    """Return ``port`` if a server for ``purpose`` can listen on it; raises ``BadInput``."""
+    """Return ``port`` if a server for ``purpose`` can listen on it; raise ``BadInput`` if not."""
     if not 1 <= port <= 65535:
         raise BadInput(f"the port of {purpose} must be between 1 and 65535, but it is {port}")
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # Servers do the same: a port whose last connections are still being closed is free.
+        # Servers set this, too: a port is usable while its last connections are being closed.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))

@@ -1,4 +1,4 @@
-"""JARs of Maven Central, fetched once with the Ivy inside the PySpark wheel: no Maven needed."""
+"""Fetches JARs from Maven Central once, with the Ivy that PySpark includes; Maven is not needed."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _MODULE = """<ivy-module version="2.0">
 def cached_jars(
     folder: Path, what: str, dependencies: str, release: str = "unused"
 ) -> tuple[Path, ...]:
-    """Return the JARs of ``folder``, fetched at the first call.
+    """Return the JARs of ``folder``, which the first call fetches.
 
-    ``dependencies`` are Ivy's elements with ``conf="jars->..."``; ``release`` is the regular
+    ``dependencies`` are Ivy elements with ``conf="jars->..."``; ``release`` is the regular
     expression behind ``release()``. Raises ``BadInput``, naming ``what``, without a network.
     """
     return complete_jars(folder) or _fetch(folder, what, dependencies, release)
 
 
 def complete_jars(folder: Path) -> tuple[Path, ...]:
-    """Return the JARs of a folder that was completed, else nothing."""
+    """Return the JARs of a completely fetched folder; empty for any other folder."""
     try:
         paths = tuple(folder / name for name in json.loads((folder / MARKER).read_text()))
     except (OSError, ValueError):
@@ -53,13 +53,13 @@ def complete_jars(folder: Path) -> tuple[Path, ...]:
 def _fetch(folder: Path, what: str, dependencies: str, release: str) -> tuple[Path, ...]:
     java = find_jdk().java
     folder.mkdir(parents=True, exist_ok=True)
-    # Beside the target, so that moving a JAR is one step; a second process that fetches the same
-    # does no harm.
+    # A folder next to the target makes moving a JAR atomic, so concurrent fetches of the same JARs
+    # do no harm.
     with ScratchFolder("fetch", folder.parent) as scratch:
         fetched = _run_ivy(java, scratch, what, dependencies, release)
         for path in fetched:
             path.replace(folder / path.name)
-        # The marker last: a fetch that was cut off leaves a folder that does not count as complete.
+        # The marker comes last: an interrupted fetch leaves a folder that counts as incomplete.
         marker = scratch / MARKER
         marker.write_text(json.dumps([path.name for path in fetched]))
         marker.replace(folder / MARKER)
@@ -70,7 +70,7 @@ def _run_ivy(java: Path, scratch: Path, what: str, dependencies: str, release: s
     (scratch / "settings.xml").write_text(_SETTINGS.format(release=release))
     (scratch / "ivy.xml").write_text(_MODULE.format(dependencies=dependencies))
     command = [str(java), "-jar", str(_ivy_jar())]
-    # A cache of its own: a user's ~/.ivy2 may hold half of a fetch, or a lock of another.
+    # Use a separate cache: the user's ~/.ivy2 may contain a partial fetch or a foreign lock.
     command += ["-settings", "settings.xml", "-ivy", "ivy.xml", "-cache", str(scratch / "cache")]
     command += ["-retrieve", "lib/[artifact]-[revision].[ext]", "-types", "jar", "bundle"]
     try:
@@ -93,7 +93,7 @@ def _run_ivy(java: Path, scratch: Path, what: str, dependencies: str, release: s
 
 
 def _ivy_error(what: str, output: str) -> RheostatError:
-    """Turn what Ivy printed into one line."""
+    """Return an error with one line that summarizes Ivy's output."""
     trouble = re.search(r"\((java\.net\.\w+|javax\.net\.\w+)[^)]*\)", output)
     if trouble or "UnknownHost" in output:
         return BadInput(

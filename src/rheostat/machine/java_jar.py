@@ -1,4 +1,4 @@
-"""Java classes of ours, compiled once with the JDK of this computer and kept in the cache."""
+"""Compiles Rheostat's Java classes once with the JDK of this computer and caches the JAR."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _RELEASE = "17"
 
 
 def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, folder: Path) -> Path:
-    """Return the JAR of some sources, compiled into ``folder`` unless it is there.
+    """Return the JAR of ``sources``, compiled into ``folder`` unless it exists.
 
     ``main`` names it (its ``premain`` makes it an agent); ``class_path`` is that of ``javac -cp``.
     Raises ``RheostatError`` with the compiler's first error or without a compiler.
     """
     digest = hashlib.sha256(
         "\n".join(
-            # The contents, not the times: an installation of the same version finds the same JAR.
+            # Digest contents, not times: a second installation of a version reuses the JAR.
             [class_path, *(source.read_text(encoding="utf-8") for source in sources)]
         ).encode()
     ).hexdigest()[:16]
@@ -51,7 +51,7 @@ def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, fol
             ]
         )
         _run([tools / "jar", "cfm", partial, manifest, "-C", classes, "."])
-        # In one step, because another process may look for the same name at this moment.
+        # The rename is atomic: another process may read the same name at this moment.
         partial.replace(jar)
     return jar
 
@@ -77,7 +77,7 @@ def _run(command: Sequence[str | Path]) -> None:
 
 
 def _plain() -> dict[str, str]:
-    """Return the environment without JVM options, which the compiler would obey, too."""
+    """Return the environment without the JVM options that the compiler would also apply."""
     return {
         name: value
         for name, value in os.environ.items()

@@ -1,4 +1,4 @@
-"""The Java of the computer: a JDK 17 or 21, which is what Spark 3.5 to 4.3 and Kafka 4 run on."""
+"""Finds the Java of this computer: Java 17 or 21, which Spark 3.5 to 4.3 and Kafka 4 support."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ class Jdk:
 def find_jdk(
     environment: Mapping[str, str] | None = None, places: tuple[str, ...] = USUAL_PLACES
 ) -> Jdk:
-    """Return a Java 17 or 21: JAVA_HOME's, else a JDK before a JRE, PATH first.
+    """Return a Java 17 or 21: that of JAVA_HOME, else a JDK before a JRE, PATH first.
 
-    ``places`` are glob patterns of Java folders. Raises ``BadInput`` with what was found. Callers
-    must pass ``home`` on as JAVA_HOME.
+    ``places`` are glob patterns of Java folders. Raises ``BadInput``, listing the installed
+    versions. Callers must set JAVA_HOME to ``home`` for the programs that they start.
     """
     environment = os.environ if environment is None else environment
     installed = list(_installed(environment, places))
     good = [jdk for jdk in installed if jdk.version in GOOD_VERSIONS]
     if not good:
         raise BadInput(f"Java 17 or 21 is needed, but {_jdk_list(installed)}; {HOW_TO_GET_ONE}")
-    # Who names a Java means it, even where it is a JRE.
+    # A Java named by JAVA_HOME is a deliberate choice, even if it is a JRE.
     if environment.get("JAVA_HOME") and good[0].home == Path(environment["JAVA_HOME"]).resolve():
         return good[0]
     return next((jdk for jdk in good if jdk.has_jcmd), good[0])
@@ -69,7 +69,7 @@ def _jdk_list(installed: list[Jdk]) -> str:
 def _installed(environment: Mapping[str, str], places: tuple[str, ...]) -> Iterator[Jdk]:
     visited: set[Path] = set()
     for folder in _candidates(environment, places):
-        # Distributions link several names to one Java.
+        # Distributions link several names to the same Java.
         home = folder.resolve()
         version = None if home in visited else _version(home)
         visited.add(home)
@@ -82,7 +82,7 @@ def _candidates(environment: Mapping[str, str], places: tuple[str, ...]) -> Iter
         yield Path(environment["JAVA_HOME"])
     on_path = shutil.which("java", path=environment.get("PATH", ""))
     if on_path:
-        # Resolved first: /usr/bin/java is a link to a link.
+        # Resolve it first: /usr/bin/java is a link to a link.
         yield Path(on_path).resolve().parents[1]
     for pattern in places:
         yield from sorted(Path("/").glob(pattern.lstrip("/")))
@@ -114,6 +114,6 @@ def _java_version(java: Path) -> str:
 
 
 def _major(text: str) -> int | None:
-    """Read ``JAVA_VERSION="17.0.15"`` or ``version "1.8.0_392"`` (1.8 is Java 8)."""
+    """Return 17 for ``JAVA_VERSION="17.0.15"``, 8 for ``version "1.8.0_392"``; None without one."""
     match = re.search(r'(?:JAVA_VERSION=| version )"(?:1\.)?(\d+)', text)
     return int(match[1]) if match else None

@@ -1,4 +1,4 @@
-"""What to install for a Python module that is not there: the extra that has it, and from where."""
+"""Advises how to install a missing Python module: the extra that contains it, and its origin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 _DISTRIBUTIONS = {"google": "protobuf", "py4j": "pyspark", "yaml": "pyyaml"}
-"""Modules whose distribution has another name; py4j comes with PySpark."""
+"""Modules whose distribution has a different name; py4j comes with PySpark."""
 
 _OURS = ("rheostat", "rheostat_lab")
 _OF_DEVELOPERS = ("test",)
@@ -18,7 +18,9 @@ _OF_DEVELOPERS = ("test",)
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """Where Rheostat was installed from: a ``clone``, pip's ``url``, and its ``requires``."""
+    """The origin of Rheostat's installation: ``clone`` (a working copy), pip's ``url``, and its
+    ``requires``.
+    """
 
     clone: Path | None = None
     url: str | None = None
@@ -26,9 +28,9 @@ class Installation:
 
     @classmethod
     def here(cls) -> Installation:
-        """Return that of this process."""
+        """Return the installation of this process."""
         tree = Path(__file__).absolute().parents[3]
-        # Only a working copy has this file at that place; a wheel does not.
+        # Only a working copy has this file in this location; a wheel does not.
         clone = tree if (tree / "pyproject.toml").is_file() else None
         try:
             installed = distribution("rheostat")
@@ -38,7 +40,7 @@ class Installation:
         return cls(clone, _url(json.loads(origin)) if origin else None, installed.requires or ())
 
     def command(self, extra: str) -> str:
-        """Return how an extra is installed into this installation."""
+        """Return the command that installs an extra into this installation."""
         if self.clone:
             return f"in {self.clone}: pip install -e '.[{extra}]'"
         if self.url and self.url.startswith("file://"):
@@ -46,7 +48,7 @@ class Installation:
         return f"pip install 'rheostat[{extra}]{f' @ {self.url}' if self.url else ''}'"
 
     def lab_advice(self) -> str:
-        """Return the end of a sentence about what only ``rheostat-lab`` has: how to install it."""
+        """Return the end of a sentence about features of ``rheostat-lab``: how to install it."""
         if self.clone:
             how = f"in {self.clone}: pip install -e rheostat-lab"
         elif self.url and not self.url.startswith("file://"):
@@ -56,7 +58,7 @@ class Installation:
         return f"comes with the package rheostat-lab, {how}"
 
     def again(self) -> str:
-        """Return how all of it is installed again."""
+        """Return the command that reinstalls Rheostat."""
         if self.clone:
             return f"in {self.clone}: git status, then pip install -e ."
         what = "rheostat" if self.url is None else self.url.removeprefix("file://")
@@ -64,7 +66,7 @@ class Installation:
 
 
 def advice(module: str, here: Installation | None = None) -> str:
-    """Return the line that names the missing ``module`` and the smallest extra that has it."""
+    """Return a line that names the missing ``module`` and the smallest extra that contains it."""
     installed = here or Installation.here()
     top = module.partition(".")[0]
     if top in _OURS:
@@ -74,7 +76,7 @@ def advice(module: str, here: Installation | None = None) -> str:
         )
     wanted = _DISTRIBUTIONS.get(top, _normal(top))
     extras = extras_of(installed.requires)
-    # The smallest extra first, so that one module does not need a cluster's client.
+    # Prefer the smallest extra, so that one module does not require a cluster's client.
     holding = sorted((len(those), name) for name, those in extras.items() if wanted in those)
     if not holding:
         return f"the Python module {module} is missing; install it with: pip install {wanted}"
@@ -84,7 +86,7 @@ def advice(module: str, here: Installation | None = None) -> str:
 
 
 def extras_of(requires: Sequence[str]) -> Mapping[str, frozenset[str]]:
-    """Return the distributions of each extra that a user may want, by the metadata of ours."""
+    """Return the distributions of each user-facing extra, from our package metadata."""
     extras: dict[str, set[str]] = {}
     for text in requires:
         extra = re.search(r"""extra\s*==\s*["']([^"']+)["']""", text)
@@ -99,6 +101,6 @@ def _normal(name: str) -> str:
 
 
 def _url(origin: Mapping[str, object]) -> str:
-    """Return what pip takes for the origin that it recorded (PEP 610)."""
+    """Return the requirement that pip accepts for a recorded origin (PEP 610)."""
     url, vcs = str(origin["url"]), origin.get("vcs_info")
     return f"{vcs['vcs']}+{url}@{vcs['commit_id']}" if isinstance(vcs, dict) else url

@@ -1,4 +1,4 @@
-"""An orderly end: Ctrl-C, a closed terminal and a polite kill all unwind what was started."""
+"""Makes Ctrl-C, a closed terminal and SIGTERM unwind everything that was started."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _POLL_S = 1.0
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Ignore Ctrl-C, SIGTERM and SIGHUP inside, such as while a cluster is taken down."""
+    """Ignore Ctrl-C, SIGTERM and SIGHUP inside, for example while a cluster is stopped."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # signals are the main thread's
+        yield  # only the main thread can set signal handlers
         return
-    # Ignored rather than deferred: the shutdown that runs is what the signal would ask for.
+    # Ignore rather than defer: the signal would request the shutdown that is already running.
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _SIGNALS}
     try:
         yield
@@ -31,7 +31,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextmanager
 def unchanged() -> Iterator[None]:
-    """Keep the signal handlers; PySpark replaces that of Ctrl-C with each new context."""
+    """Keep the signal handlers; PySpark replaces that of Ctrl-C with every new context."""
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         yield
@@ -43,14 +43,14 @@ def unchanged() -> Iterator[None]:
 
 @contextmanager
 def orderly_end(with_parent: bool = False) -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP (and with ``with_parent`` the parent's death) into SystemExit.
+    """Turn SIGINT, SIGTERM and SIGHUP (``with_parent``: also the parent's death) into SystemExit.
 
     Further signals are ignored while it unwinds. An ignored SIGHUP (``nohup``) stays ignored.
     """
     handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
     def end(number: int, _: FrameType | None) -> None:
-        # Deaf before the unwinding begins: a second Ctrl-C would leave it half done.
+        # Ignore signals before the unwinding begins: a second Ctrl-C would interrupt it.
         for signal_ in handled:
             signal.signal(signal_, signal.SIG_IGN)
         raise SystemExit(128 + number)
@@ -68,5 +68,5 @@ def orderly_end(with_parent: bool = False) -> Iterator[None]:
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_POLL_S)
-    # By a signal, because only the main thread can be unwound by an exception.
+    # Use a signal, because only it can raise an exception in the main thread.
     os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Child processes that end with this one, however it ends."""
+"""Child processes that end with this process, however it ends."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ STOP_DEADLINE_S = child_supervisor.GRACE_S + 4.0
 
 
 class Child:
-    """A supervised command that ends, with all it started, at ``stop`` or when this process dies.
+    """A supervised command; it and all that it started end at ``stop`` or when this process dies.
 
     ``log`` receives its output; ``environment`` is added to this process's; ``folder`` is its
-    working directory; ``holds`` are file descriptors to keep open (``ScratchFolder.lock``). A
-    context manager. Raises ``RheostatError`` if it cannot be started. Fails when: a process of it
-    calls ``setsid``.
+    working directory; ``holds`` are file descriptors to keep open (``ScratchFolder.lock``). It is a
+    context manager. Raises ``RheostatError`` if it cannot be started. Fails when: one of its
+    processes calls ``setsid``.
     """
 
     def __init__(
@@ -33,8 +33,7 @@ class Child:
         holds: Sequence[int] = (),
     ) -> None:
         log.parent.mkdir(parents=True, exist_ok=True)
-        # Isolated and without site: nothing of the environment or of the working directory can get
-        # in the way.
+        # Isolated and without site: the environment and the working directory cannot interfere.
         line = [sys.executable, "-I", "-S", child_supervisor.__file__, "--", *map(str, command)]
         with log.open("ab") as output:
             self._supervisor = subprocess.Popen(
@@ -44,10 +43,10 @@ class Child:
                 stderr=output,
                 cwd=folder,
                 env={**os.environ, **(environment or {})},
-                # Out of the terminal's group: a Ctrl-C reaches the parent only, which ends things
-                # in order.
+                # Leave the terminal's process group: Ctrl-C then reaches only the parent, which
+                # stops its children in order.
                 start_new_session=True,
-                pass_fds=holds,  # the supervisor keeps them, its command does not get them
+                pass_fds=holds,  # the supervisor keeps these; its command does not inherit them
             )
         self.log = log
         self.pid = self._read_pid()
@@ -73,17 +72,16 @@ class Child:
         return self._supervisor.poll()
 
     def wait(self, timeout_s: float) -> int | None:
-        """Wait for the end and return the exit code; None if it still runs after ``timeout_s``."""
+        """Wait for the end and return the exit code; None if it runs after ``timeout_s``."""
         try:
             return self._supervisor.wait(timeout_s)
         except subprocess.TimeoutExpired:
             return None
 
     def stop(self) -> None:
-        """End the command and all that it started, within about 12 s; idempotent."""
+        """End the command and all that it started within about 12 s; idempotent."""
         if self._supervisor.stdin is not None:
-            # The end of its input is the order to end; it is also what a dying parent leaves
-            # behind.
+            # Closing its input ends the supervisor; the death of this process has the same effect.
             self._supervisor.stdin.close()
         if self.wait(STOP_DEADLINE_S) is None:
             self._supervisor.kill()

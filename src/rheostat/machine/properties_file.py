@@ -1,4 +1,4 @@
-"""Files of properties as Java reads them: ``spark-defaults.conf`` and those of Kafka's clients."""
+"""Parses Java properties files: ``spark-defaults.conf`` and those of Kafka clients."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def properties(text: str) -> Iterator[Property]:
 
 
 def _logical(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the lines that say something, each with those that it goes on in."""
+    """Yield logical lines, joined with their continuations, and the number of the first line."""
     begun, first = "", 0
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.lstrip()
-        # Within a line that goes on, # is a part of the value.
+        # In a continuation line, # is part of the value.
         if not begun and (not line or line[0] in "#!"):
             continue
         first = first if begun else number
@@ -50,13 +50,13 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _goes_on(line: str) -> bool:
-    # An even number of backslashes are themselves, escaped.
+    # An even number of trailing backslashes is a sequence of escaped backslashes.
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
 def _without_blanks_after(value: str) -> str:
     kept = value.rstrip()
-    # A blank that is escaped was meant; without it its backslash would be the value's last sign.
+    # Keep an escaped trailing blank: without it the value would end with its backslash.
     return value[: len(kept) + 1] if _goes_on(kept) else kept
 
 

@@ -1,4 +1,4 @@
-"""What the operator may do: one value each."""
+"""The actions of the operator, one value each."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from rheostat.control.sizing import Sizing
 
 @dataclass(frozen=True, slots=True)
 class Adopt:
-    """Write the size in force into the scale sub-resource."""
+    """Write the effective size to the scale sub-resource."""
 
     replicas: int
 
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """Send the driver its sizing; where live scaling is possible, it moves state and scales."""
+    """Send the sizing to the driver, which moves state and scales if live scaling is possible."""
 
     sizing: Sizing
 
 
 @dataclass(frozen=True, slots=True)
 class Drain:
-    """Let the driver's queries end between two batches."""
+    """Let the driver's queries end at a batch boundary."""
 
     uid: str
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Delete the driver's pod, this one and no other of its name."""
+    """Delete the driver's pod with this UID, and no other of the same name."""
 
     name: str
     uid: str
@@ -38,7 +38,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Create the driver's pod; one of that number that is there already is the same."""
+    """Create the driver's pod; an existing pod of this incarnation counts as created."""
 
     incarnation: int
     size: int
@@ -46,7 +46,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """Delete the pod of a driver that has ended and has a successor; ``end`` is how it ended."""
+    """Delete the pod of an ended driver that has a successor; ``end`` is how it ended."""
 
     name: str
     uid: str

@@ -1,7 +1,7 @@
-"""Leader election by a Lease, independent of any computer's clock.
+"""Leader election by a Lease, independent of the clocks of computers.
 
-A candidate leads for ``LEADS_S`` from before it wrote the lease, and takes another's over when that
-has not changed for ``LEASE_S`` by its own monotonic clock.
+A candidate leads for ``LEADS_S``, counted from before it wrote the lease, and takes over another's
+lease that has not changed for ``LEASE_S`` on the candidate's own monotonic clock.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from typing import Protocol
 LEASE_S = 15
 LEADS_S = 10.0
 TURN_S = 2.0
-"""Seconds between two turns of a candidate."""
+"""Seconds between two attempts of a candidate to renew or take the lease."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A lease as it was read: its holder, empty for none, and the version of the object."""
+    """A lease as it was read: its holder (empty if released) and the version of the object."""
 
     holder: str
     version: str
 
 
 class Lease(Protocol):
-    """The lease in the cluster's API; raises ``OSError`` where that does not answer."""
+    """The lease in the Kubernetes API; raises ``OSError`` if the API does not answer."""
 
     def read(self) -> Held | None:
-        """Return it, None where there is none."""
+        """Return the lease, or None if it does not exist."""
         ...
 
     def write(self, holder: str, version: str | None) -> bool:
-        """Write a holder over this version (None: no lease); return False on a conflict."""
+        """Write the holder if the version is unchanged (None: no lease); False on a conflict."""
         ...
 
 
 class Candidate:
-    """An operator that leads or waits; times are seconds of a clock that is never set."""
+    """An operator that leads or waits; all times are seconds of a monotonic clock."""
 
     def __init__(self, me: str, lease: Lease) -> None:
         self._me, self._lease = me, lease
@@ -45,7 +45,7 @@ class Candidate:
         self._until_s: float | None = None
 
     def leads(self, now: float) -> bool:
-        """Tell whether this one leads at this moment."""
+        """Return whether this candidate leads at ``now``."""
         return self._until_s is not None and now < self._until_s
 
     def turn(self, now: float) -> None:

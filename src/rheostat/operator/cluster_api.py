@@ -1,4 +1,4 @@
-"""The cluster's API, by the official client in threads: the operator writes seldom."""
+"""The Kubernetes API through the official client, in threads because the operator writes rarely."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _WHERE = {"group": GROUP, "version": VERSION, "plural": PLURAL}
 
 
 class ApiCluster:
-    """Writes what ``Controller`` decides; raises the client's ApiException for what is a fault."""
+    """Performs the writes of ``Controller``; unexpected errors raise the client's ApiException."""
 
     def __init__(self) -> None:
         self._custom = client.CustomObjectsApi()
         self._core = client.CoreV1Api()
 
     async def write_status(self, namespace: str, name: str, status: Mapping[str, Any]) -> None:
-        """Merge this into the status of a resource."""
+        """Merge ``status`` into the status of a resource."""
         where = {**_WHERE, "namespace": namespace, "name": name, "body": {"status": dict(status)}}
         await _call(self._custom.patch_namespaced_custom_object_status, _GONE, **where)
 
     async def write_scale(self, namespace: str, name: str, replicas: int) -> None:
-        """Write the size of a resource's scale sub-resource."""
+        """Write the size to a resource's scale sub-resource."""
         body = {"spec": {"replicas": replicas}}
         where = {**_WHERE, "namespace": namespace, "name": name, "body": body}
         await _call(self._custom.patch_namespaced_custom_object_scale, _GONE, **where)
 
     async def secret(self, namespace: str, name: str) -> Mapping[str, str]:
-        """Return the values of a Secret as text; raises ``Silent`` where it cannot be read."""
+        """Return the values of a Secret as text; raises ``Silent`` if it cannot be read."""
         try:
             read = await asyncio.to_thread(self._core.read_namespaced_secret, name, namespace)
             return {key: b64decode(value).decode() for key, value in (read.data or {}).items()}
@@ -51,13 +51,13 @@ class ApiCluster:
         await _call(self._core.create_namespaced_pod, _THERE, **where)
 
     async def stop(self, namespace: str, name: str, uid: str) -> None:
-        """Delete a pod, unless another one has its name by now."""
+        """Delete a pod unless a different pod has its name by now."""
         only = client.V1DeleteOptions(preconditions=client.V1Preconditions(uid=uid))
         call = self._core.delete_namespaced_pod
         await _call(call, _GONE, _THERE, name=name, namespace=namespace, body=only)
 
     async def tell(self, body: Mapping[str, Any], kind: str, reason: str, message: str) -> None:
-        """Write an event of a resource."""
+        """Write an event about a resource."""
         meta = body["metadata"]
         about = {
             "apiVersion": f"{GROUP}/{VERSION}",

@@ -19,9 +19,9 @@ _REASONS = {400: "Refused", 401: "WrongToken", 403: "NoToken", 409: "Refused"}
 
 
 class ControlClient:
-    """One pool of connections to all drivers; every answer is waited for at most ``wait_s``.
+    """A connection pool to all drivers; every answer must arrive within ``wait_s`` seconds.
 
-    ``token`` is sent to drivers without a token of their own.
+    ``token`` is sent to drivers that have no token of their own.
     """
 
     def __init__(self, token: str | None, wait_s: float = 3.0) -> None:
@@ -35,11 +35,11 @@ class ControlClient:
         return await self._call("GET", endpoint, "/status", None)
 
     async def direct(self, endpoint: Endpoint, sizing: Sizing) -> Report:
-        """Set how a driver sizes its application."""
+        """Send a driver the sizing of its application."""
         return await self._call("PUT", endpoint, "/sizing", to_json(sizing))
 
     async def drain(self, endpoint: Endpoint) -> Report:
-        """Order a driver to drain its queries."""
+        """Request that a driver drains its queries."""
         return await self._call("PUT", endpoint, "/drain", {})
 
     async def close(self) -> None:
@@ -82,5 +82,5 @@ class ControlClient:
 
 @functools.lru_cache(maxsize=256)
 def _trusting(ca: str) -> ssl.SSLContext:
-    """Return a context that trusts these certificates only; raises SSLError for anything else."""
+    """Return a context that trusts only these certificates; raises SSLError for invalid ones."""
     return ssl.create_default_context(cadata=ca)

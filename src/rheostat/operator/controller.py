@@ -1,4 +1,4 @@
-"""Reconciles every application with its resource, on events and in a slow loop."""
+"""Reconciles each application with its resource, on events and periodically."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Body = Mapping[str, Any]
 
 
 class Controller:
-    """Keeps the latest resources and driver pods; requests everything else.
+    """Keeps the latest resources and driver pods; fetches and writes all other state.
 
-    A resource is reconciled on changes, every ``round_s`` seconds, and every second in transitions.
+    It reconciles a resource on changes, every ``round_s`` seconds, and every second in transitions.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Controller:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def see(self, body: Body, gone: bool = False) -> None:
-        """Take a resource as it is now."""
+        """Record the current version of a resource, and reconcile it if its spec has changed."""
         uid = body["metadata"]["uid"]
         if gone or body["metadata"].get("deletionTimestamp"):
             self._forget(uid)
@@ -71,10 +71,10 @@ class Controller:
             self._wakes[uid] = asyncio.Event()
             self._tasks[uid] = asyncio.create_task(self._keep(uid))
         elif known is None or known.get("spec") != body.get("spec"):
-            self._wakes[uid].set()  # our own writes of the status trigger nothing
+            self._wakes[uid].set()  # the operator's own status writes do not trigger this
 
     def see_pod(self, pod: Body, gone: bool = False) -> None:
-        """Take a driver's pod as it is now."""
+        """Record the current version of a driver's pod."""
         uid = pod["metadata"]["uid"]
         before = self._pods.pop(uid, None)
         if not gone:
@@ -86,12 +86,12 @@ class Controller:
                     self._wakes[item].set()
 
     def close(self) -> None:
-        """Keep nothing any more; every job goes on."""
+        """Stop reconciling all resources; every job keeps running."""
         for uid in list(self._tasks):
             self._forget(uid)
 
     async def report(self, namespace: str, name: str) -> Report | None:
-        """Return what an application's driver reports now; None where it cannot be had."""
+        """Return the current report of an application's driver; None if it is unavailable."""
         for uid, body in self._bodies.items():
             meta = body["metadata"]
             if (meta["namespace"], meta["name"]) == (namespace, name):
@@ -116,7 +116,7 @@ class Controller:
             task.cancel()
 
     async def _keep(self, uid: str) -> None:
-        """Reconcile repeatedly; a fault is logged and retried in the next round."""
+        """Reconcile repeatedly; errors are logged and retried in the next round."""
         while uid in self._bodies:
             wait_s = self._round_s
             self._wakes[uid].clear()
@@ -134,7 +134,7 @@ class Controller:
                 await asyncio.wait_for(wake.wait(), wait_s)
 
     async def _look(self, uid: str) -> bool:
-        """Do one reconciliation; return whether a change is in progress."""
+        """Reconcile once; return whether a change is in progress."""
         body = self._bodies[uid]
         status = self._written.get(uid) or status_of(body.get("status") or {})
         wanted = self._wanted[uid]
@@ -195,7 +195,7 @@ class Controller:
         return replace(observed, report=report)
 
     async def _endpoint(self, driver: Driver, wanted: Application) -> Endpoint:
-        """Return how to call a driver; its Secret is read at most twice a minute."""
+        """Return a driver's address and credentials; its Secret is cached for ``_SECRET_S``."""
         address = f"{driver.ip}:{wanted.control_port}"
         if wanted.secret is None:
             return Endpoint(address=address)
@@ -217,7 +217,7 @@ class Controller:
         return tuple(sorted(drivers, key=lambda driver: driver.name))
 
     def _rival(self, uid: str, wanted: Application, drivers: tuple[Driver, ...]) -> str | None:
-        """Return an older resource, by its time and then its id, that has one of these drivers."""
+        """Return the name of an older resource (by time, then UID) that shares a driver."""
         own = _age(self._bodies[uid])
         pods = [self._pods[driver.uid] for driver in drivers]
         for other, theirs in self._wanted.items():
@@ -277,7 +277,7 @@ def _not_ready(status: Status, silent: Silent) -> Outcome:
 
 
 def _read(body: Body) -> Application | BadInput:
-    """Return the application of a resource, or what is wrong with it."""
+    """Return the application of a resource, or the error in it."""
     try:
         return application_of(body)
     except BadInput as wrong:

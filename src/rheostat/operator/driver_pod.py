@@ -1,4 +1,4 @@
-"""A driver's pod: read from the API, and made from a resource's template; values only."""
+"""Reads a driver's pod from its JSON, and builds one from a resource's template."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXECUTORS = "RHEOSTAT_EXECUTORS"
 
 
 def driver_of(pod: Mapping[str, Any]) -> Driver:
-    """Return the driver of a pod's JSON."""
+    """Return the driver that a pod's JSON describes."""
     meta, status = pod["metadata"], pod.get("status") or {}
     notes = meta.get("annotations") or {}
     return Driver(
@@ -31,7 +31,7 @@ def driver_of(pod: Mapping[str, Any]) -> Driver:
 
 
 def _end(status: Mapping[str, Any]) -> str:
-    """Return how a pod has ended: its phase, and the reason and exit code of each container."""
+    """Return how a pod ended: its phase, and the reason and exit code of each container."""
     if status.get("phase") not in ("Succeeded", "Failed"):
         return ""
     ends = [
@@ -45,7 +45,7 @@ def _end(status: Mapping[str, Any]) -> str:
 
 
 def driver_pod(application: Application, incarnation: int, size: int) -> dict[str, Any]:
-    """Return the pod: the template with labels, annotations, owner and number of executors."""
+    """Return the pod: the template with labels, annotations, owner and executor count."""
     pod = copy.deepcopy(dict(application.template or {}))
     meta = dict(pod.get("metadata") or {})
     meta["name"] = f"{application.name}-driver-{incarnation}"

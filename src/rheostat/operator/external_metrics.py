@@ -1,4 +1,4 @@
-"""The API ``external.metrics.k8s.io`` as values."""
+"""The responses of the API ``external.metrics.k8s.io``, as values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rheostat.metrics.catalog import GAUGES
 
 API = "external.metrics.k8s.io/v1beta1"
 STALE_S = 60.0
-"""The metrics of a driver whose loop has not run for this long are outdated."""
+"""Seconds without a run of the driver's loop after which its metrics are outdated."""
 
 
 def resources() -> dict[str, Any]:
-    """Return the discovery document: every gauge is a metric."""
+    """Return the discovery document, in which every gauge is a metric."""
     listed = [
         {
             "name": name,
@@ -30,13 +30,13 @@ def resources() -> dict[str, Any]:
 
 
 def application_in(selector: str) -> str | None:
-    """Return the application that a selector such as ``application=NAME`` names, if any."""
+    """Return the application that a selector such as ``application=NAME`` names; else None."""
     match = re.fullmatch(r"\s*application\s*==?\s*([\w.-]+)\s*", selector)
     return match[1] if match else None
 
 
 def values(metric: str, application: str, report: Report | None, now: str) -> dict[str, Any]:
-    """Return an HPA's list in thousandths; empty for an absent metric, which blocks scaling in."""
+    """Return an HPA's metric list in thousandths; an empty (absent) one blocks scaling in."""
     value = None if report is None or _stale(report) else report.metrics.get(metric)
     items = [] if value is None else [_item(metric, application, value, now)]
     return {"kind": "ExternalMetricValueList", "apiVersion": API, "metadata": {}, "items": items}

@@ -1,4 +1,4 @@
-"""Blocks the requests of an operator that no longer leads, such as one that was paused."""
+"""Blocks the writes of an operator that no longer leads, for example after a pause."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from rheostat.operator.operator_ports import Cluster, ControlApis, Endpoint
 
 
 class NotLeading(Exception):
-    """Another operator leads; nothing was done."""
+    """Another operator leads; the request was not sent."""
 
 
 class FencedCluster:
-    """A cluster that is written only while ``leads`` is true."""
+    """A cluster that accepts writes only while ``leads`` returns True."""
 
     def __init__(self, cluster: Cluster, leads: Callable[[], bool]) -> None:
         self._cluster, self._leads = cluster, leads
 
     async def write_status(self, namespace: str, name: str, status: Mapping[str, Any]) -> None:
-        """Merge this into the status of a resource."""
+        """Merge ``status`` into the status of a resource."""
         _check(self._leads)
         await self._cluster.write_status(namespace, name, status)
 
     async def write_scale(self, namespace: str, name: str, replicas: int) -> None:
-        """Write the size of a resource's scale sub-resource."""
+        """Write the size to a resource's scale sub-resource."""
         _check(self._leads)
         await self._cluster.write_scale(namespace, name, replicas)
 
@@ -36,7 +36,7 @@ class FencedCluster:
         await self._cluster.start(pod)
 
     async def stop(self, namespace: str, name: str, uid: str) -> None:
-        """Delete a pod, unless another one has its name by now."""
+        """Delete a pod unless a different pod has its name by now."""
         _check(self._leads)
         await self._cluster.stop(namespace, name, uid)
 
@@ -45,13 +45,13 @@ class FencedCluster:
         return await self._cluster.secret(namespace, name)
 
     async def tell(self, body: Mapping[str, Any], kind: str, reason: str, message: str) -> None:
-        """Write an event of a resource."""
+        """Write an event about a resource."""
         _check(self._leads)
         await self._cluster.tell(body, kind, reason, message)
 
 
 class FencedControlApis:
-    """Control APIs that take orders only while ``leads`` is true; reports are always available."""
+    """Control APIs that accept writes only while ``leads`` returns True; reads always work."""
 
     def __init__(self, drivers: ControlApis, leads: Callable[[], bool]) -> None:
         self._drivers, self._leads = drivers, leads
@@ -61,12 +61,12 @@ class FencedControlApis:
         return await self._drivers.ask(endpoint)
 
     async def direct(self, endpoint: Endpoint, sizing: Sizing) -> Report:
-        """Set how a driver sizes its application."""
+        """Send a driver the sizing of its application."""
         _check(self._leads)
         return await self._drivers.direct(endpoint, sizing)
 
     async def drain(self, endpoint: Endpoint) -> Report:
-        """Order a driver to drain its queries."""
+        """Request that a driver drains its queries."""
         _check(self._leads)
         return await self._drivers.drain(endpoint)
 

@@ -1,6 +1,6 @@
-"""kopf's entry points: every event of a resource or driver pod goes to the controller.
+"""Passes kopf's events of resources and driver pods to the controller.
 
-No annotations or finalizers are written, so resources can be deleted without an operator.
+It writes no annotations or finalizers, so resources can be deleted without an operator.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ _APISERVICE = "v1beta1.external.metrics.k8s.io"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorConfig:
-    """How an operator works: ``metrics`` is the metrics server's address, ``leads`` its check."""
+    """The operator's options; ``metrics`` is the address (host, port) of its metrics server, and
+    ``leads`` returns whether it leads.
+    """
 
     token: str | None
     round_s: float
@@ -37,7 +39,7 @@ class OperatorConfig:
 
 
 def registry_of(terms: OperatorConfig) -> kopf.OperatorRegistry:
-    """Return the handlers of an operator."""
+    """Return kopf's registry with the handlers of an operator."""
     registry = kopf.OperatorRegistry()
     kept: dict[str, Any] = {}
 
@@ -70,8 +72,8 @@ def registry_of(terms: OperatorConfig) -> kopf.OperatorRegistry:
     async def resource(body: kopf.Body, type: str | None, **_: Any) -> None:  # noqa: A002
         kept["controller"].see(_plain(body), type == "DELETED")
 
-    # Kopf fills an index before it calls any other handler: no resource is looked at before all
-    # drivers' pods are known, or a driver that runs would be taken for one that is gone.
+    # Kopf fills an index before it calls other handlers. So the controller knows all driver pods
+    # before it reconciles a resource, and never mistakes a running driver for a missing one.
     @kopf.index("", "v1", "pods", labels=ROLE, registry=registry)
     async def drivers(body: kopf.Body, **_: Any) -> None:
         kept["controller"].see_pod(_plain(body))
@@ -84,7 +86,7 @@ def registry_of(terms: OperatorConfig) -> kopf.OperatorRegistry:
 
 
 def _plain(body: kopf.Body) -> dict[str, Any]:
-    """Return a body as the API gave it: without ``managedFields``, which only cost memory."""
+    """Return a body as plain values, without ``managedFields`` to save memory."""
     read = {name: body[name] for name in ("metadata", "spec", "status") if name in body}
     meta = {name: value for name, value in read["metadata"].items() if name != "managedFields"}
     return {**read, "metadata": meta}
@@ -111,7 +113,7 @@ def _aggregator() -> str | None:
 
 
 def _trust(cert: bytes) -> None:
-    """Hand our certificate to the APIService that names us, where there is one."""
+    """Set our certificate in the APIService that refers to this server, if it exists."""
     spec = {"caBundle": base64.b64encode(cert).decode(), "insecureSkipTLSVerify": False}
     try:
         client.ApiregistrationV1Api().patch_api_service(_APISERVICE, {"spec": spec})

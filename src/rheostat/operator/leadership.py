@@ -1,4 +1,4 @@
-"""One of several operators leads: the others wait, by a Lease of the cluster."""
+"""Elects one of several operators as leader through a Lease of the cluster; the others wait."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ _GONE, _CONFLICT = 404, 409
 
 
 def passed_s() -> float:
-    """Return seconds of a clock that cannot be set and that continues while the computer sleeps."""
+    """Return seconds of a monotonic clock that continues while the computer sleeps."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class Leadership:
-    """Leads, or waits to; who loses the lease ends its process at once."""
+    """Leads or waits to lead; losing the lease ends the process at once."""
 
     def __init__(self, namespace: str, name: str, me: str) -> None:
         self._place = f"{namespace}/{name}"
         self._candidate = Candidate(me, ApiLease(namespace, name))
 
     def await_turn(self) -> None:
-        """Return once we lead; from then on the lease is renewed in a thread."""
+        """Block until this operator leads; from then on a thread renews the lease."""
         while not self._turned():
             time.sleep(TURN_S)
         threading.Thread(target=self._stay, name="rheostat-lease", daemon=True).start()
 
     def leads(self) -> bool:
-        """Tell whether we lead: ask this before each thing that is done."""
+        """Return whether this operator leads; check this before each write."""
         return self._candidate.leads(passed_s())
 
     def release(self) -> None:
-        """Let another one lead at once."""
+        """Release the lease so that another operator can lead at once."""
         try:
             self._candidate.release(passed_s())
         except OSError as fault:
@@ -62,14 +62,14 @@ class Leadership:
 
 
 class ApiLease:
-    """The lease of a cluster."""
+    """The Lease object in the Kubernetes API."""
 
     def __init__(self, namespace: str, name: str) -> None:
         self._namespace, self._name = namespace, name
         self._api = client.CoordinationV1Api()
 
     def read(self) -> Held | None:
-        """Return it, None where there is none."""
+        """Return the lease, or None if it does not exist."""
         try:
             read = self._api.read_namespaced_lease(
                 self._name, self._namespace, _request_timeout=_ANSWER_S
@@ -83,8 +83,8 @@ class ApiLease:
         return Held(read.spec.holder_identity or "", read.metadata.resource_version)
 
     def write(self, holder: str, version: str | None) -> bool:
-        """Write a holder over a version; return whether no other process has written in between."""
-        now = dt.datetime.now(dt.timezone.utc)  # for people only
+        """Write the holder; return False if another process has written since ``version``."""
+        now = dt.datetime.now(dt.timezone.utc)  # informational: no candidate reads it
         spec = client.V1LeaseSpec(
             holder_identity=holder, lease_duration_seconds=LEASE_S, renew_time=now
         )

@@ -31,7 +31,7 @@ def certificate(folder: Path, names: list[str]) -> tuple[Path, Path]:
 
 
 def context(cert: Path, key: Path, client_ca: str | None) -> ssl.SSLContext:
-    """Return the server's TLS context; ``client_ca`` (PEM) requires client certificates."""
+    """Return the server's TLS context; with ``client_ca`` (PEM) it requires client certificates."""
     made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     made.load_cert_chain(cert, key)
     if client_ca:
@@ -41,7 +41,7 @@ def context(cert: Path, key: Path, client_ca: str | None) -> ssl.SSLContext:
 
 
 async def serve(host: str, port: int, tls: ssl.SSLContext, reports: Reports) -> web.AppRunner:
-    """Serve until the runner that is returned is cleaned up."""
+    """Start the server and return its runner; cleaning that up stops the server."""
 
     async def listed(_: web.Request) -> web.Response:
         return web.json_response(resources())

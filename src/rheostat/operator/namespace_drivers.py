@@ -1,5 +1,5 @@
-"""The drivers of a Kubernetes namespace as jobs of a page: those of the operator's resources, and
-other drivers' pods by their labels.
+"""The drivers of a Kubernetes namespace as jobs of the page: those of the operator's resources, and
+other driver pods selected by labels.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Read = Callable[[], tuple[Iterable[Body], Iterable[Body]]]
 def namespace_scan(place: str, token: str | None, read: Read | None = None) -> Scan:
     """Return the scan of ``k8s://NAMESPACE?LABEL=VALUE&port=8085``.
 
-    Without labels, resources are listed, too. Drivers are called over plain HTTP. Raises BadInput
-    where ``place`` has no namespace, or where no cluster is configured.
+    Without labels, the operator's resources are listed, too. Drivers are called over plain HTTP.
+    Raises BadInput if ``place`` has no namespace, or if no cluster is configured.
     """
     parts = urlsplit(place)
     labels = dict(parse_qsl(parts.query))
@@ -44,7 +44,7 @@ def namespace_scan(place: str, token: str | None, read: Read | None = None) -> S
         running = [pod for pod in pods if driver_of(pod).running]
         for body in () if labels else resources:
             yield _job_of(body, running, token)
-        for pod in running:  # those that no resource has taken
+        for pod in running:  # the pods that belong to no resource
             address = f"{driver_of(pod).ip}:{port}"
             yield DriverJob(address, token, _labels(pod).get("app", pod["metadata"]["name"]))
 
@@ -52,7 +52,7 @@ def namespace_scan(place: str, token: str | None, read: Read | None = None) -> S
 
 
 def _job_of(body: Body, running: list[Body], token: str | None) -> DriverJob:
-    """Return the job of a resource, and take its drivers from those that run."""
+    """Return the job of a resource, and remove its driver pods from ``running``."""
     name = body["metadata"]["name"]
     try:
         wanted = application_of(body)
@@ -96,7 +96,7 @@ def _reader(namespace: str, labels: Mapping[str, str]) -> Read:
 
 
 def _resources(custom: Any, namespace: str) -> Iterable[Body]:
-    """Return the resources of a namespace; none where their kind is not installed or hidden."""
+    """Return the resources of a namespace; empty if their kind is not installed or not readable."""
     from kubernetes import client
 
     try:

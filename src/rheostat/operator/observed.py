@@ -1,4 +1,4 @@
-"""What the operator observes of an application, and the resource's status, also as JSON: values."""
+"""The operator's observation of an application, and the resource's status with its JSON form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rheostat.operator.streaming_application import camel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Driver:
-    """A driver's pod: ``incarnation`` and ``size`` are our labels, ``end`` how it ended."""
+    """A driver's pod; ``incarnation`` and ``size`` are our annotations, ``end`` how it ended."""
 
     name: str
     uid: str
@@ -30,8 +30,9 @@ class Driver:
 class Observed:
     """The present state: driver pods by label, the driver's report or error, an older ``rival``.
 
-    ``stood_s`` is how long the resource's size has been the same, ``ran_s`` how long the driver has
-    run. ``unread`` is a size that another controller keeps writing without effect.
+    ``stood_s`` is how long the resource's size has been unchanged, ``ran_s`` how long the driver
+    has been running, both in seconds. ``unread`` is a size that another controller keeps writing
+    without effect.
     """
 
     drivers: tuple[Driver, ...] = ()
@@ -46,7 +47,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """One line of truth in the status."""
+    """A condition of the resource's status."""
 
     type: str
     true: bool
@@ -56,10 +57,11 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What the resource's status keeps between reconciliations.
+    """The resource's status, which persists between reconciliations.
 
-    ``replicas`` are registered executors; ``incarnation`` numbers the operator's driver, started at
-    ``started_at``; ``restarting_to`` is the next size; ``last_end`` is how the last driver ended.
+    ``replicas`` are registered executors; ``incarnation`` numbers the operator's driver, whose
+    initial size is ``started_at``; ``restarting_to`` is the next size; ``last_end`` is how the last
+    driver ended.
     """
 
     observed_generation: int = 0
@@ -76,7 +78,7 @@ class Status:
 
 
 def status_of(read: Mapping[str, Any]) -> Status:
-    """Return the status of a resource's JSON; what it does not know is skipped."""
+    """Return the status in a resource's JSON; unknown fields are ignored."""
     conditions = tuple(
         Condition(
             type=condition["type"],
@@ -94,7 +96,7 @@ def status_of(read: Mapping[str, Any]) -> Status:
 
 
 def status_json(status: Status, before: Mapping[str, Any], now: str) -> dict[str, Any]:
-    """Return the JSON to write over ``before``; None removes a field (a merge patch)."""
+    """Return the merge patch over ``before``, in which None removes a field."""
     patch: dict[str, Any] = {
         camel(option.name): getattr(status, option.name)
         for option in fields(status)

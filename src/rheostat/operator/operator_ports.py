@@ -1,4 +1,4 @@
-"""What the operator needs of the world: the cluster's API, and the control APIs of drivers."""
+"""The operator's ports: the Kubernetes API, and the control APIs of drivers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rheostat.control.sizing import Sizing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """The control API of a driver: its address, its own token (None: that of the operator), and
-    with ``ca`` (PEM) TLS, where its certificate must be valid for ``name``.
+    """The control API of a driver: its address, its own token (None: the operator's), and with
+    ``ca`` (PEM) TLS, for which its certificate must be valid for ``name``.
     """
 
     address: str
@@ -23,18 +23,18 @@ class Endpoint:
 
 
 class Cluster(Protocol):
-    """The cluster's API; what is there already, or gone already, is no fault."""
+    """The Kubernetes API; an object that exists already, or not any more, is not an error."""
 
     async def write_status(self, namespace: str, name: str, status: Mapping[str, Any]) -> None:
-        """Merge this into the status of a resource."""
+        """Merge ``status`` into the status of a resource."""
         ...
 
     async def write_scale(self, namespace: str, name: str, replicas: int) -> None:
-        """Write the size of a resource's scale sub-resource."""
+        """Write the size to a resource's scale sub-resource."""
         ...
 
     async def secret(self, namespace: str, name: str) -> Mapping[str, str]:
-        """Return the values of a Secret as text; raises ``Silent`` where it cannot be read."""
+        """Return the values of a Secret as text; raises ``Silent`` if it cannot be read."""
         ...
 
     async def start(self, pod: Mapping[str, Any]) -> None:
@@ -42,27 +42,27 @@ class Cluster(Protocol):
         ...
 
     async def stop(self, namespace: str, name: str, uid: str) -> None:
-        """Delete a pod, unless another one has its name by now."""
+        """Delete a pod unless a different pod has its name by now."""
         ...
 
     async def tell(self, body: Mapping[str, Any], kind: str, reason: str, message: str) -> None:
-        """Write an event of a resource: ``kind`` is Normal or Warning."""
+        """Write an event about a resource; ``kind`` is Normal or Warning."""
         ...
 
 
 class ControlApis(Protocol):
-    """The control APIs of drivers; raises ``Silent`` where one does not answer as it should."""
+    """The control APIs of drivers; raises ``Silent`` for an invalid or missing answer."""
 
     async def ask(self, endpoint: Endpoint) -> Report:
         """Return the report of a driver."""
         ...
 
     async def direct(self, endpoint: Endpoint, sizing: Sizing) -> Report:
-        """Set how a driver sizes its application."""
+        """Send a driver the sizing of its application."""
         ...
 
     async def drain(self, endpoint: Endpoint) -> Report:
-        """Order a driver to drain its queries."""
+        """Request that a driver drains its queries."""
         ...
 
 

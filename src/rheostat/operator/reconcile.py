@@ -1,18 +1,18 @@
-"""The operator's decisions, as a pure function of the resource and the observed state, and the pod
-backend of the restart protocol.
+"""The operator's decisions as a pure function of the resource and the observed state, including the
+pod backend of the restart protocol.
 
-The four steps of Varga et al. (section 3.1): observe (``Observed``), update the status, compute
-what is desired, apply (``actions``). The status is written before the actions are taken, so that
-an operator that restarts in between continues.
+It follows the four steps of Varga et al. (section 3.1): observe (``Observed``), update the status,
+compute the desired state, apply it (``actions``). The status is written before the actions are
+applied, so that an operator that restarts in between continues.
 
 | the driver | and | then |
 |---|---|---|
-| can be scaled | is sized differently | send the sizing: it moves state and scales live |
+| can be scaled | has another sizing | send the sizing: it moves state and scales live |
 | is halted, or paused | | send the sizing; no restart |
-| cannot be scaled; ours | is of another size than wanted | restart: drain, stop, start the next |
-| has ended; ours | its successor has an executor | its pod is deleted |
-| ours, of the number noted | is not there | start it |
-| another owner's, cannot be scaled | | only a condition |
+| cannot be scaled; ours | has another size than wanted | restart: drain, stop, start the next |
+| has ended; ours | its successor has an executor | delete its pod |
+| ours, of the current incarnation | does not exist | start it |
+| another owner's, cannot be scaled | | only set a condition |
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from rheostat.operator.streaming_application import Application
 from rheostat.protocols.restart import RESTART, RestartFacts, RestartOrder
 
 STOOD_S, RAN_S = 10.0, 60.0
-"""A driver is restarted once the size has stood for so long, and once it has run for so long: a
-restart costs a job some half a minute, so two who write the size in turn must not cause any. An HPA
-looks every 15 s; Koper (4.6) waits 120 s after a change of a job that restarts.
+"""Seconds for which the size must be unchanged, and the driver running, before a restart. A restart
+interrupts a job for about half a minute, so two conflicting writers must not cause any. An HPA
+decides every 15 s; Koper (4.6) waits 120 s after a change of a job that restarts.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The status to write first, then the actions in their order."""
+    """The status to write first, then the actions in this order."""
 
     status: Status
     actions: tuple[Action, ...] = ()
@@ -52,7 +52,7 @@ def invalid(status: Status, generation: int, wrong: str) -> Outcome:
 
 
 def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcome:
-    """Return the status and the next actions; idempotent, no actions in the desired state."""
+    """Return the status and the next actions; idempotent, without actions in the desired state."""
     status = replace(status, observed_generation=wanted.generation)
     if observed.rival:
         message = f"the driver belongs to {observed.rival}, which is older; delete one of the two"
@@ -70,7 +70,7 @@ def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcom
 
 
 def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome:
-    """Return the outcome for a driver that the operator has created itself."""
+    """Return the outcome for a driver that the operator creates itself."""
     limits = wanted.sizing.limits
     least = limits.min_executors if limits else 1
     if not status.incarnation:
@@ -111,13 +111,13 @@ def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome
 
 
 def _driver(status: Status, observed: Observed) -> Driver | None:
-    """Return the operator's own driver that is to run; None if there is none."""
+    """Return the operator's current driver; None if its pod does not exist."""
     ours = (driver for driver in observed.drivers if driver.incarnation == status.incarnation)
     return next(ours, None)
 
 
 def _restart_order(driver: Driver | None, report: Report | None) -> RestartOrder | None:
-    """Return the next order of the restart protocol for a restart in progress; None: it waits."""
+    """Return the next order of the protocol for a restart in progress; None if it must wait."""
     phase = "stopping" if driver and driver.leaving else "draining"
     while row := RESTART.step(phase, _restart_facts(phase, driver, report)):
         if row.order:
@@ -127,8 +127,8 @@ def _restart_order(driver: Driver | None, report: Report | None) -> RestartOrder
 
 
 def _restart_facts(phase: str, driver: Driver | None, report: Report | None) -> RestartFacts:
-    """Return what a driver's pod and its control API show; a drained driver is stopped at once, and
-    one that does not answer cannot be drained.
+    """Return the restart facts from a driver's pod and control API. A drained driver is stopped at
+    once; one that does not answer cannot be drained.
     """
     return RestartFacts(
         process="none" if driver is None else "ended" if driver.ended else "alive",
@@ -139,8 +139,8 @@ def _restart_facts(phase: str, driver: Driver | None, report: Report | None) -> 
 
 
 def _first_size(sizing: Sizing, status: Status, least: int) -> int:
-    """Return the size of a driver that is missing: what it was created with or, if that is more,
-    its last size within the limits, so that a lost node at peak load does not mean a small job.
+    """Return the size of a missing driver: its initial size or, if larger, its last size within the
+    limits, so that losing a node at peak load does not make the job small.
     """
     last = status.target or 0
     if sizing.limits is not None:
@@ -149,7 +149,7 @@ def _first_size(sizing: Sizing, status: Status, least: int) -> int:
 
 
 def _wait(other: bool, status: Status, observed: Observed) -> str:
-    """Return why a restart waits; empty where none does."""
+    """Return why a restart must wait; empty if it need not."""
     waited = any(condition.reason == "Waiting" for condition in status.conditions)
     if (other or waited) and observed.stood_s < STOOD_S:
         return f"a size has to stand for {STOOD_S:g} s before the driver is restarted for it"
@@ -164,7 +164,7 @@ def _last_end(name: str, status: Status, driver: Driver | None) -> str:
 
 
 def _cleared(status: Status, observed: Observed) -> tuple[Action, ...]:
-    """Return the deletion of ended drivers' pods, which stay until a better one exists."""
+    """Return the deletions of ended drivers' pods, once their successor has an executor."""
     if not (observed.report and observed.report.executors):
         return ()
     before = [driver for driver in observed.drivers if driver.ended and not driver.leaving]
@@ -178,7 +178,7 @@ def _cleared(status: Status, observed: Observed) -> tuple[Action, ...]:
 def _restarting(
     status: Status, driver: Driver | None, report: Report | None, order: RestartOrder | None
 ) -> Outcome:
-    """Return the outcome of a restart before its start."""
+    """Return the outcome of a restart whose next driver is not started yet."""
     if driver is None or driver.leaving:
         return _with_message(
             status,
@@ -198,7 +198,7 @@ def _restarting(
 
 
 def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
-    """Return the outcome for a running driver: send its sizing, and trust its report."""
+    """Return the outcome for a running driver: send its sizing and adopt its report."""
     report = observed.report
     if report is None:
         return _with_message(
@@ -238,7 +238,7 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
 
 
 def mirrored(mode: str, replicas: int | None, status: Status) -> tuple[Action, ...]:
-    """Return the action that keeps the scale sub-resource at the size in force."""
+    """Return the action that writes a differing effective size to the scale sub-resource."""
     follows = mode != "external" and status.target and status.target != replicas
     return (Adopt(status.target),) if follows and status.target else ()
 
@@ -259,14 +259,14 @@ def _with_message(
 
 
 def _size(sizing: Sizing) -> int | None:
-    """Return the requested size, within the limits."""
+    """Return the externally requested size, within the limits."""
     if sizing.mode != "external" or sizing.size is None or sizing.limits is None:
         return sizing.size if sizing.mode == "external" else None
     return max(sizing.limits.min_executors, min(sizing.limits.max_executors, sizing.size))
 
 
 def _executors(report: Report) -> str | None:
-    """Return the labels of the executors' pods, as Spark sets them."""
+    """Return the selector of the executors' pods, by the labels that Spark sets."""
     if report.application is None:
         return None
     return f"spark-app-selector={report.application},spark-role=executor"

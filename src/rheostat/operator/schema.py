@@ -186,7 +186,7 @@ def _driver() -> dict[str, Any]:
 
 
 def group_schema(group: type, description: str) -> dict[str, Any]:
-    """Return an option group as a schema: names in camel case, kinds, defaults and help."""
+    """Return the schema of an option group: names in camel case, types, defaults and help."""
     known = {
         camel(option.name): {
             "type": _KINDS[type(option.default)],

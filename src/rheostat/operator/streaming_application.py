@@ -1,4 +1,4 @@
-"""A ``StreamingApplication`` as a value, read from the resource; all that is wrong at once."""
+"""A ``StreamingApplication`` as a value, parsed from the resource with all errors at once."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ GROUP, VERSION, PLURAL = "rheostat.dev", "v1alpha1", "streamingapplications"
 KIND = "StreamingApplication"
 CONTROL_PORT = 8085
 SOURCES = ("selector", "sparkApplication", "template")
-"""The three ways to select the driver; exactly one must be given."""
+"""The three ways to select the driver; exactly one is required."""
 
 _SIZING = ("mode", "paused", "slo", "policy", "parameters", "limits", "guards", "metrics")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """What a resource wants: sizing, and the driver (``labels``) or its ``template``; ``secret``
-    names the Secret with the driver's own token and the certificates to trust.
+    """The specification in a resource: its sizing, and its driver by ``labels`` or ``template``;
+    ``secret`` names the Secret with the driver's own token and the certificates to trust.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Application:
 
 
 def application_of(body: Mapping[str, Any]) -> Application:
-    """Return the application of a resource; raises BadInput with all that is wrong, in one line."""
+    """Return the application of a resource; raises BadInput with all errors in one line."""
     meta, spec = body["metadata"], body.get("spec") or {}
     driver, wrong = spec.get("driver") or {}, []
     given = [source for source in SOURCES if driver.get(source)]
@@ -74,13 +74,13 @@ def application_of(body: Mapping[str, Any]) -> Application:
 def _labels(name: str, driver: Mapping[str, Any]) -> Mapping[str, str]:
     if driver.get("template"):
         return own_labels(name)
-    if driver.get("sparkApplication"):  # as Kubeflow's operator labels its drivers
+    if driver.get("sparkApplication"):  # the label that Kubeflow's operator sets
         return {"sparkoperator.k8s.io/app-name": driver["sparkApplication"], **ROLE}
     return {**driver["selector"], **ROLE}
 
 
 ROLE = {"spark-role": "driver"}
-"""The label of every driver's pod: Spark sets it in cluster mode."""
+"""The label that Spark sets on every driver's pod in cluster mode."""
 
 
 def own_labels(name: str) -> dict[str, str]:
@@ -89,10 +89,10 @@ def own_labels(name: str) -> dict[str, str]:
 
 
 def snake(name: str) -> str:
-    """Return ``stepOut`` as ``step_out``."""
+    """Convert ``stepOut`` to ``step_out``."""
     return re.sub(r"(?<!^)([A-Z])", lambda match: "_" + match[1].lower(), name)
 
 
 def camel(name: str) -> str:
-    """Return ``step_out`` as ``stepOut``."""
+    """Convert ``step_out`` to ``stepOut``."""
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)

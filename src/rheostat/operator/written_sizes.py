@@ -1,4 +1,4 @@
-"""How long a size has stood, and which sizes others (such as a forgotten HPA) write in vain."""
+"""Tracks how long a size is unchanged, and sizes that others (such as an HPA) write in vain."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from rheostat.protocols.conflict_history import ConflictHistory
 
 
 class Since:
-    """Keeps a value by its key, and since when it has been that one, by ``clock`` in seconds."""
+    """Keeps a value per key with the time of its last change; ``clock`` returns seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._kept: dict[Hashable, tuple[object, float]] = {}
 
     def see(self, key: Hashable, value: object) -> float:
-        """Take a value as it is now, and return for how many seconds it has been the same."""
+        """Record the current value; return for how many seconds it has been unchanged."""
         now = self._clock()
         known = self._kept.get(key)
         if known is None or known[0] != value:
@@ -23,12 +23,12 @@ class Since:
         return now - known[1]
 
     def forget(self, key: Hashable) -> None:
-        """Keep it no more."""
+        """Remove the value of a key."""
         self._kept.pop(key, None)
 
 
 class UnappliedSizes:
-    """Remembers, by the resource's uid, what we wrote last and what others did."""
+    """Records, by resource UID, our last write to ``replicas`` and the conflicting writes."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -36,13 +36,13 @@ class UnappliedSizes:
         self._hands: dict[str, ConflictHistory] = {}
 
     def writes(self, uid: str, replicas: int) -> None:
-        """Take what is about to be written by us."""
+        """Record a size that the operator is about to write."""
         self._ours[uid] = replicas
 
     def see(self, uid: str, mode: str, replicas: int | None) -> None:
         """Record the current size in a resource."""
         if mode == "external" or uid not in self._ours:
-            # A size from before our first write is no conflict.
+            # A size from before the operator's first write is not a conflict.
             self.forget(uid)
             return
         if replicas is None or replicas == self._ours[uid]:
@@ -55,6 +55,6 @@ class UnappliedSizes:
         return hand.size if hand and hand.is_conflict(self._clock()) else None
 
     def forget(self, uid: str) -> None:
-        """Forget a resource."""
+        """Remove the records of a resource."""
         self._ours.pop(uid, None)
         self._hands.pop(uid, None)

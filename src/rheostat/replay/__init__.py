@@ -1,1 +1,1 @@
-"""Feeds a recording to a policy: what it would have decided at each moment (teacher-forced)."""
+"""Replays a recording with a policy, deciding at each recorded moment (teacher-forced)."""

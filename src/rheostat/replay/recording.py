@@ -1,5 +1,5 @@
-"""A recording as moments: CSV or Parquet with the columns of ``Observation`` or the header of the
-thesis, a journal, or an event log of Spark.
+"""Reads a recording as moments: CSV or Parquet with the columns of ``Observation`` or of the
+thesis, a journal, or a Spark event log.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from rheostat.replay.validate import Moment, check, check_columns, check_numbers
 from rheostat.signals.application import combine
 
 Recording: TypeAlias = Mapping[str | None, Sequence[Moment]]
-"""The moments of every application, in the order of time; None where the recording names none."""
+"""The moments of each application in time order; None if the recording names no application."""
 
 
 def packaged() -> dict[str, Path]:
-    """Return the recordings that come with the package, by name."""
+    """Return the packaged recordings by name."""
     folder = Path(str(files("rheostat.replay") / "telemetry"))
     return {path.stem: path for path in sorted(folder.glob("*.csv"))}
 
 
 def find(name: str) -> Path:
-    """Return the path of a file, a folder or a packaged recording; raises BadInput."""
+    """Return the path of a file, a folder or a packaged recording; raises BadInput if unknown."""
     path = Path(name)
     if name and path.exists():
         return path
@@ -53,10 +53,10 @@ def find(name: str) -> Path:
 
 
 def read(path: Path) -> Recording:
-    """Return a recording's observations by application; the file's content tells its format.
+    """Return a recording's observations by application; the format follows from the content.
 
-    Missing columns and empty cells are absent signals. Raises BadInput for what ``validate``
-    refuses and for no rows.
+    Missing columns and empty cells are absent signals. Raises BadInput for invalid values
+    (``validate``) and for a recording without rows.
     """
     kind = kind_of(path)
     if path.is_dir() and kind == "journal" and not segments(path):
@@ -71,11 +71,11 @@ def read(path: Path) -> Recording:
 
 
 def kind_of(path: Path) -> str:
-    """Return ``csv``, ``parquet``, ``journal`` or ``event log`` by what is in a file or folder."""
+    """Return ``csv``, ``parquet``, ``journal`` or ``event log``, by the content of ``path``."""
     if path.name.startswith(ROLLED) or path.suffix in COMPRESSED:
         return "event log"
     if path.is_dir():
-        # An empty folder counts as a journal: the message about that is the better one.
+        # Treat an empty folder as a journal, for which the error message is better.
         return "journal" if segments(path) or not any(path.rglob("*.parquet")) else "parquet"
     try:
         with path.open("rb") as file:
@@ -85,13 +85,13 @@ def kind_of(path: Path) -> str:
     if start.startswith(b'{"Event":'):
         return "event log"
     return (
-        # By content: what a file is called says little of how it was written.
+        # Use the content, because file names are unreliable.
         "parquet" if start.startswith(b"PAR1") else "journal" if start.startswith(b"{") else "csv"
     )
 
 
 def moments_of(table: Table, recording: str) -> Iterator[Moment]:
-    """Yield the validated observations of a table; ``recording`` is its name."""
+    """Yield the validated observations of a table; ``recording`` is the recording's name."""
     of_thesis, names = is_thesis(table.columns), names_of(table.columns, recording)
     for where, cells in table.rows:
         fields: dict[str, Any] = {name: cells[column] for name, column in names.items()}
@@ -101,7 +101,7 @@ def moments_of(table: Table, recording: str) -> Iterator[Moment]:
 
 
 def names_of(columns: Sequence[str], recording: str) -> dict[str, str]:
-    """Return the columns of the fields of ``Observation``; raises BadInput for a bad header."""
+    """Return the column of each field of ``Observation``; raises BadInput for an invalid header."""
     names = (
         translate(columns, recording)
         if is_thesis(columns)
@@ -117,7 +117,7 @@ def by_application(moments: Iterable[Moment]) -> Recording:
     for moment in moments:
         moments_by_application.setdefault(moment.observation.application, []).append(moment)
     for own in moments_by_application.values():
-        # In each application by itself: those of a recording may overlap or lie years apart.
+        # Check each application separately: they may overlap or lie years apart.
         check_times(own)
     return {
         application: [_together(list(tick)) for _, tick in groupby(own, _time)]
@@ -149,6 +149,6 @@ def _of_journal(path: Path) -> Iterator[Moment]:
     for where, record in records(path):
         if record.observation is not None:
             moment = Moment(where, record.observation)
-            # Only the numbers: a journal of ours has no columns or units to be mistaken.
+            # Check only numbers: our own journal cannot have wrong columns or units.
             check_numbers(moment)
             yield moment

@@ -1,4 +1,4 @@
-"""A policy on a recording, teacher-forced: each decision from what was recorded up to then."""
+"""Replays a recording with a policy: each decision uses only the data recorded until then."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 CEILING = 1000
-"""The default of max executors: in effect none, but a target that is fed back must end
-somewhere."""
+"""The default maximum of executors: practically unlimited, but it bounds a target that is fed
+back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A replay: policy, parameters, limits, and how the recording is fed.
+    """A replay: policy, parameters, limits, and how the recording is fed to the policy.
 
-    ``interval_s`` None decides at every recorded time; ``initial`` feeds each decision back as the
-    size, None uses the recorded sizes. ``guards`` are additional ones, without cooldown. ``slo``
-    None: the policy's own.
+    With ``interval_s`` None, the policy decides at every recorded time. ``initial`` is the initial
+    size if each decision is applied to the next observation; None uses the recorded sizes.
+    ``guards`` are additional ones, without cooldown. ``slo`` None is the policy's own.
     """
 
     policy: str
@@ -63,24 +63,24 @@ class Request:
         return guards_of(self.limits, self.guards)
 
     def make(self) -> Policy:
-        """Return a fresh policy whose faults are BadInput; raises BadInput for wrong parameters."""
+        """Return a new policy whose errors are BadInput; raises BadInput for wrong parameters."""
         return Checked(create(self.policy, self.parameters, self.slo), self.policy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What the policy said at a moment, after the limits."""
+    """The decision of the policy at a moment, within the limits."""
 
     t_s: float
     application: str | None
     size: int | None
-    """The size that stood."""
+    """The number of executors at that time."""
 
     decision: Decision
 
 
 def replay(recording: Recording, request: Request) -> Iterator[Decided]:
-    """Yield the decisions on every application; raises BadInput where the policy fails."""
+    """Yield the decisions for each application; raises BadInput if the policy fails."""
     for application, moments in recording.items():
         yield from replay_one(application, moments, request)
 
@@ -88,8 +88,8 @@ def replay(recording: Recording, request: Request) -> Iterator[Decided]:
 def replay_one(
     application: str | None, moments: Sequence[Moment], request: Request
 ) -> Iterator[Decided]:
-    """Yield the decisions on the moments of one application."""
-    # Fresh for every application: what is learnt of one says nothing of another.
+    """Yield the decisions for the moments of one application."""
+    # Create a new policy: the memory of one application does not apply to another.
     policy, guards = request.make(), request.make_guards()
     memory: Memory = {}
     kept: Mapping[str, Memory] = {}
@@ -102,12 +102,12 @@ def replay_one(
         yield Decided(
             t_s=now, application=application, size=observation.size, decision=guarded.decision
         )
-        # Fed back only where that was asked for; else the recorded size stands, whatever was said.
+        # Without an initial size the recorded size stays, regardless of the decision.
         size = observation.size if request.initial is None else guarded.decision.target
 
 
 def as_line(decided: Decided, several: bool = False) -> str:
-    """Return a decision as a JSON line with ``actions`` and ``application`` where present."""
+    """Return a decision as a JSON line; ``application`` and ``actions`` are optional."""
     decision = decided.decision
     evidence = {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -127,12 +127,12 @@ def as_line(decided: Decided, several: bool = False) -> str:
 
 
 def _ticks(moments: Sequence[Moment], interval_s: float | None) -> Iterator[tuple[float, Moment]]:
-    """Yield the times of decisions, each with the newest moment up to then."""
+    """Yield the decision times, each with the newest moment up to then."""
     if interval_s is None:
         yield from ((moment.observation.t_s, moment) for moment in moments)
         return
     start, end, newest = moments[0].observation.t_s, moments[-1].observation.t_s, 0
-    # By number, so that the times of a long replay do not drift.
+    # Multiply the tick number, so that the times of a long replay do not drift.
     for tick in range(math.floor((end - start) / interval_s + 1e-9) + 1):
         now = start + tick * interval_s
         while newest + 1 < len(moments) and moments[newest + 1].observation.t_s <= now + 1e-6:
@@ -141,7 +141,7 @@ def _ticks(moments: Sequence[Moment], interval_s: float | None) -> Iterator[tupl
 
 
 def _sized(observation: Observation, size: int | None, forced: bool) -> Observation:
-    """Return the observation with the target that stands where the recording has no size."""
+    """Return the observation with the current target if the recording has no size."""
     if forced:
         return replace(observation, executors=size, target=size)
     return replace(observation, target=size) if not observation.size and size else observation
@@ -161,11 +161,11 @@ SCHEMA = "application string, t_s double, target int, reason string, line string
 
 
 def read_frame(spark: SparkSession, path: Path) -> DataFrame:
-    """Return a recording as a table: Parquet, or CSV with text cells; a journal is BadInput."""
+    """Return a recording as a table: Parquet, or CSV as text; raises BadInput for a journal."""
     kind = kind_of(path)
     if kind == "journal":
         raise BadInput(f"{path} is a journal, one application's; replay it without Spark")
-    # Cells as text, quotes doubled, as everywhere but in Spark's default.
+    # Keep cells as text with doubled quotes, which is not Spark's default.
     frame = (
         spark.read.parquet(str(path))
         if kind == "parquet"
@@ -175,18 +175,18 @@ def read_frame(spark: SparkSession, path: Path) -> DataFrame:
 
 
 def replay_job(frame: DataFrame, request: Request, name: str = "the recording") -> DataFrame:
-    """Return the decisions on every application of a table of ``Observation`` columns (``SCHEMA``).
+    """Return the decisions for each application of a table of ``Observation`` columns (``SCHEMA``).
 
-    Groups are sorted by time; a refused row fails the lazy job (``refusal`` finds the message).
-    Raises BadInput for a table without ``application`` and for a wrong policy.
+    Groups are sorted by time; an invalid row fails the lazy job (``refusal`` extracts the message).
+    Raises BadInput for a table without ``application`` and for an invalid policy.
     """
-    # Made once here, so that a wrong policy is told before a job starts.
+    # Create the policy here, so that an invalid one is reported before a job starts.
     request.make()
     if "application" not in frame.columns:
         raise BadInput(
             f"{name} has no column application; a replay as a Spark job has one group for each"
         )
-    # The header, too: tasks would tell it once each, in a stack trace.
+    # Check the header here, too: tasks would each report it in a stack trace.
     names_of(frame.columns, name)
 
     def decide(key: tuple[Any, ...], group: pd.DataFrame) -> pd.DataFrame:
@@ -205,8 +205,8 @@ def replay_job(frame: DataFrame, request: Request, name: str = "the recording") 
 
 
 def lines(decisions: DataFrame) -> Iterator[str]:
-    """Yield the decision lines by application and time; raises BadInput for a refused row."""
-    once = decisions.persist()  # sorting looks at its input twice
+    """Yield the decision lines by application and time; raises BadInput for an invalid row."""
+    once = decisions.persist()  # sorting reads its input twice
     try:
         yield from (row.line for row in once.orderBy("application", "t_s").toLocalIterator())
     except Exception as failed:
@@ -218,8 +218,8 @@ def lines(decisions: DataFrame) -> Iterator[str]:
 
 
 def refusal(failed: Exception) -> str | None:
-    """Return what BadInput said in a Spark task that failed; None where it failed otherwise."""
-    # Only the text of an exception crosses from the worker to the driver.
+    """Return the message of BadInput in a failed Spark task; None if it failed otherwise."""
+    # Only the text of an exception is transferred from the worker to the driver.
     mark = f"{BadInput.__module__}.{BadInput.__name__}: "
     messages = [line.partition(mark)[2] for line in str(failed).splitlines() if mark in line]
     return messages[-1].strip() if messages else None

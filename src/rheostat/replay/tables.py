@@ -1,4 +1,4 @@
-"""Tables as rows of cells: CSV and Parquet."""
+"""Reads CSV and Parquet tables as rows of cells, and rows as observations."""
 
 from __future__ import annotations
 
@@ -26,35 +26,36 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "taskmanager": ("executors",),
     "throughput": ("output_rows_per_s", "processed_rows_per_s"),
 }
-"""Column of the thesis -> fields of ``Observation``; docs/guides/replay.md shows this table."""
+"""The fields of ``Observation`` by column of the thesis (table in docs/guides/replay.md)."""
 
 IGNORED = frozenset({"", "Unnamed: 0", "index", "datetime", "seconds", "minutes"})
-"""Row numbers, and the time said once more."""
+"""Row numbers, and redundant forms of the time."""
 
 _RECOGNISED_BY = frozenset({"timestamp", "input_rate", "taskmanager"})
 _SLOTS_PER_TASKMANAGER = 1
 
 
 def is_thesis(columns: Iterable[str]) -> bool:
-    """Tell whether a header is that of the thesis' recordings."""
+    """Return whether a header is that of the thesis' recordings."""
     return set(columns) >= _RECOGNISED_BY
 
 
 def translate(columns: Iterable[str], recording: str) -> dict[str, str]:
     """Return the thesis' column of each field of ``Observation``; unknown columns stay.
 
-    Throughput is the sink's; it is the reading rate except in query 3, which filters and joins.
+    The throughput is the sink's. It equals the read rate except in query 3, which filters and
+    joins.
     """
     known = {column: COLUMNS.get(column, (column,)) for column in columns if column not in IGNORED}
     translated = {field: column for column, fields in known.items() for field in fields}
-    # Only the name tells the query: the columns are the same in all recordings.
+    # Only the name identifies the query: all recordings have the same columns.
     if "query-3" in recording:
         translated.pop("processed_rows_per_s", None)
     return translated
 
 
 def amend(cells: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells with what was not measured absent: no executors, a wait of 0 or below."""
+    """Return the cells with unmeasured values absent: no executors, or a latency of at most 0."""
     amended = {**cells, "slots_per_executor": _SLOTS_PER_TASKMANAGER}
     for name in ("executors", "lag_s"):
         if _is_at_most_0(cells.get(name)):
@@ -64,7 +65,7 @@ def amend(cells: dict[str, Any]) -> dict[str, Any]:
 
 def _is_at_most_0(cell: object) -> bool:
     try:
-        # Minus infinity is left to the checks, which refuse it with its row.
+        # Minus infinity stays, so that the checks reject it with its row.
         return -float("inf") < float(str(cell)) <= 0
     except ValueError:
         return False
@@ -76,11 +77,11 @@ _ABSENT = frozenset({"nan", "null", "none", "na", "n/a"})
 
 
 def observation_of(cells: Mapping[str, Any], names: Mapping[str, str], where: str) -> Observation:
-    """Return the observation in the cells of a row, by field; ``names`` are the recording's column
-    names.
+    """Return the observation in the cells of a row, by field; ``names`` maps fields to the
+    recording's columns.
 
-    Empty cells, NaN and null are absent. Raises BadInput, with ``where``, for a wrong kind of
-    value.
+    Empty cells, NaN and null are absent. Raises BadInput, with ``where``, for a value of the wrong
+    type.
     """
     values = {
         name: _value(name, cell, names.get(name, name), where) for name, cell in cells.items()
@@ -105,7 +106,7 @@ def _value(name: str, cell: Any, column: str, where: str) -> Any:
     text = cell.strip().lower() if isinstance(cell, str) else None
     if cell is None or text == "" or (isinstance(cell, float) and math.isnan(cell)):
         return None
-    # Before the words for absent: an application may be called "none".
+    # This comes before the words for absent values: an application may be named "none".
     if kind == "str":
         return str(cell)
     if text in _ABSENT:
@@ -118,7 +119,7 @@ def _value(name: str, cell: Any, column: str, where: str) -> Any:
 
 
 def _flag(cell: Any, text: str | None, column: str, where: str) -> bool:
-    # A bool of Arrow or pandas reads as its text, too.
+    # Booleans of Arrow and pandas have the same text.
     known = {"true": True, "1": True, "false": False, "0": False}.get(text or str(cell).lower())
     if known is None:
         raise BadInput(f"{where}: {column} must be true or false, but it is {cell!r}")
@@ -139,13 +140,13 @@ def _number(cell: Any, kind: str, column: str, where: str) -> float | int:
 
 def _nested(name: str, cell: Any, column: str, where: str) -> Any:
     try:
-        # Python's reader takes NaN and Infinity, which are no JSON.
+        # Python's parser accepts NaN and Infinity, which are invalid JSON.
         value = json.loads(cell, parse_constant=_refuse) if isinstance(cell, str) else _plain(cell)
     except ValueError as error:
         raise BadInput(
             f"{where}: {column} must be JSON, but it is {str(cell)[:80]!r} ({error})"
         ) from None
-    if "Mapping" in KINDS[name] and isinstance(value, list):  # a map of Arrow is a list of pairs
+    if "Mapping" in KINDS[name] and isinstance(value, list):  # Arrow's maps are lists of pairs
         value = (
             dict(value)
             if all(isinstance(pair, list) and len(pair) == 2 for pair in value)
@@ -173,7 +174,7 @@ def _refuse(constant: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of Arrow, pandas or Spark as plain Python; None in objects is left out."""
+    """Return a value of Arrow, pandas or Spark as plain Python, without None in objects."""
     if hasattr(value, "asDict"):
         value = value.asDict()
     if isinstance(value, Mapping):
@@ -185,7 +186,7 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The header of a table and its rows, each with the place where it is."""
+    """The header of a table and its rows, each with its location."""
 
     columns: list[str]
     rows: Iterator[tuple[str, Mapping[str, Any]]]
@@ -201,7 +202,7 @@ def read_csv(path: Path) -> Table:
 
 
 def read_parquet(path: Path) -> Table:
-    """Return a Parquet file, or a folder of them; raises BadInput for what is none."""
+    """Return a Parquet file, or a folder of them; raises BadInput for any other file."""
     from pyarrow import ArrowException, dataset
 
     try:
@@ -213,13 +214,13 @@ def read_parquet(path: Path) -> Table:
 
 
 def is_index(column: str) -> bool:
-    """Tell whether a column of a Parquet file is the row numbers of pandas."""
+    """Return whether a column of a Parquet file is the row number of pandas."""
     return column.startswith("__index_level_")
 
 
 def _lines_of(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
-        # Excel begins a file with a byte order mark, which would stick to the first column's name.
+        # Excel writes a byte order mark, which would become part of the first column's name.
         with path.open(encoding="utf-8-sig", newline="") as file:
             lines = csv.reader(file)
             for cells in lines:
@@ -237,7 +238,7 @@ def _rows_of(
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for number, (line, cells) in enumerate(rows, 1):
         where = f"{path.name}, row {number} (line {line})"
-        # A shorter row would shift its values into other columns without a word.
+        # A shorter row would silently shift its values into other columns.
         if len(cells) != len(header):
             raise BadInput(
                 f"{where}: {len(cells)} cells under {len(header)} columns: {','.join(cells)[:80]!r}"

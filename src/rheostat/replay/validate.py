@@ -1,4 +1,4 @@
-"""Validation of a recording: the first violation is one clear line with row and value."""
+"""Validates a recording: the first violation is reported in one line with row and value."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _FLAGS = frozenset(field.name for field in fields(Observation) if "bool" in str(
 _SHARES = ("busy", "idle")
 _CPU = ("cpu", "cpu_python")
 _MOST_CPU = 10.0
-"""Per slot, relative to what was asked for: a JVM may use more than its one core, but 10 and more
-are percent."""
+"""Largest CPU use per slot, relative to its request: a JVM may use more than its one core, but
+values from 10 on are percentages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An observation and where in the recording it is."""
+    """An observation and its location in the recording."""
 
     where: str
     observation: Observation
 
 
 def check_columns(columns: Sequence[str], origin: str, names: Mapping[str, str]) -> None:
-    """Raise BadInput for no column, a duplicate or unknown one, or a missing time."""
+    """Raise BadInput for a table without columns, duplicate or unknown ones, or a missing time."""
     twice = next((column for column in columns if columns.count(column) > 1), None)
     if twice is not None:
         raise BadInput(f"{origin}: the column {twice!r} is there twice")
@@ -62,7 +62,7 @@ def check(moment: Moment, names: Mapping[str, str]) -> None:
     for names_of, most, unit in ((_SHARES, 1.0, "of time"), (_CPU, _MOST_CPU, "of a slot")):
         for name in names_of:
             value = getattr(observation, name)
-            # Shares that were computed may end a hair above 1.
+            # Computed shares may exceed 1 by rounding.
             if value is not None and value > most * (1 + 1e-9):
                 message = (
                     f"{moment.where}: {names.get(name, name)} is a share {unit}, 0 to 1, but it is"
@@ -87,7 +87,7 @@ def check_numbers(moment: Moment) -> None:
 
 
 def check_times(moments: Iterable[Moment]) -> None:
-    """Raise BadInput for times that do not rise; queries may share a time."""
+    """Raise BadInput for times that do not rise; only different queries may share a time."""
     before: Moment | None = None
     at_once: set[str | None] = set()
     for moment in moments:
@@ -105,7 +105,7 @@ def check_times(moments: Iterable[Moment]) -> None:
                 f"{moment.where}: the time {observation.t_s:.15g} s is there twice (before in"
                 f" {before.where if before else ''})"
             )
-        # Queries of one tick may come in any order, but each once.
+        # Queries of one tick may be in any order, but each only once.
         at_once = (
             {observation.query} if observation.t_s > earlier else at_once | {observation.query}
         )

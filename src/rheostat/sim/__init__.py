@@ -1,1 +1,1 @@
-"""A simulated job: the production loop and policies, unchanged, against a calibrated plant."""
+"""Simulates jobs: the unchanged production loop and policies run against a calibrated plant."""

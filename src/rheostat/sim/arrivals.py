@@ -15,9 +15,9 @@ _CHUNK = 512
 
 
 class Arrivals:
-    """The integral of a workload's rate, by midpoints of ``step_s``.
+    """The integral of a workload's rate by the midpoint rule with steps of ``step_s`` seconds.
 
-    With ``noise`` each step brings a Poisson number of rows; equal seeds give equal arrivals.
+    With ``noise`` each step has a Poisson number of rows; equal seeds give equal arrivals.
     """
 
     def __init__(
@@ -34,13 +34,13 @@ class Arrivals:
             )
         self._workload, self._start_s, self._step_s, self._noise = workload, start_s, step_s, noise
         self._rows = [0.0]
-        """Rows that have arrived at the beginning of each step."""
-        # Beside the rows, so that the mean arrival time of any rows is a difference and no loop.
+        """Cumulative rows at the beginning of each step."""
+        # With these sums, the mean arrival time of any range of rows needs no loop.
         self._moments = [0.0]
-        """Sum of their arrival times, counted from the start."""
+        """Sum of the arrival times of these rows, in seconds from the start."""
 
     def rows_at(self, t_s: float) -> float:
-        """Return the rows that have arrived by ``t_s``; none before the start."""
+        """Return the rows that have arrived by ``t_s``; 0 before the start."""
         step, into = self._place(t_s)
         rows = self._rows
         return rows[step] + into * (rows[step + 1] - rows[step])
@@ -56,30 +56,30 @@ class Arrivals:
 
     def time_of(self, row: float, by_s: float) -> float:
         """Return when more than ``row`` rows have arrived; infinite if not by about ``by_s``."""
-        # A load may bring no row for ever, so the search gives up at a time and not at a row.
+        # A load may never bring another row, so the search ends at a time.
         while self._rows[-1] <= row:
             if self._start_s + (len(self._rows) - 1) * self._step_s > by_s:
                 return math.inf
             self._grow()
-        # From the right: of steps without rows the last one, in which this row really comes.
+        # Search from the right: of steps without rows the last one precedes the row's arrival.
         step = bisect_right(self._rows, row) - 1
         share = (row - self._rows[step]) / (self._rows[step + 1] - self._rows[step])
         return self._start_s + (step + share) * self._step_s
 
     def mean_time(self, first_row: float, end_row: float) -> float:
-        """Return the mean arrival time of rows that have all arrived."""
+        """Return the mean arrival time (s) of a range of rows that have all arrived."""
         return self._start_s + (self._moment(end_row) - self._moment(first_row)) / (
             end_row - first_row
         )
 
     def curve(self, until_s: float) -> tuple[Floats, Floats]:
-        """Return the curve up to ``until_s``: times and rows that have arrived by them."""
+        """Return the curve up to ``until_s``: times, and cumulative rows at these times."""
         step, _ = self._place(until_s)
         times = self._start_s + self._step_s * np.arange(step + 1)
         return np.append(times, until_s), np.append(self._rows[: step + 1], self.rows_at(until_s))
 
     def _place(self, t_s: float) -> tuple[int, float]:
-        # No rows before the start: a plant may begin later than its workload.
+        # There are no rows before the start: a plant may begin later than its workload.
         steps = max(0.0, t_s - self._start_s) / self._step_s
         step = int(steps)
         while step + 1 >= len(self._rows):
@@ -96,12 +96,11 @@ class Arrivals:
 
     def _grow(self) -> None:
         known = len(self._rows) - 1
-        # The middle of a step: the integral of a straight piece is then exact.
+        # With the midpoint, the integral of a linear piece is exact.
         middles = [(known + i + 0.5) * self._step_s for i in range(_CHUNK)]
-        # A negative rate would make the curve fall, and every search in it wrong.
+        # Clip negative rates: all searches need a curve that never falls.
         rows = np.array([max(0.0, self._workload.rate_per_s(t)) for t in middles]) * self._step_s
-        # Drawn in chunks of one length, whatever was asked: so the arrivals depend on the seed
-        # only.
+        # Draw chunks of a constant length, so that arrivals depend on the seed only.
         if self._noise is not None:
             rows = self._noise.poisson(rows).astype(np.float64)
         self._rows += (self._rows[-1] + np.cumsum(rows)).tolist()

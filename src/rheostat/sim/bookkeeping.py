@@ -1,4 +1,4 @@
-"""The book-keeping of a plant: it notes what happens, and at the end there is a ledger."""
+"""Records what happens to a plant, and computes the ledger at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from rheostat.sim.plant import Floats, Ledger, Steps
 class Book:
     """Records commits, sizes and downtime at non-decreasing times.
 
-    ``batches``: rows are committed at an entry's time, else evenly since the entry before.
+    With ``batches``, rows are committed at the time of an entry, else evenly since the previous
+    entry.
     """
 
     def __init__(
@@ -26,39 +27,37 @@ class Book:
         self.executors_started = 0
 
     def committed(self, t_s: float, total_rows: float) -> None:
-        """Note that ``total_rows`` since the start are committed at ``t_s``."""
+        """Record that ``total_rows`` since the start are committed at ``t_s``."""
         self._commits.append((t_s, total_rows))
 
     def registered(self, t_s: float, executors: int) -> None:
-        """Note the registered executors."""
+        """Record the number of registered executors."""
         _note(self._registered, t_s, executors)
 
     def paid(self, t_s: float, executors: int) -> None:
-        """Note the executors that are paid for: those asked for, starting, working and leaving."""
+        """Record the number of paid executors: requested, starting, working or draining."""
         _note(self._paid, t_s, executors)
 
     def target(self, t_s: float, executors: int) -> None:
-        """Note a change of the target."""
+        """Record the target."""
         _note(self._targets, t_s, executors)
 
     def ledger(self, end_s: float) -> Ledger:
-        """Return all that was noted, up to ``end_s``."""
+        """Return the ledger of everything recorded, up to ``end_s``."""
         commit_t, commit_rows = np.array(self._commits).T
-        # Both curves are polylines, so latency is a difference of two interpolations, with no row
-        # looked at.
+        # Both curves are polylines, so latency is the difference of two interpolations.
         arrival_t, arrival_rows = self._arrivals.curve(max(end_s, self._start_s))
         done, arrived = float(commit_rows[-1]), float(arrival_rows[-1])
         middle, rows = _pieces(arrival_rows, commit_rows)
         came_s = np.interp(middle, arrival_rows, arrival_t)
         if self._batches:
             went_s = commit_t[
-                # A row goes with the first commit that reaches it; what none reaches is cut off
-                # below.
+                # The first commit that reaches a row commits it; the others are removed below.
                 np.minimum(np.searchsorted(commit_rows, middle, side="left"), len(commit_t) - 1)
             ]
         else:
             went_s = np.interp(middle, commit_rows, commit_t)
-        # By the middle of a piece: pieces are cut at every commit, so none is half committed.
+        # Use the middle of a piece: pieces end at every commit, so none is committed partly.
         gone = middle < done
         lag_t = np.unique(np.concatenate((arrival_t, commit_t)))
         committed_then = (
@@ -87,14 +86,14 @@ class Book:
 
 
 def _pieces(arrival_rows: Floats, commit_rows: Floats) -> tuple[Floats, Floats]:
-    """Cut the rows at every knot of both curves; return middle row and rows of each piece."""
-    # A commit may be a hair above what has arrived (rounding): such a piece would have no arrival.
+    """Cut the rows at every knot of both curves; return each piece's middle row and row count."""
+    # A commit may exceed the arrivals by rounding; such a piece would have no arrival time.
     edges = np.unique(np.concatenate((arrival_rows, np.minimum(commit_rows, arrival_rows[-1]))))
     return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
 
 
 def _note(steps: list[tuple[float, float]], t_s: float, value: int) -> None:
-    # Only changes: a plant notes at every event, and most of them change nothing.
+    # Record only changes: most events of a plant change nothing.
     if steps[-1][1] != value:
         steps.append((t_s, float(value)))
 

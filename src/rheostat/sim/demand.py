@@ -1,4 +1,4 @@
-"""The demand curve: the fewest executors that meet the SLO at each load, found by search."""
+"""Computes the demand curve: the fewest executors that meet the SLO at each load, by search."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MINUTE_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class DemandCurve:
-    """Executors needed at rising loads (rows/s); in between those of the higher one."""
+    """Executors needed at ascending loads (rows/s); between two loads, those of the higher one."""
 
     rates: tuple[float, ...]
     executors: tuple[int, ...]
     held: tuple[bool, ...]
-    """Whether the objective holds there; where it does not, ``executors`` are the most that were
-    tried."""
+    """Whether the objective is met at each load; if not, ``executors`` is the largest size tried.
+    """
 
     def at(self, rates_per_s: Floats) -> Floats:
-        """Return the executors that these loads need (the last value beyond the curve)."""
+        """Return the executors that these loads need (beyond the curve, its last value)."""
         return np.array(self.executors, dtype=float)[
             np.minimum(np.searchsorted(self.rates, rates_per_s), len(self.rates) - 1)
         ]
@@ -38,7 +38,7 @@ class DemandCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """Executors that a load needs over seeds: median, minimum and maximum; None if not found."""
+    """Executors that a load needs, over seeds: median, minimum, maximum; None if none suffices."""
 
     rate_per_s: float
     executors: int | None
@@ -49,14 +49,14 @@ class Demand:
 def demand_over(
     curve: DemandCurve, arrived: Callable[[Floats], Floats], seconds: float, least: int
 ) -> Steps:
-    """Return the demand over time by each minute's mean load, at least ``least``."""
+    """Return the demand over time from each minute's mean load, at least ``least``."""
     load = minute_rates(arrived, seconds)
     return Steps(load.t_s, np.maximum(curve.at(load.values), float(least)))
 
 
 def minute_rates(arrived: Callable[[Floats], Floats], seconds: float) -> Steps:
     """Return each minute's mean load in rows per second."""
-    # The last minute may be a part of one.
+    # The last minute may be incomplete.
     edges = np.append(np.arange(0.0, seconds, _MINUTE_S), seconds)
     return Steps(edges[:-1], np.diff(arrived(edges)) / np.diff(edges))
 
@@ -65,7 +65,7 @@ def demands(curves: Sequence[DemandCurve]) -> tuple[Demand, ...]:
     """Return the demand at each load over the curves of several seeds (upper median)."""
     summaries = []
     for place, rate in enumerate(curves[0].rates):
-        # Infinity sorts above every size, so that "more than were tried" can be the median.
+        # Infinity sorts above every size, so it can be the median and means that none suffices.
         sizes = [float(curve.executors[place]) if curve.held[place] else np.inf for curve in curves]
         median, low, high = (
             int(size) if np.isfinite(size) else None
@@ -86,8 +86,9 @@ def demand_curve(
 ) -> DemandCurve:
     """Return the demand curve of ``plant(rate, executors)``, holding each load for ``length_s``.
 
-    The search is monotone and ends at the first load beyond ``most`` executors. Raises BadInput
-    without loads. Sources: Herbst et al., SPEC-RG-2016-01; Henning and Hasselbring (Theodolite).
+    The search is monotone and ends at the first load that ``most`` executors cannot handle. Raises
+    BadInput without loads. Sources: Herbst et al., SPEC-RG-2016-01; Henning and Hasselbring
+    (Theodolite).
     """
     if not rates:
         raise BadInput("a demand curve needs at least one load")
@@ -100,7 +101,7 @@ def demand_curve(
             size = min(size + 1, most)
         if not held:
             break
-        # The size is kept for the next load: a higher one never needs fewer.
+        # Keep the size for the next load: a higher load never needs fewer executors.
         needed.append(size)
     beyond = len(rising) - len(needed)
     return DemandCurve(

@@ -1,4 +1,4 @@
-"""The simulation: the production loop steps, the plant advances."""
+"""Runs the production loop on a simulated plant."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class Run:
 
 
 class NoJournal:
-    """Keeps nothing: for runs of which only the ledger is asked."""
+    """A journal that stores nothing, for runs that need only the ledger."""
 
     def restore(self) -> Memory:
         """Return no memory."""
         return {}
 
     def append(self, record: Record, memory: Memory) -> None:
-        """Drop both."""
+        """Discard the record and the memory."""
 
     def halted(self) -> str:
-        """Return nothing: it is never halted."""
+        """Return an empty text: it is never halted."""
         return ""
 
 
@@ -47,11 +47,11 @@ def simulate(
     start_s: float = 0.0,
     journal: Journal | None = None,
 ) -> Run:
-    """Run the production loop on a plant, a tick every ``interval_s`` from ``start_s`` to
-    ``until_s``.
+    """Run the production loop on a plant, with a tick every ``interval_s`` seconds from ``start_s``
+    to ``until_s``.
 
-    Deterministic by seed. Without a ``journal`` the records are in the result. Raises BadInput for
-    an interval or a length not above 0.
+    The run is deterministic by seed. Without a ``journal`` the result contains the records. Raises
+    BadInput unless the interval and the length are positive and finite.
     """
     if not (math.isfinite(interval_s) and interval_s > 0):
         raise BadInput(
@@ -63,11 +63,11 @@ def simulate(
         )
     kept = MemoryJournal()
     loop = Loop(sensor=plant, policy=policy, guards=guards, actuator=plant, journal=journal or kept)
-    # By the number of the tick: adding the interval up would drift with every addition.
+    # Multiply the tick number, because adding the interval would accumulate rounding errors.
     for tick in range(math.ceil((until_s - start_s) / interval_s)):
         now = start_s + tick * interval_s
         plant.advance(now)
         loop.step(now)
-    # After the last tick: what it decided has its effect and its cost until the end.
+    # Let the last decision take effect, and cost, until the end.
     plant.advance(until_s)
     return Run(ledger=plant.ledger(), records=tuple(kept.records))

@@ -1,4 +1,4 @@
-"""How a run is judged: latency of rows, cost, rescalings, and the elasticity metrics of SPEC."""
+"""Measures of a run: latency of rows, cost, rescalings, and SPEC's elasticity metrics."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from rheostat.model import Slo
 from rheostat.sim.plant import Floats, Ledger, Steps
 
-# 90 % of the rows in every five minutes: a bad spell is not averaged away over a long run.
+# The SLO also requires 90 % in every five minutes, so that a long run cannot hide a bad period.
 _WINDOW_S = 300.0
-# The thesis counts rescalings by what its samples show, and they are so far apart.
+# The thesis counts rescalings between its samples, which are 15 s apart.
 _SAMPLE_S = 15.0
 _MINUTE_S = 60.0
 
@@ -22,29 +22,28 @@ class Elasticity:
     """Supply (registered executors) against demand (Herbst et al., SPEC-RG-2016-01)."""
 
     accuracy_under: float
-    """Mean of the executors that are missing over the demand, in percent."""
+    """Mean of the missing executors over the demand, in percent."""
 
     accuracy_over: float
-    """Mean of the executors that are too many over the demand, in percent."""
+    """Mean of the surplus executors over the demand, in percent."""
 
     timeshare_under: float
-    """Share of the time with executors missing, in percent."""
+    """Share of the time with missing executors, in percent."""
     timeshare_over: float
-    """Share of the time with executors too many, in percent."""
+    """Share of the time with surplus executors, in percent."""
     instability: float
-    """Share of the minutes in which supply and demand do not change in the same direction, in
-    percent."""
+    """Share of the minutes in which supply and demand change in different directions, in percent.
+    """
 
     adaptations_per_h: float
     """Changes of the supply between samples 15 s apart."""
 
     jitter_per_h: float
-    """The same less the changes of the demand: above 0 more changes than were needed, below 0
-    fewer."""
+    """These changes minus the changes of the demand: positive if there are more than needed."""
 
 
 ELASTICITY = tuple(option.name for option in fields(Elasticity))
-"""The names of its metrics, as the rows of a sweep have them."""
+"""The names of its metrics, as in the rows of a sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,34 +55,32 @@ class Measures:
     latency_p95_s: float | None
     latency_p99_s: float | None
     within: float | None
-    """Share of rows within the objective; rows that wait still count as late once they are older
-    than it."""
+    """Share of rows within the objective; uncommitted rows count as late once they exceed it."""
     worst_window: float | None
-    """The same in the worst window of five minutes."""
+    """The same share in the worst window of five minutes."""
 
     attained: bool
-    """The objective: 99 % of the rows within it over the run and 90 % in every five minutes."""
+    """Whether the SLO is met: 99 % of the rows over the run and 90 % in every five minutes."""
 
     late_s: float
-    """Time in which the oldest row that waited was older than the objective."""
+    """Seconds in which the oldest waiting row was older than the objective."""
     executor_hours: float
-    """From each executor's request to its end."""
+    """Executor-hours from each executor's request to its end."""
     executors_mean: float
-    """Registered executors, over time."""
+    """Registered executors, mean over time."""
 
     rescalings: int
     """Executed changes of the target."""
 
     rescalings_registered: int
-    """Changes of the registered executors between samples 15 s apart: the rule of Koper's
-    thesis."""
+    """Changes of the registered executors between samples 15 s apart, as in Koper's thesis."""
 
     executors_started: int
     downtime_s: float
     lag_max_rows: float
     lag_end_rows: float
     latency_plus_executors: float | None
-    """The thesis' sum: mean latency in seconds + mean executors."""
+    """The sum used in the thesis: mean latency in seconds + mean executors."""
 
     elasticity: Elasticity | None
 
@@ -104,7 +101,7 @@ def measures(
     )
     p50, p95, p99 = _quantiles(latency, rows, (0.5, 0.95, 0.99))
     mean = float(latency @ rows / rows.sum()) if rows.sum() > 0 else None
-    # Rows that still wait may yet be in time; those that are too old already never will be.
+    # Waiting rows may still be in time; rows beyond the objective count as late already.
     late = ledger.left_age_s > slo.latency_s
     left_late = float(ledger.left_rows[late].sum())
     in_time = float(rows[latency <= slo.latency_s].sum())
@@ -135,7 +132,7 @@ def measures(
 
 
 def quantile_s(latency_s: Floats, rows: Floats, q: float) -> float | None:
-    """Return the latency that a share ``q`` of the rows does not exceed; None without rows."""
+    """Return the latency (s) that a share ``q`` of the rows does not exceed; None without rows."""
     return _quantiles(latency_s, rows, (q,))[0]
 
 
@@ -144,7 +141,7 @@ def _quantiles(latency_s: Floats, rows: Floats, shares: tuple[float, ...]) -> li
         return [None] * len(shares)
     order = np.argsort(latency_s, kind="stable")
     reached = np.cumsum(rows[order])
-    # A hair below the share: a sum of floats may end just short of all rows.
+    # Allow for rounding: a sum of floats may be slightly below the total.
     places = np.searchsorted(reached, np.array(shares) * reached[-1] * (1 - 1e-12))
     return [float(latency_s[order[place]]) for place in places]
 
@@ -157,19 +154,19 @@ def _worst_window(
 ) -> float | None:
     if not len(since_s):
         return none
-    # By commit: a row counts in the window in which it was served at last.
+    # Assign rows to windows by their commit time.
     window = (since_s // _WINDOW_S).astype(np.int64)
     total, good = np.bincount(window, rows), np.bincount(window, rows * in_time)
-    # A window without a row has missed nothing.
+    # A window without rows misses nothing.
     filled = total > 0
     return float((good[filled] / total[filled]).min())
 
 
 def _late_s(ledger: Ledger, slo_s: float, start_s: float) -> float:
-    """Return the time in which some row was older than the SLO."""
+    """Return the seconds in which at least one row was older than the SLO."""
     latency = np.concatenate((ledger.latency_s, ledger.left_age_s))
     until = np.concatenate((ledger.commit_s, np.full(len(ledger.left_age_s), ledger.end_s)))
-    # Late rows overlap in time; what counts is when any of them was late, once.
+    # Late rows overlap in time; count each second only once.
     late = latency > slo_s
     begin, end = np.maximum((until - latency)[late] + slo_s, start_s), until[late]
     covered = np.concatenate(([-math.inf], end))[
@@ -187,10 +184,10 @@ def _elasticity(ledger: Ledger, demand: Steps, start_s: float, step_s: float = 1
     t_s = np.arange(start_s, ledger.end_s, step_s)
     needed, supply = demand.at(t_s), ledger.registered.at(t_s)
     missing, surplus = np.maximum(needed - supply, 0.0), np.maximum(supply - needed, 0.0)
-    # Relative to the demand, as SPEC's accuracy; never to 0.
+    # SPEC's accuracy is relative to the demand; avoid dividing by 0.
     share = np.maximum(needed, 1.0)
     moments = np.arange(start_s, ledger.end_s, _MINUTE_S)
-    # Only the direction counts in SPEC's instability, not by how much.
+    # SPEC's instability compares only directions, not amounts.
     moves = [np.sign(np.diff(steps.at(moments))) for steps in (ledger.registered, demand)]
     adaptations, hours = _sampled_changes(ledger, start_s), max(ledger.end_s - start_s, 1e-9) / 3600
     return Elasticity(

@@ -1,4 +1,4 @@
-"""A simulated job: a sensor, an actuator, time, and a ledger of what has happened."""
+"""The port of a simulated job: a sensor and an actuator with its own time and a ledger."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Plant(Sensor, Actuator, Protocol):
-    """A simulated job: what the loop observes and changes, and what only a simulation knows."""
+    """A simulated job: the ports of the loop, and what only a simulation knows."""
 
     def advance(self, now: float) -> None:
         """Run all events due up to ``now``; a past time changes nothing."""
         ...
 
     def ledger(self) -> Ledger:
-        """Return what has happened up to the last ``advance``."""
+        """Return the ledger up to the last ``advance``."""
         ...
 
 
@@ -35,19 +35,19 @@ class Steps:
     values: Floats
 
     def at(self, t_s: Floats) -> Floats:
-        """Return the value that holds at each time; before the first moment the first value."""
-        # From the right: at the moment of a change the new value holds.
+        """Return the value at each time; before the first time, the first value."""
+        # Search from the right: at the time of a change the new value applies.
         return self.values[np.maximum(np.searchsorted(self.t_s, t_s, side="right") - 1, 0)]
 
     def integral(self, start_s: float, end_s: float) -> float:
-        """Return value x seconds from ``start_s`` to ``end_s``, nothing before the first moment."""
-        # The last value holds to the end; clipping cuts off what lies outside.
+        """Return value x seconds from ``start_s`` to ``end_s``, 0 before the first time."""
+        # The last value applies until the end; clipping removes the time outside.
         edges = np.append(self.t_s, max(end_s, float(self.t_s[-1])))
         held_s = np.diff(np.clip(edges, start_s, end_s))
         return float(held_s @ self.values)
 
     def changes(self, start_s: float) -> int:
-        """Return how often the value changed from ``start_s`` on."""
+        """Return the number of changes from ``start_s`` on."""
         later = self.t_s[1:] >= start_s
         return int(np.count_nonzero((np.diff(self.values) != 0) & later))
 
@@ -56,8 +56,8 @@ class Steps:
 class Ledger:
     """What happened to a job from ``start_s`` to ``end_s``.
 
-    ``latency_s``, ``rows`` and ``commit_s`` describe committed pieces in order of arrival;
-    ``left_age_s`` and ``left_rows`` the waiting ones; ``lag_rows`` the backlog at ``lag_t_s``.
+    ``latency_s``, ``rows`` and ``commit_s`` describe committed groups of rows in order of arrival;
+    ``left_age_s`` and ``left_rows`` uncommitted ones; ``lag_rows`` is the backlog at ``lag_t_s``.
     """
 
     start_s: float
@@ -75,19 +75,18 @@ class Ledger:
     """Registered executors."""
 
     paid: Steps
-    """Executors that are paid for: from the request to the process's end."""
+    """Paid executors: from the request to the end of the process."""
 
     targets: Steps
-    """The target in force; each change of it is a rescaling."""
+    """The effective target; each change of it is a rescaling."""
 
     executors_started: int
     downtime_s: float
-    """Seconds in which nothing was processed because of a change of size (0 where changes are
-    live)."""
+    """Seconds without processing because of a change of size (0 for live changes)."""
 
 
 class PlantWrapper(Plant):
-    """Forwards everything to another plant; subclasses inject faults or change the pace."""
+    """Forwards all calls to another plant; subclasses inject faults or change the pace."""
 
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
@@ -102,7 +101,7 @@ class PlantWrapper(Plant):
         return self._plant.capabilities()
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Forward the target."""
+        """Forward the decision to the wrapped plant."""
         self.advance(now)
         return self._plant.rescale(decision, now)
 

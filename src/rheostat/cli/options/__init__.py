@@ -1,1 +1,1 @@
-"""Options and arguments that several commands take, each defined once."""
+"""Options and arguments that several commands accept, each defined once."""

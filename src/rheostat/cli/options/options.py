@@ -1,5 +1,5 @@
-"""Groups of options of ``config.py`` as options of a command, with the names, defaults and help of
-the dataclass.
+"""Turns the option groups of ``config.py`` into options of a command, with the names, defaults and
+help of the dataclass.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rheostat.policies.third_party import make_importable
 def pairs(
     given: Sequence[str], what: str = "parameter", example: str = "factor=0.3"
 ) -> dict[str, str]:
-    """Return ``name=value`` texts as a dict; raises BadInput for bad or duplicate ones."""
+    """Return ``name=value`` texts as a dict; raises BadInput for malformed or duplicate ones."""
     values: dict[str, str] = {}
     for text in given:
         name, equals, value = text.partition("=")
@@ -61,11 +61,11 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
-    """Let a command take the fields of option groups, and pass it each group as the argument of
-    that name, which may be one of ``**groups``.
+    """Add the fields of option groups to a command, and pass it each group as the argument of that
+    name, which may be one of ``**groups``.
 
-    ``@takes(loop=LoopOptions)`` gives ``--interval``, ``--cooldown-out`` and so on; units are not
-    part of names. Metadata: ``help``, ``flag`` (name), ``least`` (minimum), ``repeated``.
+    ``@takes(loop=LoopOptions)`` adds ``--interval``, ``--cooldown-out`` and so on; flags omit the
+    unit. Metadata: ``help``, ``flag`` (name), ``least`` (minimum), ``repeated``.
     """
 
     def decorate(command: _Command) -> _Command:
@@ -93,14 +93,14 @@ def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:
         with_groups.__annotations__ = {
             parameter.name: parameter.annotation for parameter in (*own, *added)
         }
-        del with_groups.__wrapped__  # typer would look through it
+        del with_groups.__wrapped__  # typer would read the signature of the wrapped function
         return with_groups  # type: ignore[return-value]
 
     return decorate
 
 
 def explicit_options(context: typer.Context) -> frozenset[str]:
-    """Return the names of a command's parameters that were written on its command line."""
+    """Return the names of a command's parameters that the user has set on the command line."""
     usual = ("DEFAULT", "DEFAULT_MAP")
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return frozenset(
@@ -125,7 +125,7 @@ def _parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
 
 
 def _value(field: Field[Any], given: dict[str, Any]) -> Any:
-    """Take a field's value out of what was given; one that is not given is None if ``repeated``."""
+    """Remove a field's value from ``given`` and return it; a repeated one may be absent (None)."""
     value = given.pop(field.name)
     return field.default if value is None and field.metadata.get("repeated") else value
 
@@ -142,7 +142,7 @@ def chosen(
     script: Path | None = None,
     slo: Slo | None = None,
 ) -> dict[str, str]:
-    """Return the policy's parameters once it can be created; ``module:Class`` may be in ``folder``.
+    """Return the policy's parameters if it can be created; ``module:Class`` may be in ``folder``.
 
     Raises BadInput for an unknown policy, wrong parameters, and a policy inside ``script``.
     """
@@ -153,7 +153,7 @@ def chosen(
 
 
 def span_s(text: str) -> float:
-    """Return the seconds of ``--since``, such as 7d or 12h; raises BadInput for another text."""
+    """Return the seconds of ``--since``, such as 7d or 12h; raises BadInput for other texts."""
     span = _SPAN.fullmatch(text)
     if span is None or not int(span[1]):
         raise BadInput(f"--since must be a time such as 7d or 12h, but it is {text!r}")

@@ -1,4 +1,4 @@
-"""The page of the advice: a list of the queries that opens the charts of each log."""
+"""The HTML page of the advice: a list of queries that opens the charts of each event log."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _POINTS = 600
 def page_of(
     rows: Sequence[Mapping[str, Any]], head: Sequence[str], title: str, slo_s: float
 ) -> str:
-    """Return one page without a server: the list, and the charts of the queries with a recording.
+    """Return one page that needs no server: the list, and charts for queries with a recording.
 
-    ``rows`` have ``label``, ``cells`` below ``head`` without its first column, ``lines`` of advice,
-    and ``recording``: the lines of a journal.
+    ``head`` are the column titles. Each of ``rows`` has ``label`` (first column), ``cells`` (the
+    others), ``lines`` of advice, and ``recording``: the lines of a journal.
     """
     pages = {
         str(number): _page(row, head, slo_s) for number, row in enumerate(rows) if row["recording"]

@@ -29,8 +29,7 @@ def calibrate(
     ] = False,
     out: Annotated[Path | None, out_option()] = None,
 ) -> None:
-    """Fit the Spark plant to a recorded real run and report the error on a part that the fit never
-    reads.
+    """Fit the simulated Spark job to a recorded real run and report its error on held-out data.
 
     Held out are the 4th, 7th and 10th tenth of the run.
 
@@ -76,7 +75,7 @@ def _show(calibration: Calibration) -> None:
 
 
 def _fitted(calibration: Calibration) -> list[dataclasses.Field[object]]:
-    """Return the parameters that are not at their defaults."""
+    """Return the parameters that differ from their defaults."""
     numbers = [
         option
         for option in dataclasses.fields(calibration.parameters)

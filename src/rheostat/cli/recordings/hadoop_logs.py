@@ -1,4 +1,4 @@
-"""Event logs of file systems that only Hadoop opens: copied before they are read."""
+"""Copies event logs from file systems that only Hadoop can open, before they are read."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.replay.event_logs.log_files import ROLLED
 
 SCHEMES = ("hdfs", "viewfs", "webhdfs", "swebhdfs", "ofs")
-"""Arrow opens none of them without Hadoop's native library, which PySpark lacks."""
+"""Arrow opens none of these without Hadoop's native library, which PySpark does not include."""
 
 
 @contextmanager
 def readable(place: str, application: str, oldest_s: float) -> Iterator[str]:
-    """Yield where the logs of ``place`` can be read: there, or in a copy for this run.
+    """Yield a readable location of the logs of ``place``: itself, or a temporary copy.
 
-    Of a folder of ``SCHEMES`` the logs are copied whose names have ``application`` and that were
-    written after ``oldest_s`` (Unix seconds), with Spark's Hadoop client and its configuration
-    (``HADOOP_CONF_DIR``). Raises BadInput where there is nothing, StorageError where the file
-    system refuses.
+    For ``SCHEMES``, Spark's Hadoop client copies, with the configuration of ``HADOOP_CONF_DIR``,
+    the logs whose names contain ``application`` and that were written after ``oldest_s`` (Unix
+    seconds). Raises BadInput if there is no such log, StorageError if the file system refuses.
     """
     if place.partition("://")[0] not in SCHEMES:
         yield place

@@ -12,25 +12,27 @@ from rheostat.errors import BadInput
 
 COLUMNS = ("instance_type", "price_per_hour", "slots")
 OTHERS = "default"
-"""The instance type whose row holds for all that have none."""
+"""The instance type whose row applies to all types without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The price of a slot-hour: of an instance type where it is known, else of all others."""
+    """The price of a slot-hour by instance type, and of ``others``."""
 
     others: float | None = None
     by_type: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, instance_type: str | None) -> float | None:
-        """Return the price of a slot-hour; None where none is known."""
+        """Return the price of a slot-hour; None if it is unknown."""
         return self.by_type.get(instance_type or OTHERS, self.others)
 
 
 def read_prices(file: Path, others: float | None = None) -> Prices:
     """Return the prices of a CSV file with the columns ``instance_type``, ``price_per_hour`` (of an
-    instance) and ``slots`` (of an instance); ``others`` is the price of a slot-hour of a type that
-    the file does not name. Raises BadInput for another file, with the line.
+    instance) and ``slots`` (of an instance).
+
+    ``others`` is the price of a slot-hour of types that the file does not name. Raises BadInput for
+    an invalid file, with the line.
     """
     try:
         with file.open(encoding="utf-8", newline="") as text:

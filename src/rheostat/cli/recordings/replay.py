@@ -25,7 +25,7 @@ _SHOWN = 40
 
 
 def show_decisions(decided: Sequence[Decided], several: bool) -> None:
-    """Print each decision that changes the size, once, and a summary line."""
+    """Print each decision that changes the size once, and a summary line."""
     from rich.console import Console
     from rich.markup import escape
 
@@ -110,8 +110,8 @@ def replay(
     *,
     guards: GuardOptions,
 ) -> None:
-    """Replay a recording with a policy, each decision from the data recorded up to then, and print
-    the decisions.
+    """Replay a recording with a policy and print the decisions, each from the data recorded until
+    then.
 
     The columns are those of docs/guides/replay.md; a missing column or an empty cell is an absent
     signal. Example: rheostat replay query-1_HPA_50 --policy measured-throughput --max 16
@@ -139,7 +139,7 @@ def replay(
 
 
 def _replay_here(path: Path, request: Request, as_json: bool, out: Path | None) -> None:
-    """Replay in this process, and show, print or write what was decided."""
+    """Replay in this process, and show, print or write the decisions."""
     from rheostat.replay import recording
     from rheostat.replay.replayer import as_line, replay
 

@@ -45,12 +45,12 @@ def whatif(
     ] = False,
     out: Out = None,
 ) -> None:
-    """Fit a simulated job to a recording, close the loop with a policy, and compare with what was
-    recorded.
+    """Fit a simulated job to a recording, run it with a policy, and compare the result with the
+    recording.
 
-    Three columns: the run as it was recorded, the same sizes on the simulated job (how far the two
-    are apart is the error), and the policy on the simulated job. On the journal of a shadow run
-    this is the savings report.
+    The three columns are the recorded run, the simulated job with the recorded sizes (the
+    difference is the error), and the simulated job with the policy. For the journal of a shadow
+    run this is the savings report.
 
     Example: rheostat whatif out/demo/journal --policy spark-batch-ratio --set up_ratio=0.8
     """

@@ -1,4 +1,4 @@
-"""The answer of ``rheostat whatif`` as text: a table, a verdict, the error, the decisions."""
+"""The result of ``rheostat whatif`` as text: a table, a verdict, the error, the decisions."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 _SHOWN = 40
 _SAVES = 0.005
-"""The least share of the slot-hours that counts as a saving: less rounds to 0 %."""
+"""The smallest share of slot-hours that is reported as a saving: less rounds to 0 %."""
 
 _KIND = 0.005
-"""From this share fewer late rows than recorded, the simulation is reported as optimistic: half of
-what the objective allows."""
+"""Difference in the share of late rows from which the simulation is reported as optimistic: half of
+the error budget."""
 
 
 def show_answer(answer: Answer) -> None:
-    """Print an answer."""
+    """Print a result."""
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -36,7 +36,7 @@ def show_answer(answer: Answer) -> None:
 
 
 def verdict(answer: Answer) -> str:
-    """Return the cost of the policy in one line; a saving only where it meets the SLO."""
+    """Return the cost of the policy in one line; it claims a saving only if the SLO is met."""
     share, hours = abs(answer.more_slot_hours_share), abs(answer.more_slot_hours)
     fewer = answer.more_slot_hours_share <= -_SAVES
     takes = (
@@ -60,7 +60,7 @@ def verdict(answer: Answer) -> str:
 
 
 def errors(answer: Answer) -> list[str]:
-    """Return the possible error: against the recorded run and on held-out data."""
+    """Return messages about the error, relative to the recorded run and on held-out data."""
     off, error = answer.deviation, answer.error
     late = "" if off.late_share is None else f"{100 * off.late_share:+.2f} points of late rows, "
     lines = [

@@ -1,1 +1,1 @@
-"""``rheostat run``: its options, its sizing, and what it shows and reports."""
+"""``rheostat run``: its options, its execution and its report."""

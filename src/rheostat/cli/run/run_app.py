@@ -1,4 +1,4 @@
-"""``rheostat run``: an unchanged PySpark script with the autoscaler."""
+"""``rheostat run``: runs an unchanged PySpark script with the autoscaler."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def hand_out(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Write the report to a file, to standard error, or both; ``exit_code`` None: running."""
+    """Write the report to a file, standard error, or both; ``exit_code`` is None while running."""
     if not (as_json or out):
         return
     text = json.dumps(report(request, applications, exit_code), allow_nan=False)
@@ -58,7 +58,7 @@ def hand_out(
 def report(
     request: Request, applications: Sequence[Application], exit_code: int | None
 ) -> dict[str, Any]:
-    """Return the run as plain values; nothing of Kafka's configuration is among them."""
+    """Return the report as plain values, without Kafka's configuration, which can hold secrets."""
     settings = request.settings
     return {
         "script": str(request.script),
@@ -90,7 +90,7 @@ def _application(application: Application) -> dict[str, Any]:
 
 
 def executor_seconds(records: Sequence[Record]) -> float | None:
-    """Return the integral of the executors over the ticks; None if never counted."""
+    """Return the executor-seconds of the records; None if no executor count is known."""
     intervals = [
         (late.t_s - early.t_s) * early.observation.executors
         for early, late in pairwise(records)
@@ -106,12 +106,12 @@ def _limits(limits: Limits) -> dict[str, int]:
 def run_supervised(
     request: Request, arguments: list[str], restarts: RestartOptions, output: OutputOptions
 ) -> int:
-    """Supervise the job, or be the job where a supervisor has started this process; raises BadInput
-    for what restarts exclude.
+    """Supervise the job, or run it if a supervisor has started this process; raises BadInput for
+    options that exclude restarts.
     """
     from rheostat.journal.control_channel import VARIABLE
 
-    # Out of the environment, so that what the script starts is not taken for a supervised job.
+    # Remove it, so that processes that the script starts are not mistaken for a supervised job.
     folder = os.environ.pop(VARIABLE, None)
     if folder:
         return _job(request, arguments, output, Path(folder))
@@ -189,7 +189,7 @@ def run(
 ) -> int:
     """Run an unchanged PySpark script and autoscale it live; the exit code is the script's.
 
-    If no master is set anywhere, a Spark Standalone cluster runs on this computer as long as the
+    If no master is configured, a Spark Standalone cluster runs on this computer as long as the
     script. Your Spark settings are kept: those in spark-defaults.conf, PYSPARK_SUBMIT_ARGS, the
     environment and the script itself; settings spark.rheostat.* are defaults of these options. A
     file STOP in the journal's folder stops the autoscaler within one tick; the script keeps
@@ -207,7 +207,7 @@ def run(
 
 
 def go(request: Request, arguments: list[str], output: OutputOptions) -> int:
-    """Run the script, or show the settings, and return the exit code."""
+    """Run the script or show the settings; return the exit code."""
     if output.show_settings:
         _show_settings(request, output)
         return 0
@@ -215,7 +215,7 @@ def go(request: Request, arguments: list[str], output: OutputOptions) -> int:
 
 
 def _show_settings(request: Request, output: OutputOptions) -> None:
-    """Print each setting with the value in force, its origin, and why Rheostat wants it."""
+    """Print each setting with its effective value, its origin, and why Rheostat wants it."""
     from rheostat.cli.output import emit
     from rheostat.local.app_run import plan
 

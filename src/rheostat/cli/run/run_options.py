@@ -1,4 +1,4 @@
-"""The options of ``rheostat run`` that no other command has."""
+"""The options that only ``rheostat run`` has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rheostat.policies.default_policy import DEFAULT_POLICY
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How an application is autoscaled, where it runs, and where its lag and its journal are."""
+    """How and where an application is autoscaled, and the source of its lag and its journal."""
 
     policy: str = field(
         default=DEFAULT_POLICY,
@@ -81,7 +81,7 @@ class RunOptions:
             raise BadInput(f"--master {self.master} and --local {self.local} exclude each other")
 
     def arguments(self, groups: Mapping[str, Any], explicit: frozenset[str]) -> dict[str, Any]:
-        """Return the arguments that explicit options name, as ``settings.merge`` takes them.
+        """Return the arguments of explicitly set options, in the form of ``settings.merge``.
 
         ``groups`` are the groups of options by name. Raises BadInput for a ceiling above
         ``--local``.
@@ -115,7 +115,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputOptions:
-    """Output of the command besides that of the script."""
+    """Output of the command in addition to that of the script."""
 
     show_settings: bool = field(
         default=False,

@@ -1,1 +1,1 @@
-"""Commands that start what stays: a cluster, a broker, a Connect server, the operator."""
+"""Commands that run until they are stopped: the page of jobs, a Connect server, the operator."""

@@ -1,4 +1,4 @@
-"""``rheostat connect-server``: a Spark Connect server, scaled for the queries of all clients."""
+"""``rheostat connect-server``: a Spark Connect server, autoscaled for all clients' queries."""
 
 from __future__ import annotations
 
@@ -40,12 +40,10 @@ def connect_server(
     output: OutputOptions,
     **groups: Any,
 ) -> int:
-    """Run a Spark Connect server whose executors are sized for the streaming queries of all its
-    clients.
+    """Run a Spark Connect server and autoscale it for the streaming queries of all its clients.
 
-    Spark's own plugin starts the server in the driver, at the loopback address unless another one
-    is named: Spark Connect performs no authentication. Options and settings are those of
-    `rheostat run`.
+    Spark's own plugin starts the server in the driver, by default on the loopback address: Spark
+    Connect performs no authentication. Options and settings are those of `rheostat run`.
 
     Example: rheostat connect-server 15002 --master spark://host:7077 --min 1 --max 8
     """

@@ -1,4 +1,4 @@
-"""``rheostat operator run|crd``: the Kubernetes operator, and the definition of its resource."""
+"""``rheostat operator run|crd``: the Kubernetes operator, and its custom resource definition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app = typer.Typer(
 
 @app.command()
 def crd() -> None:
-    """Print the definition of the custom resource, made from the options.
+    """Print the custom resource definition, generated from the options.
 
     Example: rheostat operator crd | kubectl apply --filename -
     """

@@ -1,4 +1,4 @@
-"""``rheostat serve``: the page of jobs, from their journals or from their drivers."""
+"""``rheostat serve``: the web page of jobs, read from their journals or from their drivers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def serve(
 ) -> None:
     """Serve a page that shows jobs: health, charts, decisions with their reasons, and savings.
 
-    Nothing is installed in the drivers and nothing is written: journals are read. The environment
+    It only reads journals: it installs nothing in the drivers and writes nothing. The environment
     variable RHEOSTAT_READ_TOKEN is the token of readers, if there is one. What-if questions need
     the extra sim.
 
@@ -82,7 +82,7 @@ def serve(
 
 
 def known() -> list[str]:
-    """Return the journals of this computer; raises BadInput where there is none."""
+    """Return the journals of this computer; raises BadInput if there are none."""
     journals = [str(folder) for folder in known_journals(state_folder())]
     if not journals:
         raise BadInput("there is no journal on this computer yet; name a journal or HOST:PORT")
@@ -91,7 +91,7 @@ def known() -> list[str]:
 
 def elsewhere(place: str) -> Scan | None:
     """Return the scan of a place in a cluster: ``k8s://NAMESPACE``, or a folder of any file system
-    that Hadoop knows; None for any other place.
+    that Hadoop supports; None for any other place.
     """
     scheme = place.partition("://")[0] if "://" in place else ""
     if scheme == "k8s":
@@ -114,7 +114,7 @@ def _mirrored(place: str) -> Scan:
         raise RheostatError(f"{place} cannot be read: {fault}") from None
 
     def scan() -> Iterable[Job]:
-        with suppress(OSError):  # the rows of its jobs state it
+        with suppress(OSError):  # the rows of the affected jobs show the error
             mirror.refresh()
         return journal_jobs(Path(kept.name), alive, mirror.refresh)
 

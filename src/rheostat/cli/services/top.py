@@ -1,4 +1,4 @@
-"""``rheostat top``: the jobs of this computer, or of other places, in the terminal."""
+"""``rheostat top``: jobs in the terminal."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def top(
 
 
 def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows, those that need attention first."""
+    """Return the rows sorted by state, those that need attention first."""
     ranks = ("Late", "Blind", "Bound", "Halted", "Not scaling", "Healthy")
     return sorted(rows, key=lambda row: (ranks.index(row["word"]), row["name"]))
 

@@ -1,1 +1,1 @@
-"""What Rheostat would save for jobs that have never heard of it, from their event logs."""
+"""Estimates from event logs what Rheostat would save for jobs that run without it."""

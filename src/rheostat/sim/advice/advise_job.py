@@ -1,4 +1,4 @@
-"""Reads many event logs as a Spark job: one task for each log, recordings and advice in rows."""
+"""Reads many event logs as a Spark job, one task per log, and returns recordings and advice."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SHOWN = 600
-"""Moments of a recording that a page shows: more would not fit into one page of many jobs."""
+"""Maximum number of moments of a recording, so that one page has room for many jobs."""
 
 _CLOCK_S = 5.0
-"""A correction of the clock up to which a log is judged."""
+"""Seconds by which the times in a log may go back before it is rejected."""
 
 _EMPTY = "it is empty, or its content is not of the compression that its name states"
 _INSTANCE_TYPES = (
@@ -45,29 +45,29 @@ _INSTANCE_TYPES = (
     "spark.kubernetes.executor.node.selector.node.kubernetes.io/instance-type",
     "spark.kubernetes.node.selector.node.kubernetes.io/instance-type",
 )
-"""Settings that name the type of the executors' machines."""
+"""Settings that contain the instance type of the executors' machines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked of every log."""
+    """The parameters of the analysis, the same for every log."""
 
     place: str
     slo: Slo
     hours: float = 24.0
-    """The last hours of each query that are judged."""
+    """Hours at the end of each query that are analysed."""
 
     limits: Limits | None = None
     with_recordings: bool = False
-    """Whether rows have their recording, too."""
+    """Whether rows include their recording."""
 
     folder: str | None = None
-    """Where each task writes its recordings as Parquet; None writes none."""
+    """Where each task writes its recordings as Parquet; None writes nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A query, or a log without one: its advice, or why it cannot be judged."""
+    """A query, or a log without one, with its advice or the reason why there is none."""
 
     application: str
     name: str | None
@@ -79,13 +79,13 @@ class Row:
     advice: Mapping[str, Any] | None
     cannot: str | None
     recording: Sequence[str] = ()
-    """The lines of a journal, at most ``SHOWN``, where they were requested."""
+    """The lines of a journal, at most ``SHOWN``; empty unless requested."""
 
 
 def advise_logs(logs: Sequence[LogFiles], request: Request, spark: SparkSession) -> Iterator[Row]:
     """Yield the rows of logs as their tasks end, the largest logs first."""
     largest = sorted(logs, key=lambda log: -log.size_bytes)
-    # A task for each log: a slot that has a small one is not held up by a large one.
+    # Use one task per log, so that a small log does not wait for a large one.
     tasks = spark.sparkContext.parallelize(largest, max(1, len(largest)))
     texts = tasks.flatMap(lambda log: [json.dumps(asdict(row)) for row in rows_of(log, request)])
     for text in texts.toLocalIterator(prefetchPartitions=True):
@@ -93,7 +93,7 @@ def advise_logs(logs: Sequence[LogFiles], request: Request, spark: SparkSession)
 
 
 def rows_of(log: LogFiles, request: Request) -> Iterator[Row]:
-    """Yield a row for each query of a log; a log that cannot be judged is one row with the
+    """Yield a row for each query of a log; a log that cannot be analysed gives one row with the
     reason.
     """
     try:
@@ -165,13 +165,13 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
 
 
 def _lines(recording: Sequence[Moment]) -> list[str]:
-    """Return a recording as the lines of a journal that decided nothing."""
+    """Return a recording as the lines of a journal without decisions."""
     step = len(recording) // SHOWN + 1
     return [to_line(_record(moment.observation)) for moment in recording[::step]]
 
 
 def _write_parquet(recording: Sequence[Moment], folder: Path) -> None:
-    """Write a recording with the columns of ``Observation``, nested values as JSON."""
+    """Write a recording with the columns of ``Observation`` and nested values as JSON."""
     import pandas as pd
 
     rows = [
@@ -202,7 +202,7 @@ def _record(observation: Observation) -> Record:
 
 
 def _together(query: QueryLog, other: QueryLog) -> bool:
-    """Tell whether a query runs for most of the time of another, or is the same one."""
+    """Return whether ``other`` is the same query or overlaps with more than half of ``query``."""
     if not query.progress or not other.progress:
         return query is other
     begin_s, end_s = query.progress[0].begin_s, query.progress[-1].end_s
@@ -211,10 +211,10 @@ def _together(query: QueryLog, other: QueryLog) -> bool:
 
 
 def in_time_bounds(batches: Sequence[Progress], slo_s: float) -> tuple[float, float] | None:
-    """Return bounds of the share of rows that batches committed within an objective.
+    """Return the bounds of the share of rows that were committed within ``slo_s`` seconds.
 
-    A row waits at least for its own batch, and no longer than from the begin of the batch before
-    where each batch takes all that has arrived.
+    A row waits at least for its own batch and, if each batch reads all that has arrived, at most
+    since the start of the previous batch.
     """
     rows = sum(batch.rows for _, batch in pairwise(batches))
     if not rows:
@@ -227,7 +227,7 @@ def in_time_bounds(batches: Sequence[Progress], slo_s: float) -> tuple[float, fl
 
 
 def facts(read: ApplicationLog, query: QueryLog, slo_s: float) -> dict[str, Any]:
-    """Return what a log shows of a query without any model."""
+    """Return the measurements of a query in a log, without any model."""
     batches = [event for event in query.progress if event.rows]
     tasks = [batch.tasks for batch in batches if batch.tasks]
     known = [batch for batch in batches if batch.latest]

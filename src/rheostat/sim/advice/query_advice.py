@@ -1,4 +1,4 @@
-"""Advice about one recorded query: the least fixed size, what policies would cost, what binds."""
+"""Advice about one recorded query: the smallest fixed size, costs of policies, the bottleneck."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ from rheostat.sim.spark.machine_pace import PacedPlant
 from rheostat.sim.spark.spark_plant import SparkPlant
 
 SIMPLE = ("measured-throughput", "ds2", "spark-batch-ratio")
-"""Policies that the default one is compared with."""
+"""Policies to compare the default policy with."""
 
 INTERVAL_S = 5.0
 GOOD, FAIR = 0.15, 0.3
-"""Median error of the batch times where the fit did not look, up to which advice is good or
-fair."""
+"""Median held-out error of batch times up to which the confidence in advice is good or fair."""
 
 _OPTIMISTIC = 0.02
-"""Share of late rows that the simulation may miss in advice that is called good."""
+"""Maximum error of the simulated share of late rows, above which the confidence is low."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
-    """What a size or a policy would have cost on the fitted plant."""
+    """The simulated cost of a fixed size or a policy on the fitted plant."""
 
     name: str
     slot_hours: float
@@ -53,50 +52,50 @@ class QueryAdvice:
     slots_per_executor: int
     recorded: Outcome
     sizes: tuple[int, ...]
-    """Numbers of executors that were recorded."""
+    """The recorded numbers of executors."""
 
     fixed: Simulated | None
-    """The smallest fixed size that meets the objective; None where none up to the ceiling does."""
+    """The smallest fixed size that meets the objective; None if none up to the ceiling does."""
 
     fixed_executors: int | None
     policy: Simulated
     """The default policy."""
 
     simple: Simulated | None
-    """The cheapest simple policy that meets the objective."""
+    """The cheapest of ``SIMPLE`` that meets the objective."""
 
     saved_share: float | None
-    """Of the recorded slot-hours, by the default policy; None where it misses the objective."""
+    """Share of the recorded slot-hours that the default policy saves; None if it misses the
+    objective."""
 
     binding: Binding | None
-    """What binds up to the largest batch, by the rules of ``rheostat doctor``; None where too few
+    """The bottleneck up to the largest batch, by the rules of ``rheostat doctor``; None if too few
     batches show it."""
 
     fixed_s: float
-    """Fitted cost of a batch without rows."""
+    """Fitted seconds of a batch without rows."""
 
     confidence: str
-    """``good``, ``fair`` or ``low``, and why it is not better."""
+    """``good``, ``fair`` or ``low``; the latter two with the reason."""
 
     batch_error: float
-    """Median error of batch times on the part of the log that the fit did not look at."""
+    """Median error of batch times on the held-out part of the log."""
 
     deviation: Deviation
     notes: tuple[str, ...] = field(default_factory=tuple)
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """Plain values under the fields' names."""
+        """The advice as plain values under the names of the fields."""
         return asdict(self)
 
 
 def advise(recording: Recording, slo: Slo, limits: Limits | None = None) -> QueryAdvice:
     """Return the advice about the query of a recording.
 
-    A plant is fitted to the recording, and the recorded arrivals are played to fixed sizes and
-    policies on it, from the floor to the ceiling of ``limits`` (default: from 1 to the most
-    executors that were recorded). Raises BadInput, with the reason, for a recording that cannot be
-    judged.
+    It fits a plant to the recording and simulates the recorded arrivals with fixed sizes and
+    policies within ``limits`` (default: from 1 to the largest recorded number of executors). Raises
+    BadInput, with the reason, for a recording that cannot be analysed.
     """
     run = recorded(recording)
     if not any(batch.rows for batch in run.batches):
@@ -134,7 +133,7 @@ def advise(recording: Recording, slo: Slo, limits: Limits | None = None) -> Quer
 
 
 def confidence(judged: Calibration, off: Deviation, measured: bool) -> str:
-    """Return how far the advice can be trusted, in a word and the reason why it is not better."""
+    """Return the confidence in the advice: one word and, unless it is good, the reason."""
     error = judged.held_out.batch_s_median
     late = abs(off.late_share or 0.0)
     if error > FAIR:
@@ -158,7 +157,7 @@ def _simulated(
     name: str,
     given: Mapping[str, Any] | None = None,
 ) -> Simulated:
-    """Return what a policy costs on the fitted plant, with the recorded arrivals."""
+    """Return the cost of a policy on the fitted plant with the recorded arrivals."""
     start = min(max(fitted.parameters.executors, limits.min_executors), limits.max_executors)
     parameters = replace(fitted.parameters, executors=start)
     policy = Checked(create(name, given or {}, slo), name)
@@ -181,7 +180,7 @@ def _simulated(
 def _least_fixed(
     fitted: Fit, run: Recorded, slo: Slo, limits: Limits
 ) -> tuple[int | None, Simulated | None]:
-    """Return the smallest size that meets the objective, by bisection: more slots are not worse."""
+    """Return the smallest size that meets the objective, by bisection: more slots never hurt."""
     low, high = limits.min_executors, limits.max_executors
     best: tuple[int | None, Simulated | None] = (None, None)
     while low <= high:
@@ -203,9 +202,7 @@ def _saved(policy: Simulated, measured: Outcome) -> float | None:
 
 
 def _binding(run: Recorded) -> Binding | None:
-    """Return what binds at the peak; in the valley behind it a size looks larger than it needs to
-    be.
-    """
+    """Return the bottleneck up to the peak; in the valley after it sizes seem too large."""
     observations = run.observations
     peak = max(range(len(observations)), key=lambda index: observations[index].batch_rows or 0)
     bound = bindings(observations[: peak + 1]) or bindings(observations)

@@ -1,1 +1,1 @@
-"""A plant fitted to a recorded run, with its error."""
+"""Fits a plant to a recorded run and reports the error of the fit."""

@@ -1,4 +1,4 @@
-"""Fits the batch model of the Spark plant to batches that were seen."""
+"""Fits the batch model of the Spark plant to recorded batches."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from rheostat.sim.spark.machine_pace import Pace
 from rheostat.sim.spark.spark_parameters import SparkParameters
 
 _SHARE_OF_FLOOR = (0.3, 0.7)
-# A machine's pace wanders over minutes; with more knots it would follow single batches.
+# A machine's pace varies over minutes; with more knots it would follow single batches.
 _KNOTS = 5
 _TRIES = 40
 _ENOUGH_FOR_PACE = 20
 _STIFFNESS = 1.0
-"""What a change of the pace by a factor e between two knots weighs, in residuals; one by its own
-size for each start; a time of warming that is e times the usual one."""
+"""Penalty, in residuals, of a pace that changes by a factor e between two knots, of a pace that
+doubles per starting executor, and of a warm-up that takes e times the usual time."""
 
 _STIFFNESS_NEW = 0.3
-"""What one by its own size for new executors weighs, and a first task on one that takes a quick
-batch longer."""
+"""Penalty, in residuals, of a pace that doubles on new executors, and of a first task that adds the
+time of a fast batch."""
 
 _BUSY = 0.5
-"""What the run time of a batch's tasks weighs, its duration being 1."""
+"""Weight of the run time of a batch's tasks, relative to the batch duration."""
 
-# What holds where no executor came in the recording: then nothing tells how long one is new.
+# Seconds for which an executor counts as new, if the recording contains no new executor.
 _USUAL_NEW_S = 40.0
 _PLAIN = 9
-"""Numbers before those of the pace over time."""
+"""Number of parameters that precede those of the pace over time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """The plant's parameters and the pace of the machine it ran on."""
+    """The plant's parameters and the pace of the recorded machine."""
 
     parameters: SparkParameters
     pace: Pace
 
     def predicted_s(self, batches: Sequence[RecordedBatch]) -> Floats:
-        """Return modelled batch times from rows, executors and pace."""
+        """Return modelled batch times (s) from rows, executors and pace."""
         return _predicted_s(self.parameters, self.pace, _data(batches))
 
 
@@ -58,7 +58,7 @@ class _Data:
     starting: Floats
     batch_s: Floats
     busy_s: Floats | None
-    """Run time of the tasks of each batch; None where it was not recorded for all."""
+    """Run time of each batch's tasks; None unless all batches have one."""
 
     batches: Sequence[RecordedBatch]
 
@@ -66,10 +66,10 @@ class _Data:
 def fit(run: Recorded, batches: Sequence[RecordedBatch]) -> Fit:
     """Return the plant that fits these batches best.
 
-    Robust least squares of log(predicted / measured) over fixed cost, slot time per task and row,
-    contention, first-task time, and the machine's pace (over time, per starting executor, while
-    new). Single-size runs have no contention, short runs no pace over time. The residual is the
-    noise.
+    The fit is a robust least-squares fit of log(predicted / measured) over fixed cost, slot time
+    per task and row, contention, first-task time, and the machine's pace (over time, per starting
+    executor, on new executors). Runs with one size get no contention, short runs no pace over time.
+    The residual is the noise.
     """
     search = _Search.of(run, batches)
     low, high = (
@@ -77,31 +77,30 @@ def fit(run: Recorded, batches: Sequence[RecordedBatch]) -> Fit:
         for limit, bend in zip(_LIMITS, (-2.0, 2.0), strict=True)
     )
     tasks = search.source + search.state
-    # Pressed inside the limits: the search refuses to begin on one.
+    # Move the start inside the limits: the search rejects a start on a limit.
     starts = [
         np.clip(start, low + 1e-9, high - 1e-9)
         for start in _starts(search.data, tasks, len(search.times), run)
     ]
     left = search.residuals
     solved = [
-        # The soft loss is nearly linear beyond 0.2: a batch twice too long does not pull the fit.
+        # The loss is nearly linear beyond 0.2, so a batch that takes twice as long has little pull.
         least_squares(left, start, loss="soft_l1", f_scale=0.2, bounds=(low, high), max_nfev=_TRIES)
         for start in starts
     ]
-    # From two beginnings: fixed cost and task time trade against each other, so there are two
-    # valleys.
+    # Search from two starts: fixed cost and task time trade off, so there are two local minima.
     best = min(solved, key=lambda solution: float(solution.cost))
-    # The median of the absolute errors over 0.6745 is the deviation of a normal law, whatever the
-    # few stragglers are.
+    # The median absolute error over 0.6745 estimates a normal distribution's standard deviation,
+    # regardless of a few stragglers.
     spread = min(2.0, float(np.median(np.abs(left(best.x)[: len(batches)]))) / 0.6745)
     best_fit = search.fit_of(best.x)
-    # Of the batch only: the longest of noisy tasks is longer than the batch that was fitted.
+    # Apply noise only per batch: the maximum over noisy tasks would exceed the fitted batch time.
     return Fit(replace(best_fit.parameters, batch_noise=spread, task_noise=0.0), best_fit.pace)
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What is known before the search, and what the numbers that are searched for stand for."""
+    """The data and constants of the search, and the meaning of its parameter vector."""
 
     run: Recorded
     data: _Data
@@ -121,7 +120,7 @@ class _Search:
         return cls(run, data, source, state, times, start_s(run), floor_s)
 
     def fit_of(self, x: Floats) -> Fit:
-        """Return the plant and the pace that the numbers stand for."""
+        """Return the plant and the pace of a parameter vector."""
         several = len(set(np.round(self.data.executors))) > 1
         parameters = SparkParameters(
             executors=self.run.executors_at(0.0),
@@ -129,8 +128,7 @@ class _Search:
             trigger_s=self.run.trigger_s,
             source_partitions=self.source,
             state_partitions=self.state,
-            # Times are searched as logarithms: they stay above 0, and a factor counts the same
-            # anywhere.
+            # Search times as logarithms, which keeps them positive and makes errors relative.
             fixed_s=math.exp(x[0]),
             source_task_s=math.exp(x[1]),
             state_commit_s=math.exp(x[1]),
@@ -144,14 +142,14 @@ class _Search:
             start_each_s=0.0,
             start_noise=0.0,
         )
-        # The pace is 1 at the last knot, or pace and cost could trade a factor for ever.
+        # Fix the pace to 1 at the last knot; otherwise pace and cost could trade a factor.
         factors = tuple(np.exp(np.append(x[_PLAIN:], 0.0)).tolist())
         per_start = float(x[5]) if self.data.starting.any() else 0.0
         pace = Pace(self.times, factors, per_start, float(x[6]), math.exp(x[7]), float(x[8]))
         return Fit(parameters, pace)
 
     def residuals(self, x: Floats) -> Floats:
-        """Return how far each batch is off, as a logarithm, and what holds the numbers back."""
+        """Return the logarithmic error of each batch, and the penalties of the parameters."""
         candidate = self.fit_of(x)
         off = np.log(
             _predicted_s(candidate.parameters, candidate.pace, self.data) / self.data.batch_s
@@ -171,9 +169,10 @@ class _Search:
 
 
 def _busy_off(candidate: Fit, data: _Data) -> Floats:
-    """Return how far the run time of each batch's tasks is off, as a logarithm; nothing where it
-    was not recorded. It separates the fixed cost of a batch from the cost of its tasks, which batch
-    times of a single size cannot.
+    """Return the weighted logarithmic error of each batch's task run time; empty if not recorded.
+
+    It separates the fixed cost of a batch from the cost of its tasks, which batch times of a single
+    size cannot do.
     """
     if data.busy_s is None:
         return np.empty(0)
@@ -188,11 +187,11 @@ def _busy_off(candidate: Fit, data: _Data) -> Floats:
 
 
 def _predicted_s(p: SparkParameters, pace: Pace, data: _Data) -> Floats:
-    """Executors may be a mean of two sizes; one that is new makes its first batch a cold one."""
+    """Return modelled batch times; executors may be fractional, and new ones add the cold time."""
     takes_s = batch_time(p.model, p.slots_per_executor)
     low = np.maximum(1.0, np.floor(data.executors))
     share = data.executors - low
-    # Executors came in the middle of the batch: between the times at the two whole sizes.
+    # A fractional number means a change during the batch: interpolate between both sizes.
     warm_s = (1 - share) * takes_s(data.rows, low) + share * takes_s(data.rows, low + 1)
     newness = np.array([pace.newness(batch.ages_s, batch.first) for batch in data.batches])
     factor = (
@@ -214,7 +213,7 @@ def start_s(run: Recorded) -> float:
             and observation.target > previous_target
         ):
             request = (observation.t_s, observation.target)
-        # All of them: the wait of a change is that of its last executor.
+        # A change is complete with its last executor.
         if request and observation.executors and observation.executors >= request[1]:
             waits_s.append(max(0.0, observation.t_s - request[0]))
             request = None
@@ -253,7 +252,7 @@ def _partitions(run: Recorded) -> tuple[int, int]:
     tasks = max(
         ((flight.tasks_done or 0) + (flight.tasks_left or 0) for flight in flights), default=0
     )
-    # Fewer tasks than state partitions were seen: only one stage was caught in flight.
+    # With no more tasks than state partitions, only one stage was observed in flight.
     return (tasks - state if tasks > state else state or SparkParameters().source_partitions), state
 
 

@@ -19,16 +19,16 @@ from rheostat.sim.spark.spark_plant import SparkPlant
 
 BLOCKS = 10
 HELD_OUT = (3, 6, 9)
-"""The blocks of the run, of ten of equal length, that the fit never reads."""
+"""Indices of the held-out blocks, of ``BLOCKS`` blocks of equal duration."""
 
-# With fewer the error of the held-out part would be that of one or two batches.
+# With fewer batches the held-out error would depend on one or two of them.
 _FEWEST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """The error on a part of a run: batch times from recorded rows and executors; lag and latency
-    from the closed-loop plant.
+    """The error on a part of a run: of batch times, from recorded rows and executors, and of lag
+    and latency, from the closed-loop plant.
     """
 
     batches: int
@@ -39,24 +39,23 @@ class Errors:
     lag_of_peak: float
     """Root mean square of (simulated - recorded) lag over the recorded peak of the part."""
     lag_mean_of_peak: float
-    """The same with the mean of the absolute differences."""
+    """Mean of |simulated - recorded| lag over the recorded peak of the part."""
     lag_peak_ratio: float
     """Simulated peak over recorded peak."""
     latency_s_median: float | None
-    """Median of |simulated / recorded - 1| of the latency of the last batch; None where none was
-    recorded."""
+    """Median of |simulated / recorded - 1| of the last batch's latency; None if not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration:
-    """The fitted parameters, the held-out and fitted errors, and notes on what is unknown."""
+    """The fitted parameters, the held-out and fitted errors, and notes on missing information."""
 
     parameters: SparkParameters
     pace: Pace
     held_out: Errors
     fitted: Errors
     sizes: tuple[int, ...]
-    """The numbers of executors that were recorded; others are extrapolated."""
+    """The recorded numbers of executors; other sizes are extrapolated."""
 
     notes: tuple[str, ...]
 
@@ -69,9 +68,9 @@ class Calibration:
 def calibrate(run: Recorded) -> Calibration:
     """Fit seven tenths of a run and return the errors on the 4th, 7th and 10th tenth.
 
-    Raises BadInput where a part has fewer than 5 batches.
+    Raises BadInput if a part has fewer than 5 batches.
     """
-    # By blocks of time, not every third batch: neighbours are alike, and would tell the answer.
+    # Hold out blocks of time: neighbours of a single held-out batch would reveal it.
     training = [batch for batch in run.batches if _block(run, batch.end_s) not in HELD_OUT]
     held_out = [batch for batch in run.batches if _block(run, batch.end_s) in HELD_OUT]
     if min(len(training), len(held_out)) < _FEWEST:
@@ -92,19 +91,19 @@ def calibrate(run: Recorded) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """The plant led through the recorded sizes: values at each recorded time, and ledger."""
+    """The plant after the recorded sizes: its values at each recorded time, and its ledger."""
 
     shown: tuple[Observation, ...]
     plant: PacedPlant
 
     def ledger(self) -> Ledger:
-        """Return what has happened."""
+        """Return the ledger of the plant."""
         return self.plant.ledger()
 
 
 def forced(fitted: Fit, run: Recorded, seed: int | None = None) -> Forced:
-    """Lead the plant through the recorded arrivals and sizes; without a seed there is no noise."""
-    # Executors come as recorded, so the plant must not make them wait once more.
+    """Simulate the recorded arrivals and sizes; without a ``seed`` there is no noise."""
+    # The recorded sizes include the start times of executors, so the plant must add none.
     p = replace(fitted.parameters, start_s=0.0, start_each_s=0.0, leave_s=0.0, start_noise=0.0)
     quiet = replace(p, task_noise=0.0, batch_noise=0.0) if seed is None else p
     plant = PacedPlant(
@@ -112,7 +111,7 @@ def forced(fitted: Fit, run: Recorded, seed: int | None = None) -> Forced:
     )
     shown: list[Observation] = []
     for observation in run.observations:
-        # The size before the look: the plant shows what held at that moment in the recording.
+        # Set the size before the observation, as it was in the recording at that moment.
         plant.rescale(
             Decision(target=run.executors_at(observation.t_s), reason="recorded"), observation.t_s
         )
@@ -132,7 +131,7 @@ def _errors(
     *,
     held_out: bool,
 ) -> Errors:
-    # Relative: half a second is much of one batch and nothing of another.
+    # Use relative errors: batch times differ by orders of magnitude.
     off = np.abs(fitted.predicted_s(batches) / np.array([batch.batch_s for batch in batches]) - 1)
     pairs = [
         (simulated_at, recorded_at)
@@ -173,7 +172,7 @@ def _latency(pairs: Sequence[tuple[Observation, Observation]]) -> float | None:
 
 
 def _notes(run: Recorded, sizes: Sequence[int]) -> list[str]:
-    """Say what the recording cannot tell."""
+    """Return notes about information that the recording lacks."""
     notes = []
     if len(sizes) == 1:
         notes.append(

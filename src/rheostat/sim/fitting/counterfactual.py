@@ -1,4 +1,4 @@
-"""What-if: another policy on a plant fitted to a recording, with the error of the answer."""
+"""Simulates another policy on a plant fitted to a recording (what-if), with the error estimate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.workload import Constant
 
 _LOADS = 32
-"""Loads of the demand curve, up to the busiest minute of the recording."""
+"""Number of loads of the demand curve, up to the busiest minute of the recording."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +52,13 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a run cost and how late it was."""
+    """The cost and the lateness of a run."""
 
     slot_hours: float
-    """From each executor's request to its end."""
+    """Slot-hours from each executor's request to its end."""
 
     late_share: float | None
-    """Share of the rows later than the objective; None where none was committed."""
+    """Share of rows later than the objective; None if no row was committed."""
 
     latency_mean_s: float | None
     latency_p99_s: float | None
@@ -66,16 +66,16 @@ class Outcome:
     rescalings: int
     lag_max_rows: float
     attained: bool
-    """Whether the objective was kept: 99 % of the rows over the run, 90 % in every five minutes."""
+    """Whether 99 % of the rows over the run and 90 % in every five minutes met the objective."""
 
     elasticity: Elasticity | None
-    """Against the least executors that hold the objective on the fitted plant with each minute's
-    arrivals, up to the ceiling."""
+    """Elasticity relative to the fewest executors that meet the objective on the fitted plant with
+    each minute's arrivals, up to the ceiling."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """A change of the target, seconds after the recording's start, and why."""
+    """A change of the target: when (seconds after the recording's start), and why."""
 
     t_s: float
     before: int
@@ -85,20 +85,20 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """The deviation of the run simulated at recorded sizes; it applies to the answer, too."""
+    """The deviation of the simulated run at recorded sizes, which also affects the answer."""
 
     late_share: float | None
-    """Share of late rows, simulated less recorded; below 0 the plant is kinder than the job was."""
+    """Share of late rows, simulated minus recorded; negative if the plant is too optimistic."""
 
     latency_mean: float | None
-    """Simulated over recorded, less 1; None where one of them is unknown."""
+    """Simulated over recorded, minus 1; None if either is unknown."""
 
     latency_p99: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The recorded run as it was, the same on the fitted plant, and the policy on that plant."""
+    """The recorded run, the same run on the fitted plant, and the policy on that plant."""
 
     policy: str
     slo: Slo
@@ -107,40 +107,40 @@ class Answer:
     """Measured from the recording alone."""
 
     simulated_as_recorded: Outcome
-    """The recorded sizes, on the plant."""
+    """Simulated with the recorded sizes."""
 
     simulated_with_policy: Outcome
     deviation: Deviation
-    """Of the simulated run at the recorded sizes from the recorded run."""
+    """Deviation of the run simulated at the recorded sizes from the recorded run."""
 
     more_slot_hours: float
-    """Of the policy, beyond the recorded ones; below 0 it would have used fewer."""
+    """Slot-hours of the policy minus the recorded ones; negative if it used fewer."""
 
     more_slot_hours_share: float
     saved_share: float | None
-    """Share of the recorded slot-hours that the policy saves, below 0 where it takes more; None
-    where it misses the objective: late rows are no saving."""
+    """Share of the recorded slot-hours that the policy saves, negative if it uses more; None if it
+    misses the objective, because late rows are no saving."""
 
     decisions: tuple[Change, ...]
     error: Errors
-    """On the part of the recording that the fit never read."""
+    """Error on the held-out part of the recording."""
 
     notes: tuple[str, ...]
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """Plain values under the fields' names."""
+        """The answer as plain values under the names of the fields."""
         return asdict(self)
 
 
 def whatif(run: Recorded, question: Question) -> Answer:
-    """Fit a plant to a recording and run a policy on it, beside the recorded sizes.
+    """Fit a plant to a recording and simulate a policy and the recorded sizes on it.
 
     The errors come from ``calibrate``; the compared runs use a fit to all data. Raises BadInput for
-    a recording that cannot be fitted and a wrong policy.
+    a recording that cannot be fitted and for an invalid policy.
     """
     policy = Checked(create(question.policy, question.parameters, question.slo), question.policy)
-    # Two fits: one that leaves a part out tells the error, one of all of it gives the answer.
+    # Fit twice: a fit to a part of the data estimates the error, a fit to all of it the result.
     judged = calibrate(run)
     fitted = fit(run, run.batches)
     policy_run = _closed(fitted, run, question, policy)
@@ -165,7 +165,7 @@ def whatif(run: Recorded, question: Question) -> Answer:
         deviation=deviation(as_recorded, recorded),
         more_slot_hours=more,
         more_slot_hours_share=share,
-        # A policy that is late has saved nothing.
+        # A policy that misses the objective has saved nothing.
         saved_share=-share if with_policy.attained else None,
         decisions=_changes(policy_run.records),
         error=judged.held_out,
@@ -174,7 +174,7 @@ def whatif(run: Recorded, question: Question) -> Answer:
 
 
 def _closed(fitted: Fit, run: Recorded, question: Question, policy: Policy) -> Run:
-    """Return the run of the policy on the plant, with the recorded arrivals."""
+    """Return the run of the policy on the plant with the recorded arrivals."""
     plant = PacedPlant(
         SparkPlant(_within(fitted, question.limits), load_of(run), seed=question.seed), fitted.pace
     )
@@ -189,7 +189,7 @@ def _closed(fitted: Fit, run: Recorded, question: Question, policy: Policy) -> R
 
 
 def deviation(simulated: Outcome, recorded: Outcome) -> Deviation:
-    """Return how far a simulated outcome is from the recorded one."""
+    """Return the deviation of a simulated outcome from the recorded one."""
     late, recorded_late = simulated.late_share, recorded.late_share
     return Deviation(
         late_share=None if late is None or recorded_late is None else late - recorded_late,
@@ -203,7 +203,7 @@ def _off(simulated: float | None, recorded: float | None) -> float | None:
 
 
 def _within(fitted: Fit, limits: Limits) -> SparkParameters:
-    # The recorded size may lie outside the limits that are asked about.
+    # The recorded size may lie outside the limits of the question.
     start = min(max(fitted.parameters.executors, limits.min_executors), limits.max_executors)
     return replace(fitted.parameters, executors=start)
 
@@ -223,7 +223,7 @@ def _demand(fitted: Fit, run: Recorded, question: Question) -> Steps:
 
 
 def outcome(ledger: Ledger, run: Recorded, slo: Slo, demand: Steps | None = None) -> Outcome:
-    """Return what a run of a recording's arrivals cost and how late it was."""
+    """Return the cost and lateness of a run with a recording's arrivals."""
     measured: Measures = measures(ledger, slo, demand=demand)
     return Outcome(
         slot_hours=measured.executor_hours * run.slots_per_executor,
@@ -245,7 +245,7 @@ def _changes(records: tuple[Record, ...]) -> tuple[Change, ...]:
     for record in records:
         after = record.target
         if after is not None and after != before:
-            # The last guard's reason has all those before it in it.
+            # The last guard's reason includes those of the previous guards.
             last = record.guards[-1] if record.guards else record.raw
             reason = last.reason if last else ""
             changes.append(Change(t_s=record.t_s, before=before, after=after, reason=reason))

@@ -1,4 +1,4 @@
-"""A recorded run of a Spark query as the fit needs it: batches, arrivals and sizes."""
+"""Extracts batches, arrivals and sizes of a Spark query from a recording, for the fit."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ from rheostat.workloads.workload import Steps, Sum, Trace, Workload
 
 _FEWEST_BATCHES = 8
 _GAP = 20.0
-"""A distance between two rows of so many usual ones is a gap."""
+"""Multiple of the median distance between two rows from which their distance is a gap."""
 
 _EARLY = 0.3
-"""An executor that registers later than this share of a batch still finds none of its first
-tasks."""
+"""Share of a batch after which a newly registered executor gets none of the batch's first tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,29 +37,29 @@ class RecordedBatch:
     """Registered executors, mean over the batch."""
 
     new: int
-    """Executors whose first batch it is, or would be if all batches were seen."""
+    """Executors whose first batch this is, or would be if all batches had been recorded."""
 
     starting: float = 0.0
-    """Executors that were asked for and not registered yet, mean over the batch."""
+    """Requested executors that have not registered yet, mean over the batch."""
 
     ages_s: tuple[float, ...] = ()
-    """How long each executor had been registered in the middle of the batch, oldest first; those of
-    the beginning since then, ``first`` of them."""
+    """Seconds for which each executor had been registered in the middle of the batch, oldest first;
+    the first ``first`` of them are those of the recording's start."""
 
     first: int = 0
 
     busy_s: float | None = None
-    """Run time of its tasks; None where it was not recorded."""
+    """Run time of its tasks in slot-seconds; None if it was not recorded."""
 
     @property
     def begin_s(self) -> float:
-        """When it began."""
+        """Its start, in seconds from the start of the recording."""
         return self.end_s - self.batch_s
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A run: its observations with ``t_s`` from 0, and what can be read off them."""
+    """A run: its observations with ``t_s`` from 0, and values derived from them."""
 
     observations: tuple[Observation, ...]
     start_s: float
@@ -75,24 +74,24 @@ class Recorded:
 
     @property
     def slots_per_executor(self) -> int:
-        """Slots of an executor, 1 where it was not recorded."""
+        """Slots of an executor; 1 if it was not recorded."""
         return next(filter(None, (now.slots_per_executor for now in self.observations)), 1)
 
     @property
     def interval_s(self) -> float:
-        """The usual distance between two observations."""
+        """The median time between two observations, in seconds."""
         return statistics.median(
             late.t_s - early.t_s for early, late in pairwise(self.observations)
         )
 
     @property
     def trigger_s(self) -> float:
-        """The trigger interval, 0 where it was not recorded."""
+        """The trigger interval in seconds; 0 if it was not recorded."""
         return next(filter(None, (now.trigger_s for now in self.observations)), 0.0)
 
     @cached_property
     def sizes(self) -> tuple[tuple[float, int], ...]:
-        """The registered executors over time: (second, executors) of every change."""
+        """The registered executors over time: (second, executors) at every change."""
         changes: list[tuple[float, int]] = []
         for observation in self.observations:
             if observation.executors and (not changes or changes[-1][1] != observation.executors):
@@ -100,10 +99,10 @@ class Recorded:
         return tuple(changes)
 
     def arrivals(self) -> Trace:
-        """Return the recorded arrival rates, each held up to its observation."""
+        """Return the recorded arrival rates; each applies to the time before its observation."""
         rates: list[float] = []
         rate = 0.0
-        # From the end, because an absent rate takes that of the next observation.
+        # Go backwards, because an absent rate takes that of the next observation.
         for observation in reversed(self.observations[1:]):
             known = observation.input_rows_per_s
             rate = rate if known is None else known
@@ -111,12 +110,12 @@ class Recorded:
         return Trace(tuple(now.t_s for now in self.observations[:-1]), tuple(reversed(rates)))
 
     def starting_at(self, t_s: float) -> float:
-        """Return the executors that were missing from the target at a time."""
+        """Return the executors that are missing from the target at ``t_s``."""
         index = bisect_right(self._times_s, t_s)
         return starting(self.observations[max(0, index - 1)]) or 0.0
 
     def executors_at(self, t_s: float) -> int:
-        """Return the registered executors at a time."""
+        """Return the registered executors at ``t_s``."""
         index = bisect_right(self.sizes, (t_s, math.inf))
         return self.sizes[max(0, index - 1)][1]
 
@@ -126,11 +125,11 @@ class Recorded:
 
 
 def recorded(recording: Recording) -> Recorded:
-    """Return the run of the recording's application with most rows.
+    """Return the run of the application with the most observations.
 
     Raises BadInput for missing signals (executors, arrival rate, lag, batches) and time gaps.
     """
-    # A recording may hold several applications; the fit is of the one that is seen most.
+    # A recording may contain several applications; only one is fitted.
     moments = max(recording.values(), key=len)
     if len(moments) < 2:
         raise BadInput("a recording that is to be fitted needs two rows or more")
@@ -146,7 +145,7 @@ def recorded(recording: Recording) -> Recorded:
             )
     usual_s = statistics.median(late.t_s - early.t_s for early, late in pairwise(observations))
     for moment, (early, late) in zip(moments[1:], pairwise(observations), strict=True):
-        # In a gap batches, sizes and arrivals are unknown: a fit over it would invent them.
+        # Batches, sizes and arrivals in a gap are unknown; a fit over it would invent them.
         if late.t_s - early.t_s > max(_GAP * usual_s, 60.0):
             raise BadInput(
                 f"{moment.where}: a gap of {late.t_s - early.t_s:.0f} s among rows {usual_s:g} s"
@@ -162,7 +161,7 @@ def recorded(recording: Recording) -> Recorded:
 
 
 def _batches(observations: Sequence[Observation]) -> tuple[RecordedBatch, ...]:
-    """Return the batches with rows; each is seen in the first observation after its end."""
+    """Return the batches with rows, each from the first observation after its end."""
     batches: list[RecordedBatch] = []
     times_s = [observation.t_s for observation in observations]
     changes = _changes(observations)
@@ -171,7 +170,7 @@ def _batches(observations: Sequence[Observation]) -> tuple[RecordedBatch, ...]:
             continue
         end_s = end_of_batch_s(early, late)
         begin_s = end_s - late.batch_s
-        # Only those whose halves touch the batch: a recording of a day has thousands.
+        # Use only observations near the batch: a recording of a day has thousands.
         low = max(0, bisect_left(times_s, begin_s) - 2)
         near = observations[low : bisect_right(times_s, end_s) + 2]
         executors = _mean(near, _registered, begin_s, end_s)
@@ -186,29 +185,29 @@ def _batches(observations: Sequence[Observation]) -> tuple[RecordedBatch, ...]:
 
 
 def ended(early: Observation, late: Observation) -> bool:
-    """Tell whether a batch with rows ended between two observations."""
-    # The last batch is told again until there is another; two alike in both numbers count as one.
+    """Return whether a batch with rows ended between two observations."""
+    # Observations repeat the last batch; a new one with equal values cannot be distinguished.
     other = (early.batch_s, early.batch_rows) != (late.batch_s, late.batch_rows)
     return other and bool(late.batch_s) and bool(late.batch_rows)
 
 
 def end_of_batch_s(early: Observation, late: Observation) -> float:
-    """Return when the last batch that ended between two observations did."""
-    # The batch that runs began when the last one ended, or later.
+    """Return when the last batch between two observations ended."""
+    # The running batch began when the last one ended, or later.
     running_s = late.in_flight.elapsed_s if late.in_flight else 0.0
     return min(late.t_s, max(early.t_s, late.t_s - running_s))
 
 
 def load_of(run: Recorded) -> Workload:
-    """Return the arrivals of a run; the lag at its beginning arrives in its first second."""
+    """Return the arrivals of a run; the initial lag arrives in its first second."""
     lags = (observation.lag_rows for observation in run.observations)
     waiting = next((rows for rows in lags if rows is not None), 0.0)
-    # A plant begins without a backlog, so the one that was found has to arrive.
+    # A plant begins without a backlog, so the recorded one must arrive.
     return Sum((run.arrivals(), Steps((float(waiting), 0.0), hold_s=1.0)))
 
 
 def starting(observation: Observation) -> float | None:
-    """Return the executors missing from the target; None where unknown."""
+    """Return the number of executors missing from the target; None if it is unknown."""
     if observation.target is None or not observation.executors:
         return None
     return float(max(0, observation.target - observation.executors))
@@ -224,7 +223,7 @@ def _mean(
     begin_s: float,
     end_s: float,
 ) -> float | None:
-    """Return the mean over a batch; an observation counts to halfway to its neighbours."""
+    """Return the mean over a batch; each observation applies halfway to its neighbours."""
     total = weight = 0.0
     for number, observation in enumerate(observations):
         low = (observations[number - 1].t_s + observation.t_s) / 2 if number else -math.inf
@@ -241,7 +240,7 @@ def _mean(
 
 
 def _busy_s(observation: Observation) -> float | None:
-    """Return the run time of the tasks of the last batch."""
+    """Return the run time of the last batch's tasks; None unless all stages have one."""
     stages = [stage.busy_s for stage in observation.stages or ()]
     known = [busy_s for busy_s in stages if busy_s]
     return sum(known) if known and len(known) == len(stages) else None
@@ -249,7 +248,7 @@ def _busy_s(observation: Observation) -> float | None:
 
 def _changes(observations: Sequence[Observation]) -> list[tuple[float, int]]:
     """Return the first time and size, and each change of the size halfway between the observations
-    without and with it.
+    before and after it.
     """
     known = [observation for observation in observations if observation.executors]
     changes = [(known[0].t_s, known[0].executors or 0)] if known else []
@@ -262,22 +261,22 @@ def _changes(observations: Sequence[Observation]) -> list[tuple[float, int]]:
 
 
 def _ages_s(changes: Sequence[tuple[float, int]], t_s: float) -> tuple[tuple[float, ...], int]:
-    """Return the ages of the executors at a time and how many of them were there at first; the
-    youngest leave first.
+    """Return the ages of the executors at ``t_s``, and how many of them are from the start; the
+    youngest are assumed to be removed first.
     """
     begin_s, first = changes[0]
     born_s = [begin_s] * first
     for at_s, size in changes[1:]:
         if at_s > t_s:
             break
-        # Cut to the new size from the end: the youngest are those that have left.
+        # Truncate to the new size: the youngest executors are at the end.
         born_s = [*born_s, *[at_s] * (size - len(born_s))][:size]
         first = min(first, len(born_s))
     return tuple(max(0.0, t_s - registered_s) for registered_s in born_s), first
 
 
 def _new(changes: Sequence[tuple[float, int]], after_s: float, until_s: float) -> int:
-    """Return the executors that registered in a time."""
+    """Return the number of executors that registered in (``after_s``, ``until_s``]."""
     return sum(
         max(0, late - early)
         for (_, early), (at_s, late) in pairwise(changes)
@@ -298,11 +297,11 @@ def recorded_ledger(run: Recorded) -> Ledger:
         _note_sizes(book, late)
         if late.lag_rows is None or not ended(early, late):
             continue
-        # Never back: a lag that is read a little late would take committed rows away again.
+        # Commits never decrease: a lag that is read slightly late would take rows away again.
         rows = max(done, arrivals.rows_at(late.t_s) - late.lag_rows)
         first = max(done, rows - (late.batch_rows or 0))
         end_s = _committed_s(arrivals, early, late, first, rows)
-        # Several batches ended unseen: what they took was committed before the one that was seen.
+        # Unobserved batches ended, too: their rows were committed before the observed batch.
         if first > done:
             usual_s = max(late.batch_s or 0.0, late.trigger_s or 0.0)
             book.committed(max(early.t_s, end_s - usual_s), first)
@@ -314,10 +313,10 @@ def recorded_ledger(run: Recorded) -> Ledger:
 def _committed_s(
     arrivals: Arrivals, early: Observation, late: Observation, first: float, rows: float
 ) -> float:
-    """Return when the last batch between two observations, of these rows, was committed."""
+    """Return when the last batch between two observations, which has these rows, was committed."""
     if late.latency_s is None or rows <= first:
         return end_of_batch_s(early, late)
-    # Held between the two observations, the only times that are certain.
+    # Limit it to the time between the two observations, in which the batch must have ended.
     return min(late.t_s, max(early.t_s, arrivals.mean_time(first, rows) + late.latency_s))
 
 

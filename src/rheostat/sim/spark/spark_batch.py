@@ -1,4 +1,4 @@
-"""The tasks of one simulated micro-batch on the slots of its executors."""
+"""Runs the tasks of one simulated micro-batch on the slots of its executors."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from rheostat.model import Stage
 
 @dataclass(slots=True)
 class Executor:
-    """One executor that is registered."""
+    """A registered executor."""
 
     number: int
     registered_s: float
     cold: bool = True
-    """It has run no task yet."""
+    """Whether it has run no task yet."""
 
     state_cold: bool = True
-    """It has loaded no state yet."""
+    """Whether it has loaded no state yet."""
 
     leaving: bool = False
     slow: float = 1.0
     slow_until_s: float = 0.0
 
     def factor(self, t_s: float) -> float:
-        """Return how much longer a task takes here now."""
+        """Return the factor by which tasks take longer on it at ``t_s``."""
         return self.slow if t_s < self.slow_until_s else 1.0
 
 
 @dataclass(slots=True)
 class StageRun:
-    """One stage as it ran: rows, and the duration and the end of each task."""
+    """One stage after its run: rows, and the duration and the end of each task."""
 
     name: str
     upstream: str
@@ -44,7 +44,7 @@ class StageRun:
 
     @property
     def stage(self) -> Stage:
-        """The stage, as an observation has it."""
+        """The stage in the form of an observation."""
         ordered = sorted(self.task_s)
         return Stage(
             name=self.name,
@@ -67,10 +67,10 @@ def run_anywhere(
     cold_s: float,
 ) -> float:
     """Run tasks in order on the first free slot; return when the last one ends."""
-    # Slots are numbered round by round, so that free ones are filled an executor after the other,
-    # as Spark balances tasks. Equal times with rising numbers are a heap already.
+    # Slots are numbered round by round, so that tasks fill one executor after the other, as Spark
+    # balances them. Equal times with rising numbers already form a heap.
     free = [(begin_s, slot) for slot in range(slots * len(executors))]
-    # Once a stage: a straggler that recovers in the middle of it stays one until its end.
+    # Read the factors once: a straggler that recovers during a stage stays slow until its end.
     factors = [executor.factor(begin_s) for executor in executors]
     for work in work_s:
         t_s, slot = free[0]
@@ -78,7 +78,7 @@ def run_anywhere(
         took_s = work * factors[place]
         if executors[place].cold:
             executors[place].cold = False
-            # Only the first task of an executor: it loads classes and opens connections.
+            # The first task of an executor loads classes and opens connections.
             took_s += cold_s
         run.task_s.append(took_s)
         run.ends_s.append(t_s + took_s)
@@ -94,7 +94,7 @@ def run_at_home(
     slots: int,
     begin_s: float,
 ) -> float:
-    """Run each task where its state is; return when the last one ends."""
+    """Run each task on the executor with its state; return when the last one ends."""
     free = {number: [begin_s] * slots for number in factors}
     for work, home in zip(work_s, homes, strict=True):
         took_s = work * factors[home]
@@ -112,10 +112,10 @@ def strays(
     slots: int,
     wait_s: float,
 ) -> list[int]:
-    """Return where each task runs under Spark's delay scheduling.
+    """Return the executor of each task under Spark's delay scheduling.
 
-    After ``wait_s`` without a launch, an idle slot takes a task of the longest queue; a launch at
-    home restarts the wait.
+    ``wait_s`` seconds after the last local launch, an idle slot takes a task of the longest queue;
+    a launch at home restarts the wait.
     """
     queues = {
         number: [task for task, home in enumerate(homes) if home == number] for number in factors
@@ -128,7 +128,7 @@ def strays(
         idle_s, idle = min(
             ((t_s, number) for t_s, number in free if not queues[number]), default=(math.inf, home)
         )
-        # Once Spark has given up on locality it stays so until a task is launched at home.
+        # Once Spark has given up locality, that lasts until a task is launched at home.
         stray_s = max(idle_s, launched_s if relaxed else launched_s + wait_s)
         relaxed = stray_s < t_s
         slot, launched_s = ((idle_s, idle), stray_s) if relaxed else ((t_s, home), t_s)
@@ -153,15 +153,15 @@ class SimulatedBatch:
 
     @property
     def rows(self) -> float:
-        """Its rows."""
+        """The number of its rows."""
         return self.end_row - self.first_row
 
     @property
     def batch_s(self) -> float:
-        """Its duration."""
+        """Its duration in seconds."""
         return self.end_s - self.begin_s
 
     @property
     def task_s(self) -> float:
-        """Slot-seconds in its tasks."""
+        """The slot-seconds of its tasks."""
         return sum(sum(stage.task_s) for stage in self.stages)

@@ -1,4 +1,4 @@
-"""The executors of a simulated application: requested, starting, registered, leaving, gone."""
+"""The executors of a simulated application: starting, registered, draining or removed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rheostat.sim.spark.spark_parameters import SparkParameters
 
 
 class Fleet:
-    """Follows a target: executors register after a delay; the youngest leave first.
+    """Adjusts executors to a target: they register after a delay; the youngest are removed first.
 
-    ``registered`` is called with each registration time. Initial executors are warm.
+    ``registered`` is called with each registration time. The initial executors are warm.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Fleet:
         self.executors = [
             Executor(n, events.now, cold=False, state_cold=False) for n in range(p.executors)
         ]
-        """Registered, oldest first; those that leave included, until they are gone."""
+        """The registered executors, oldest first, including draining ones."""
         self.target = p.executors
         self._starting: list[int] = []
         self._going = 0
@@ -46,40 +46,40 @@ class Fleet:
 
     @property
     def staying(self) -> list[Executor]:
-        """The executors that take tasks."""
+        """The executors that accept tasks."""
         return [executor for executor in self.executors if not executor.leaving]
 
     def slot_s(self, now: float) -> float:
-        """Return the slot-seconds that were registered since the start."""
+        """Return the registered slot-seconds since the start."""
         self._slot_s += len(self.executors) * self._p.slots_per_executor * (now - self._counted_s)
         self._counted_s = now
         return self._slot_s
 
     def aim(self, target: int, now: float) -> Rescaling:
-        """Take a target: request what is missing, release the surplus, and return the progress."""
+        """Set the target, request missing executors, release the surplus, return the progress."""
         if target != self.target:
             self.target = target
             self._book.target(now, target)
         return self.assert_target(now)
 
     def assert_target(self, now: float) -> Rescaling:
-        """Ask for what is missing and let the surplus leave."""
+        """Request missing executors and drain surplus ones."""
         staying = self.staying
         missing = self.target - len(staying) - len(self._starting)
         for _ in range(missing):
             self._start(now)
-        # Those that have not come yet are called off first: they do nothing and hold no state.
+        # Cancel starting executors first: they run no task and hold no state.
         while missing < 0 and self._starting:
             self._starting.pop()
             missing += 1
-        # The youngest, as the product chooses among equals; state is placed evenly here.
+        # Choose the youngest, as the product does among equals; state is evenly placed here.
         for executor in staying[len(staying) + missing :] if missing < 0 else ():
             executor.leaving = True
         self._note(now)
         return self._phase()
 
     def let_go(self, executors: list[Executor], now: float) -> None:
-        """Release idle executors: they take no more tasks and cost until they are gone."""
+        """Release idle executors: they accept no tasks and are paid until they end."""
         if not executors:
             return
         self._remove(executors, now)
@@ -88,15 +88,15 @@ class Fleet:
         self._events.at(now + self._p.leave_s, lambda t_s: self._gone(len(executors), t_s))
 
     def lose(self, executor: Executor, now: float) -> None:
-        """Lose an executor; a new one is asked for at once, because the target stands."""
-        # Paid until now and no longer: a lost executor has no orderly end.
+        """Lose an executor; a new one is requested at once, because the target is unchanged."""
+        # A lost executor ends at once, so it is paid until now only.
         self._remove([executor], now)
         self.assert_target(now)
 
     def _start(self, now: float) -> None:
         number = self._numbers
         self._numbers += 1
-        # Those that start together share a machine, or a scheduler, and each slows the others.
+        # Executors that start together share a machine or a scheduler and slow each other down.
         mean_s = self._p.start_s + self._p.start_each_s * len(self._starting)
         self._starting.append(number)
         self._events.at(
@@ -104,7 +104,7 @@ class Fleet:
         )
 
     def _register(self, number: int, now: float) -> None:
-        if number not in self._starting:  # it was called off
+        if number not in self._starting:  # it was cancelled
             return
         self.slot_s(now)
         self._starting.remove(number)

@@ -1,4 +1,4 @@
-"""What a simulated Spark job is made of: one frozen value, checked as a whole."""
+"""The parameters of a simulated Spark job: one frozen value with complete validation."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def _of(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkParameters:
-    """A streaming query on Kafka: a map stage beside the source, then a stateful operator.
+    """A streaming query on Kafka: a map stage with the source, then a stateful operator.
 
     Defaults: small executors on one machine with a local checkpoint, measured on Spark 4.3. Without
-    ``state_partitions`` there is one stage. Raises BadInput with all faults at once.
+    ``state_partitions`` there is one stage. Raises BadInput with all errors at once.
     """
 
     executors: int = _of(2, "executors at the start", "executors", 1)
@@ -103,14 +103,14 @@ class SparkParameters:
     )
 
     def __post_init__(self) -> None:
-        # All at once: whoever mends one number should not be told of the next at the next try.
+        # Report all errors at once, so that users need not correct them one by one.
         wrong = [*self._out_of_range(), *self._contradictions()]
         if wrong:
             raise BadInput("the parameters of the Spark plant: " + "; ".join(wrong))
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> SparkParameters:
-        """Return parameters by name, text allowed; raises BadInput that names all faults."""
+        """Return parameters by name, text allowed; raises BadInput with all errors."""
         known = {option.name: option for option in dataclasses.fields(cls)}
         wrong = [f"there is no parameter {name!r}" for name in given if name not in known]
         read: dict[str, Any] = {}
@@ -130,7 +130,7 @@ class SparkParameters:
 
     @property
     def trigger(self) -> Trigger:
-        """The trigger, as the batch model has it."""
+        """The trigger in the form of the batch model."""
         return Trigger(
             interval_s=self.trigger_s, max_rows=math.inf if self.max_rows is None else self.max_rows
         )
@@ -210,7 +210,7 @@ def _parsed(parameter: dataclasses.Field[Any], value: Any) -> Any:
             if str(value).lower() in named
             else _no_number()
         )
-    # True is a whole number for Python, but was hardly meant as one.
+    # True is an integer in Python, but was hardly meant as one.
     if isinstance(value, bool):
         return _no_number()
     if kind.startswith("int"):

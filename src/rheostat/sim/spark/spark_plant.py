@@ -19,15 +19,15 @@ from rheostat.sim.spark.spark_signals import PlantSensor
 from rheostat.sim.spark.spark_stages import Stages
 from rheostat.workloads.workload import Workload
 
-# A load may bring no row for hours, and the next one must be looked for in steps.
+# Seconds to search ahead at a time: a load may bring no row for hours.
 _IDLE_POLL_S = 60.0
 
 
 class SparkPlant(Plant):
-    """A simulated job, deterministic by seed; arrivals are independent of the policy.
+    """A simulated job, deterministic by seed; arrivals do not depend on the policy.
 
-    ``workload`` gives rows/s from ``start_s``; with ``poisson`` they are the mean of random counts.
-    Rows are conserved: arrived = committed + lag.
+    ``workload`` gives rows/s from ``start_s``; with ``poisson``, these are the means of random
+    counts. Rows are conserved: arrived = committed + lag.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class SparkPlant(Plant):
         step_s: float = 1.0,
         poisson: bool = False,
     ) -> None:
-        # In this order for ever: a stream more comes last, or all seeds would mean something else.
+        # Never change this order: append new streams, so that existing seeds keep their meaning.
         arriving, tasks, batches, starts, first = streams(seed, 5)
         self.p = parameters
         self.first_start_s = parameters.start_s * Noise(first, parameters.start_noise).take(1)[0]
-        """What the first of the executors of the start took to come."""
+        """Start time in seconds of the first initial executor."""
         self.events = Events(start_s)
         self.arrivals = Arrivals(
             workload, start_s=start_s, step_s=step_s, noise=arriving if poisson else None
@@ -62,22 +62,22 @@ class SparkPlant(Plant):
         self._sensor = PlantSensor(self)
         self.committed = 0.0
         self.done_task_s = 0.0
-        """Slot-seconds in tasks of batches that are over."""
+        """Slot-seconds in tasks of completed batches."""
         self.running: SimulatedBatch | None = None
         self.last: SimulatedBatch | None = None
         self.slow = 1.0
-        """How much longer the fixed cost is; that of tasks is their executor's."""
+        """Factor on the fixed cost of a batch; executors have their own factors for tasks."""
         self._start_s = start_s
         self._due = False
         self.events.at(start_s, self._trigger)
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Return what ``SparkSensor`` would show at ``now``, and the stages of the last batch."""
+        """Return what ``SparkSensor`` would report at ``now``, and the stages of the last batch."""
         self.advance(now)
         return (self._sensor.observe(now),)
 
     def capabilities(self) -> Capabilities:
-        """Say that it can scale."""
+        """Return that it can scale, and a note if its state does not move."""
         if self.p.placement or not self.p.state_partitions:
             return Capabilities(can_scale=True)
         return Capabilities(
@@ -86,23 +86,23 @@ class SparkPlant(Plant):
         )
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Take the target; executors register after their start and leave after a batch."""
+        """Set the target; executors register after a start time and are removed after a batch."""
         self.advance(now)
         rescaling = self.fleet.aim(decision.target, now)
         self._let_go(now)
         return rescaling
 
     def advance(self, now: float) -> None:
-        """Let batches end and begin and executors come and go, up to ``now``."""
+        """Run all batches and executor changes up to ``now``."""
         self.events.run(now)
 
     def ledger(self) -> Ledger:
-        """Return what has happened so far."""
+        """Return the ledger up to the last event."""
         return self._book.ledger(self.events.now)
 
     @property
     def state_rows(self) -> float:
-        """Rows of state now: the expected distinct keys, or the rows of the window."""
+        """The present rows of state: the expected distinct keys, or the rows of the window."""
         rows = self.committed * self.p.selectivity
         if self.p.state_keys is not None:
             return self.p.state_keys * -math.expm1(-rows / self.p.state_keys)
@@ -115,7 +115,7 @@ class SparkPlant(Plant):
 
     @property
     def state_bytes(self) -> float:
-        """Bytes of state now."""
+        """The present bytes of state."""
         return self.state_rows * self.p.state_row_bytes
 
     def lose_executor(self, now: float) -> None:
@@ -132,7 +132,7 @@ class SparkPlant(Plant):
                 if left
                 else self.running.batch_s + self.p.start_s
             )
-            # The event of the old end finds that it is too early, and plans itself again.
+            # The event of the old end detects that it is too early and schedules itself again.
             self.running.end_s += self.p.loss_s + again_s
 
     def slow_executor(self, factor: float, until_s: float, now: float) -> None:
@@ -142,13 +142,13 @@ class SparkPlant(Plant):
             self.fleet.executors[0].slow, self.fleet.executors[0].slow_until_s = factor, until_s
 
     def _trigger(self, now: float) -> None:
-        """Begin a batch if there is something to do and somebody to do it; else look again."""
+        """Begin a batch if there are rows and executors; otherwise retry later."""
         self._due = not self.fleet.staying
         if self._due:
             return
         self._stages.place(self.fleet, now)
         rows = math.floor(
-            # Whole rows; the tolerance is for sums that end a hair below one.
+            # Rows are integers; the tolerance covers sums that are slightly below one.
             min(self.arrivals.rows_at(now) - self.committed + 1e-6, self.p.max_rows or math.inf)
         )
         if rows < 1:
@@ -160,7 +160,7 @@ class SparkPlant(Plant):
         stages = self._stages.run(rows, self.fleet, now + fixed_s / 2, self.state_bytes)
         end_s = max(stages[-1].ends_s) + fixed_s / 2
         batch = SimulatedBatch(
-            # A batch of no time would let the clock stand still where batches run back to back.
+            # A batch needs a positive duration, or back-to-back batches would stop the clock.
             now,
             max(end_s, now + 1e-3),
             self.committed,
@@ -172,7 +172,7 @@ class SparkPlant(Plant):
         self.events.at(batch.end_s, partial(self._end, batch))
 
     def _end(self, batch: SimulatedBatch, now: float) -> None:
-        if batch.end_s > now:  # an executor was lost on the way
+        if batch.end_s > now:  # an executor was lost during the batch
             self.events.at(batch.end_s, partial(self._end, batch))
             return
         self.committed = batch.end_row
@@ -183,7 +183,7 @@ class SparkPlant(Plant):
         self.events.at(max(now, self._next_multiple_s(batch.begin_s)), self._trigger)
 
     def _let_go(self, now: float) -> None:
-        """Release leaving executors once no batch or state needs them."""
+        """Release draining executors once no batch or state needs them."""
         if self.running is None:
             self.fleet.let_go(
                 [
@@ -208,7 +208,7 @@ class SparkPlant(Plant):
         )
 
     def _next_look_s(self, now: float) -> float:
-        """Return when there may be a row: at the next trigger, or when it comes."""
+        """Return when a row may be available: at the next trigger, or at its arrival."""
         if self.p.trigger_s > 0:
             return self._next_multiple_s(now)
         return max(

@@ -1,4 +1,4 @@
-"""What is seen of a simulated Spark query: the signals of a live one, with their windows."""
+"""The observations of a simulated Spark query: the signals of a live one, with their windows."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
 
 _POLL_S = 15.0
-"""A live sensor asks for the executors' task times this often."""
+"""Seconds between two reads of the executors' task times by a live sensor."""
 
 _IDLE_S = 10.0
-"""After so long without a batch the last one says nothing of now."""
+"""Minimum seconds without a batch after which the last one is outdated."""
 
 
 class ShownQuery(Protocol):
-    """What a plant shows of itself."""
+    """The state of a plant that its sensor reads."""
 
     p: SparkParameters
     arrivals: Arrivals
@@ -32,17 +32,17 @@ class ShownQuery(Protocol):
 
     @property
     def state_rows(self) -> float:
-        """Rows of state now."""
+        """The present rows of state."""
         ...
 
     @property
     def state_bytes(self) -> float:
-        """Bytes of state now."""
+        """The present bytes of state."""
         ...
 
 
 class PlantSensor:
-    """Remembers what rates need: what it saw before."""
+    """Observes a plant and keeps the previous values that rates need."""
 
     def __init__(self, plant: ShownQuery) -> None:
         self._plant = plant
@@ -64,7 +64,7 @@ class PlantSensor:
             and lag < 1
             and now - last.end_s > max(_IDLE_S, 3 * p.trigger_s)
         )
-        # As the live sensor: an idle query shows 0 for its batch, one without a batch nothing.
+        # As in the live sensor: an idle query reports 0, one without a batch None.
         shown, still = None if idle else last, None if last is None else 0
         busy, wait = self._busy_share(now), self._wait(now, lag)
         return Observation(
@@ -102,16 +102,16 @@ class PlantSensor:
         )
 
     def _rate(self, now: float, arrived: float) -> float | None:
-        """Return the rows per second that arrived since the observation before."""
+        """Return the rows per second that arrived since the previous observation."""
         before = self._rows
-        # Asked twice at one time, it answers the same: the loop and a wrapper both look.
+        # A second call at the same time returns the same: the loop and a wrapper both observe.
         if before is None or now > before[0]:
             self._rows = (now, arrived)
             self._seen_rate = None if before is None else (arrived - before[1]) / (now - before[0])
         return self._seen_rate
 
     def _wait(self, now: float, lag: float) -> Wait:
-        """Return the wait of the uncommitted rows; less than one row counts as none."""
+        """Return the wait of the uncommitted rows; 0 for less than one row."""
         plant = self._plant
         if lag < 1:
             return Wait(0.0, 0.0)
@@ -127,7 +127,7 @@ class PlantSensor:
         plant = self._plant
         task_s, slot_s = plant.done_task_s, plant.fleet.slot_s(now)
         if plant.running:
-            # A live job counts a task when it ends; evenly is what that is in the mean.
+            # A live job counts a task at its end; an even progress is the mean of that.
             task_s += plant.running.task_s * (now - plant.running.begin_s) / plant.running.batch_s
         self._polled = (now, task_s, slot_s)
         if before is not None and slot_s > before[2]:
@@ -147,7 +147,7 @@ def _in_flight(batch: SimulatedBatch, now: float) -> InFlight:
 
 
 def _parts_s(batch: SimulatedBatch) -> dict[str, float]:
-    """Return the parts of a batch under Spark's names, shared as in a measured idle batch."""
+    """Return the parts of a batch under Spark's names, in the proportions of an idle batch."""
     return {
         "triggerExecution": batch.batch_s,
         "addBatch": batch.batch_s - 0.5 * batch.fixed_s,

@@ -1,4 +1,4 @@
-"""The stages of a simulated query: which task does how much, and where."""
+"""The stages of a simulated query: how much work each task has, and where it runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOBODY = -1
 
 
 class Stages:
-    """Runs the source stage on any slot and the stateful stage where the state is."""
+    """Runs the source stage on any slot, and the stateful stage where the state is."""
 
     def __init__(self, p: SparkParameters, noise: Noise) -> None:
         self._p, self._noise = p, noise
@@ -26,16 +26,16 @@ class Stages:
         self.owners = [NOBODY] * p.state_partitions
         """The executor that each state partition is assigned to."""
         self._loaded = list(self.owners)
-        """The executor that has it open."""
+        """The executor that has each state partition open."""
         self._placed_for: tuple[int, ...] = ()
         self._settled = True
 
     def needs(self, executor: Executor) -> bool:
-        """Tell whether state must move away from an executor before it may leave."""
+        """Return whether state must move off an executor before it may be removed."""
         return self._p.placement and executor.number in self.owners
 
     def place(self, fleet: Fleet, now: float) -> None:
-        """Assign the state partitions, as far as the executors for them have changed."""
+        """Assign the state partitions if the executors for them have changed."""
         if not self.owners:
             return
         staying = fleet.staying
@@ -44,7 +44,7 @@ class Stages:
             for executor in staying
             if now >= executor.registered_s + self._p.warm_up_s or not executor.state_cold
         ]
-        # If none is warm, as at the start, somebody must take the state.
+        # If none is warm, as at the start, a cold executor must take the state.
         homes = tuple(executor.number for executor in warm or staying)
         if homes == self._placed_for and (self._settled or not self._p.placement):
             return
@@ -91,13 +91,13 @@ class Stages:
         work_s = self._work(self._state, p.state_commit_s, row_work_s)
         factors = {executor.number: executor.factor(begin_s) for executor in executors}
         homes = self.owners
-        # Only tasks that take longer than the wait can make another wait so long.
+        # Only tasks that take longer than the locality wait can delay another one beyond it.
         if len(executors) > 1 and max(work_s) * max(factors.values()) > p.locality_wait_s:
             homes = strays(work_s, homes, factors, p.slots_per_executor, p.locality_wait_s)
             self._settled, self.owners = (
                 False,
                 homes,
-            )  # it stays where it was opened, until placement sees it
+            )  # state stays where it was opened until the next placement
         if homes != self._loaded:
             self._load(
                 work_s, homes, {executor.number: executor for executor in executors}, state_bytes
@@ -111,16 +111,16 @@ class Stages:
         executors: dict[int, Executor],
         state_bytes: float,
     ) -> None:
-        """Add the time to open partitions that moved; a query's first start opens empty state."""
+        """Add the time to load partitions that moved; a query's first start opens empty state."""
         load_s = self._p.load_s + state_bytes / max(1, len(homes)) / self._p.load_bytes_per_s
         for task, (home, before) in enumerate(zip(homes, self._loaded, strict=True)):
-            # Open where it was, or opened for the first time, with nothing in it to load.
+            # A partition that stays, or is opened for the first time, has nothing to load.
             if home == before or before == NOBODY:
                 continue
             executor = executors[home]
             cold = executor.state_cold and self._p.warm_up_s == 0
             work_s[task] += load_s + (self._p.cold_state_s if cold else 0.0)
-            # Only the first load on an executor is slow: it loads the classes of the state store.
+            # Only the first load on an executor is slow: it loads the state store's classes.
             executor.state_cold = False
         self._loaded = list(homes)
 
@@ -142,7 +142,7 @@ def _weights(tasks: int, skew: float) -> list[float]:
 def rebalanced(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
     """Return the executor of each partition after balancing with the fewest moves."""
     current = {("simulated", place): str(owner) for place, owner in enumerate(owners)}
-    # The product's own assignment: what the simulator shows of moves is what a job would do.
+    # This is the product's own assignment, so simulated moves are those of a real job.
     wanted = minimal_movement(current, [str(executor) for executor in executors])
     return [int(wanted["simulated", place]) for place in range(len(owners))]
 
@@ -165,10 +165,10 @@ def adopted(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
 def step(
     owners: Sequence[int], wanted: Sequence[int], living: Sequence[int], most: int
 ) -> list[int]:
-    """Return the owners after at most ``most`` moves; moves from lost executors are free."""
+    """Return the owners after at most ``most`` moves; moves off lost executors do not count."""
     moved = list(owners)
     for place, (owner, home) in enumerate(zip(owners, wanted, strict=True)):
-        # The dead first and beyond the limit: their partitions are loaded anew in any case.
+        # Partitions of lost executors must be loaded again in any case.
         if owner not in living:
             moved[place] = home
         elif owner != home and most > 0:
