@@ -1,1 +1,1 @@
-"""State that gets another number of partitions while its query is stopped."""
+"""Changes the number of state partitions of a query while it is stopped."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """An inspected checkpoint; ``slots`` are those of this computer, ``disk_free_bytes`` is None
-    where the checkpoint is remote.
+    for a remote checkpoint.
     """
 
     inspection: Inspection
@@ -39,9 +39,9 @@ class Look:
 
 
 def look(location: str, *, rows: bool) -> Look:
-    """Return what is in a checkpoint; raises BadInput if it cannot be read as one.
+    """Return what a checkpoint contains; raises BadInput for an unreadable one.
 
-    A Spark session is started for rows, and for a checkpoint that is not on this computer.
+    It starts a Spark session to count rows, and for a checkpoint that is not on this computer.
     """
     if is_remote(location):
         return _look_elsewhere(location, rows)

@@ -1,4 +1,4 @@
-"""What a repartition would do, before anything is written: a pure function of what there is."""
+"""Plans a repartition before anything is written, as a pure function of the inspection."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from rheostat.repartition.checkpoints.inspection import Inspection
 from rheostat.repartition.rewrite.groups import slices
 
 START_S = 8.0
-"""A Spark session on this computer, until it can run a job."""
+"""Seconds that a Spark session on this computer needs before it can run a job."""
 
 BYTES_PER_SLOT_S = 25e6
-"""Bytes of keys and values that a slot reads, places, writes and verifies in a second. Measured: 86
-MB/s of processor time from snapshots of RocksDB, rows of 190 bytes; a third of that from a
-changelog, so an estimate on the careful side."""
+"""Bytes of keys and values that a slot reads, places, writes and verifies per second. Measured: 86
+MB/s of processor time from RocksDB snapshots with rows of 190 bytes, and a third of that from a
+changelog, so this is a conservative estimate."""
 
 SHUFFLE_FACTOR = 2.5
-"""How much longer a row is taken to need that goes through a shuffle: it is written once more. Not
+"""Factor on the time of a row that goes through a shuffle, which writes it once more. Not
 measured."""
 
 PARTITION_S = 0.2
-"""Opening, committing and closing a new partition of a store, on a local disk; measured with
+"""Seconds to open, commit and close a new partition of a store on a local disk; measured with
 Spark's own runner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepartitionPlan:
-    """``refusals`` is empty where the repartition is possible.
+    """The effects of a repartition; ``refusals`` is empty if it is possible.
 
-    ``tasks`` run ``slots`` at a time; ``disk_bytes`` is what the new version may take beside the
-    old ones, ``duration_s`` an estimate; both are None where the state was not measured.
-    ``coalesce`` is an alternative without a repartition; None if there is none.
+    ``tasks`` run ``slots`` at a time; ``disk_bytes`` is the space that the new version may need in
+    addition to the old ones, ``duration_s`` an estimate; both are None if the state was not
+    measured. ``coalesce`` is an alternative without a repartition; None if there is none.
     """
 
     location: str
@@ -54,7 +54,7 @@ class RepartitionPlan:
 def plan(
     inspection: Inspection, partitions: int, slots: int, disk_free_bytes: int | None
 ) -> RepartitionPlan:
-    """Return what a change to so many partitions would do."""
+    """Return the effects of a change to ``partitions`` partitions."""
     stores, old = len(inspection.stores), inspection.partitions
     parts = slices(
         old, max(partitions, 1), stores, slots, in_memory="RocksDB" not in inspection.provider
@@ -90,7 +90,7 @@ def _duration_s(size: int, stores: int, partitions: int, slots: int, shuffle: bo
 
 
 def _coalesce(old: int, partitions: int) -> str | None:
-    """Fewer tasks need no other partitions: a task can hold several of them."""
+    """Return the alternative for fewer tasks: one task can process several partitions."""
     if not 0 < partitions < old:
         return None
     return (

@@ -1,9 +1,9 @@
 """Removes an unfinished repartition of Spark's own runner from a checkpoint.
 
-Spark 4.3 leaves a query that cannot start in three cases: it refuses the provider or an operator
-after writing the offset log; it is killed; it is killed after skipping an uncommitted batch with an
-empty commit. The remedy is the same: the logs end where the state is complete. Nothing is deleted:
-the removed files are kept in ``_rheostat/attic``.
+Spark 4.3 leaves a query that cannot start in three cases: it rejects the provider or an operator
+after writing the offset log; it is killed; or it is killed after skipping an uncommitted batch with
+an empty commit. The repair is the same: truncate the logs to the last complete state. Nothing is
+deleted: the removed files are kept in ``_rheostat/attic``.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from rheostat.storage.file_system import FileSystem, numbered
 
 LATE_S = 1.0
 SOON_S = 30.0
-"""A skipped batch's commit: so much later than its state (a Spark has started meanwhile), so soon
-before the repartition's batch.
-"""
+"""Limits in seconds for the commit of a skipped batch: it is at least ``LATE_S`` later than its
+state, because a Spark session starts in between, and precedes the repartition's batch by less than
+``SOON_S``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """The batch and the number of partitions that the query starts from, what was taken out, and
-    where it is kept.
+    """The batch and the number of partitions from which the query starts, the removed files, and
+    the folder that keeps them.
     """
 
     batch: int
@@ -42,7 +42,7 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """The last whole batch, its number of partitions, and the batches of the logs that go."""
+    """The last complete batch, its number of partitions, and the batches to remove."""
 
     batch: int
     partitions: int
@@ -52,8 +52,8 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointStatus:
-    """The folder of a checkpoint, and the files of its state by their names below it, with the time
-    at which each was written (Unix time).
+    """The folder of a checkpoint, and its state files by name, each with the Unix time at which it
+    was written.
     """
 
     folder: str
@@ -61,11 +61,11 @@ class CheckpointStatus:
     state: Mapping[PurePosixPath, float]
 
     def entry(self, log: str, batch: int) -> str:
-        """Return the name of the entry of a batch in a log."""
+        """Return the path of a batch's entry in a log."""
         return f"{self.folder}/{log}/{batch}"
 
     def batches(self, log: str) -> list[int]:
-        """Return the batches of a log."""
+        """Return the batches in a log."""
         return numbered(self.files, f"{self.folder}/{log}")
 
     def partitions(self, batch: int) -> int:
@@ -76,7 +76,7 @@ class CheckpointStatus:
 def repair(location: str, files: FileSystem | None = None) -> Repaired:
     """Undo an unfinished repartition of Spark; raises BadInput if the checkpoint has none.
 
-    May be called again after a crash: the entry of the offset log that shows it goes last.
+    It can be repeated after a crash: the entry of the offset log that shows it is removed last.
     """
     folder, files = checkpoint_folder(location, files)
     state = RepartitionLog(folder, files).read()
@@ -101,10 +101,10 @@ def repair(location: str, files: FileSystem | None = None) -> Repaired:
 
 
 def repair_sink(location: str, sink: str, files: FileSystem | None = None) -> tuple[int, ...]:
-    """Add missing entries for repartitions to the log of the file sink of a query, whoever did
-    them; return their batches. The sink is on the file system of the checkpoint.
+    """Add missing entries for repartitions to the log of a query's file sink, regardless of the
+    tool that repartitioned; return their batches. The sink is on the checkpoint's file system.
 
-    A repartition that can still be undone gets none: the query may run a batch of its number.
+    A repartition that can still be undone gets no entry: the query may run a batch of its number.
     """
     folder, files = checkpoint_folder(location, files)
     status = CheckpointStatus(folder, files, {})
@@ -128,8 +128,8 @@ def repair_sink(location: str, sink: str, files: FileSystem | None = None) -> tu
 
 
 def diagnose(status: CheckpointStatus) -> Diagnosis:
-    """Return what is wrong with the logs of a checkpoint; raises BadInput if nothing can be
-    repaired.
+    """Return what is wrong with the logs of a checkpoint; raises BadInput if no repair is possible
+    or needed.
     """
     folder = status.folder
     offsets, commits = status.batches("offsets"), status.batches("commits")
@@ -179,9 +179,9 @@ def _going(status: CheckpointStatus, diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _is_of(file: PurePosixPath, version: int) -> bool:
-    """Tell whether a file belongs to a version of the state, or to its operator's metadata.
+    """Return whether a file belongs to a version of the state or to its operator's metadata.
 
-    ``5.zip``, ``5_ID.changelog``, their checksums (``.5.zip.crc``, ``5.zip.crc``), and in
+    These are ``5.zip``, ``5_ID.changelog``, their checksums (``.5.zip.crc``, ``5.zip.crc``), and in
     ``_metadata/v2`` the batch's own number, which is one less.
     """
     folders, number = file.parent.parts, file.name.lstrip(".").partition(".")[0]
@@ -193,8 +193,8 @@ def _is_of(file: PurePosixPath, version: int) -> bool:
 
 
 def _is_skipped(status: CheckpointStatus, batch: int) -> bool:
-    """Tell whether a commit is the empty one that Spark writes for a batch that it skips: of the
-    stores that have the state before the batch, not all have the state after it.
+    """Return whether a commit is the empty one that Spark writes for a skipped batch: of the stores
+    with the state before the batch, some do not have the state after it.
     """
     after = _stores(status, batch + 1)
     kept = status.files.status(status.entry("offsets", batch - 1)) is not None
@@ -205,10 +205,10 @@ def _is_skipped(status: CheckpointStatus, batch: int) -> bool:
 
 
 def _is_late(status: CheckpointStatus, batch: int, stores: set[PurePosixPath]) -> bool:
-    """Tell whether a commit without a watermark was written long after its state, and just before
+    """Return whether a commit without a watermark was written long after its state and just before
     the repartition's batch: the batch may have been stopped before its sink was done.
 
-    A commit that is taken back in error costs a batch that runs again, one that stays costs rows.
+    Removing a valid commit only repeats a batch; keeping an invalid one loses rows.
     """
     commit = status.files.status(status.entry("commits", batch))
     lock = status.files.status(status.entry("offsets", batch + 1))

@@ -1,4 +1,4 @@
-"""Changes a checkpoint, with a Spark session of its own where one is needed."""
+"""Repartitions a checkpoint, or undoes that, with its own Spark session if it needs one."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def repartition(
 ) -> RepartitionState:
     """Give a checkpoint another number of state partitions, or complete an unfinished repartition.
 
-    ``files`` are those of this computer by default. ``sink`` is the folder that the query writes
-    files to, if its sink is one of files. ``engine`` makes what rewrites state, after all checks.
-    Raises BadInput with nothing written; RheostatError when the work failed and the checkpoint is
-    as before.
+    ``files`` are those of this computer by default. ``sink`` is the output folder of the query's
+    file sink, if it has one. ``engine`` creates the rewriter of the state, after all checks. Raises
+    BadInput before anything is written; RheostatError if the work failed and the checkpoint is
+    unchanged.
     """
     folder, files = checkpoint_folder(location, files)
     journal = RepartitionLog(folder, files)
@@ -125,7 +125,7 @@ def _require_way_back(runner: RepartitionRunner, folder: str, files: FileSystem)
 
 
 def _source(checkpoint: Checkpoint, plan: Plan) -> StateVersion:
-    """Return the state as the last batch before the repartition has left it."""
+    """Return the state after the last batch before the repartition."""
     state = checkpoint.state
     if state.batch == plan.batch:
         return state
@@ -133,7 +133,7 @@ def _source(checkpoint: Checkpoint, plan: Plan) -> StateVersion:
 
 
 def _ended(state: RepartitionState, folder: str) -> RepartitionState:
-    """Return the state of a repartition that succeeded; raises RheostatError if it failed."""
+    """Return the state of a successful repartition; raises RheostatError if it failed."""
     if state.phase == "done":
         return state
     if state.phase == "ended":
@@ -153,7 +153,7 @@ def repartition_here(
     sink: str = "",
     check_stopped: CheckStopped = require_stopped,
 ) -> RepartitionState:
-    """Do ``repartition`` with a session on this computer; raises what ``repartition`` raises.
+    """Run ``repartition`` with a session on this computer; raises what ``repartition`` raises.
 
     The session starts after all checks, or before them for a remote checkpoint.
     """
@@ -177,26 +177,26 @@ def repartition_here(
 
 
 def undo_here(location: str, progress: ProgressCallback) -> RepartitionState:
-    """Do ``undo``, with a session for a remote checkpoint."""
+    """Run ``undo``, with a session for a remote checkpoint."""
     with _opened(location) as (files, _):
         return undo(location, files=files, progress=progress)
 
 
 def repair_here(location: str) -> Repaired:
-    """Do ``repair``, with a session for a remote checkpoint."""
+    """Run ``repair``, with a session for a remote checkpoint."""
     with _opened(location) as (files, _):
         return repair(location, files)
 
 
 def repair_sink_here(location: str, sink: str) -> tuple[int, ...]:
-    """Do ``repair_sink``, with a session for a remote checkpoint."""
+    """Run ``repair_sink``, with a session for a remote checkpoint."""
     with _opened(location) as (files, _):
         return repair_sink(location, _full_name(sink), files)
 
 
 @contextmanager
 def _opened(location: str) -> Iterator[tuple[FileSystem, Any]]:
-    """Hand out the file system of a checkpoint, and a session if it takes one to reach it."""
+    """Yield the file system of a checkpoint, and a session if the checkpoint is remote."""
     if not is_remote(location):
         yield LocalFileSystem(), None
         return

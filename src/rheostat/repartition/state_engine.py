@@ -1,4 +1,4 @@
-"""The seam between the protocol of a repartition and what rewrites the state: values and one port.
+"""The port between the protocol of a repartition and the rewriter of the state, and its values.
 
 A *version* of state is what Spark writes when it commits a batch: version = batch + 1.
 """
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 StateIds = Mapping[str, tuple[tuple[str, ...], ...]]
-"""Operator -> partition -> store -> the unique id of its files, as the commit log of checkpoint
-format 2 keeps it (``stateUniqueIds``)."""
+"""Operator -> partition -> store -> the unique ID of its files, as in the commit log of checkpoint
+format 2 (``stateUniqueIds``)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class StoreId:
-    """A state store of an operator, over all its partitions; ``default`` but for joins."""
+    """A state store of an operator, over all its partitions; named ``default`` except in joins."""
 
     operator: int
     name: str
@@ -24,9 +24,9 @@ class StoreId:
 
 @dataclass(frozen=True, slots=True)
 class StoreCount:
-    """What is in a store: rows, a checksum that does not depend on their order or partition (64
-    bits, signed), the bytes of keys and values, and rows whose partition is not the one that their
-    key's hash says.
+    """The contents of a store: rows, a checksum that does not depend on their order or partition
+    (64 bits, signed), the bytes of keys and values, and the rows that are not in the partition of
+    their key's hash.
     """
 
     rows: int
@@ -37,9 +37,9 @@ class StoreCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateVersion:
-    """The state as a batch has left it.
+    """The state after a batch.
 
-    ``settings`` is the conf of the batch in the offset log, ``ids`` is empty in checkpoint format
+    ``settings`` is the conf of the batch in the offset log; ``ids`` is empty in checkpoint format
     1.
     """
 
@@ -52,11 +52,11 @@ class StateVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewrite:
-    """What is wanted: the state of ``source`` as the state that ``batch`` leaves, in other
-    partitions.
+    """The task of a rewrite: the state of ``source`` as the state after ``batch``, with another
+    number of partitions.
 
-    ``notes`` is a folder in which finished work is noted, so that another call need not repeat it;
-    empty for none.
+    ``notes`` is a folder that records finished work, so that another call need not repeat it; empty
+    for none.
     """
 
     source: StateVersion
@@ -67,8 +67,8 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewritten:
-    """What was read and what was written, and the ids for the commit log (empty in checkpoint
-    format 1).
+    """The counts of the state that was read and written, and the IDs for the commit log (empty in
+    checkpoint format 1).
     """
 
     before: Mapping[StoreId, StoreCount]
@@ -87,12 +87,12 @@ class Rewriter(Protocol):
     """
 
     def measure(self, state: StateVersion) -> Mapping[StoreId, StoreCount]:
-        """Count every store as Spark would load it, and write nothing; raises RheostatError."""
+        """Count every store as Spark would load it, without writing; raises RheostatError."""
         ...
 
     def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
-        """Write every store of every operator for the wanted partitions; raises BadInput before
-        anything is written if an operator cannot be rewritten, RheostatError if the work fails.
+        """Write every store of every operator with the wanted number of partitions; raises BadInput
+        before anything is written if an operator cannot be rewritten, RheostatError on failure.
         """
         ...
 
@@ -100,7 +100,7 @@ class Rewriter(Protocol):
 def differences(
     before: Mapping[StoreId, StoreCount], after: Mapping[StoreId, StoreCount]
 ) -> tuple[str, ...]:
-    """Return how the new state differs, one sentence per difference; empty if it does not."""
+    """Return the differences of the new state, one sentence each; empty if there are none."""
     return tuple(
         sentence
         for store in sorted({*before, *after})

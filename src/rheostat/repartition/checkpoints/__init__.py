@@ -1,1 +1,1 @@
-"""The contents of a checkpoint, read from its files; nothing here writes."""
+"""Reads the contents of a checkpoint from its files; nothing here writes."""

@@ -1,7 +1,7 @@
 """The logs and operators of a checkpoint as values; nothing is written.
 
-The number of partitions is the offset log's: operator metadata of format 1 keeps the first one for
-ever.
+The number of partitions comes from the offset log: operator metadata of format 1 keeps the initial
+number.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COPY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedBatch:
-    """An entry of the offset log; ``text`` is the complete file as Spark has written it."""
+    """An entry of the offset log; ``text`` is the complete file as Spark wrote it."""
 
     batch: int
     settings: Mapping[str, str]
@@ -58,7 +58,7 @@ class CommittedBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """A store in an operator's metadata; ``schema_files`` is empty where the store keeps its own
+    """A store in an operator's metadata; ``schema_files`` is empty if the store keeps its own
     schema in partition 0 (metadata of format 1).
     """
 
@@ -69,11 +69,11 @@ class Store:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """A stateful operator, named as Spark names it (``stateStoreSave``, ``symmetricHashJoin``...).
+    """A stateful operator under Spark's name (``stateStoreSave``, ``symmetricHashJoin``...).
 
-    ``metadata_format`` is 2 for transformWithState, whose metadata has a version of its own, and 1
-    for all others; ``text`` is the complete file as Spark has written it; ``properties``
-    are those of transformWithState, as JSON.
+    ``metadata_format`` is 2 for transformWithState, whose metadata has its own versions, and 1 for
+    all others; ``text`` is the complete file as Spark wrote it; ``properties`` are those of
+    transformWithState, as JSON.
     """
 
     id: int
@@ -103,7 +103,7 @@ class Checkpoint:
 
     @property
     def uncommitted(self) -> tuple[PlannedBatch, ...]:
-        """Batches that were planned and have not been committed."""
+        """The batches that were planned but are not committed."""
         return self.planned[1:]
 
     @property
@@ -113,30 +113,30 @@ class Checkpoint:
 
     @property
     def provider(self) -> str:
-        """The class that keeps the state."""
+        """The class of the state store provider."""
         return self.last.settings.get(PROVIDER, HDFS_BACKED)
 
     @property
     def is_rocksdb(self) -> bool:
-        """Tell whether RocksDB keeps the state."""
+        """Whether RocksDB stores the state."""
         return self.provider == ROCKSDB
 
     @property
     def format(self) -> int:
-        """The version of the checkpoint's format: 2 has unique ids in the names of files."""
+        """The version of the checkpoint's format; file names contain unique IDs in version 2."""
         return 2 if self.committed.ids else int(self.last.settings.get(FORMAT, "1"))
 
     @property
     def unfinished_partitions(self) -> int | None:
-        """The number of partitions that a repartition was begun for and not finished: that of the
-        last planned batch if it differs and is not committed; None if there is none.
+        """The number of partitions of a repartition that was begun but not finished: that of the
+        last planned batch if it differs and is not committed; else None.
         """
         wanted = self.planned[-1].partitions
         return wanted if self.uncommitted and wanted != self.partitions else None
 
     @property
     def state(self) -> StateVersion:
-        """The state as the last committed batch has left it."""
+        """The state after the last committed batch."""
         return StateVersion(
             checkpoint=self.location,
             batch=self.committed.batch,
@@ -147,7 +147,7 @@ class Checkpoint:
 
 
 def local_folder(location: str) -> Path:
-    """Return the folder of a checkpoint on this computer; raises BadInput if there is none."""
+    """Return the folder of a checkpoint on this computer; raises BadInput if it does not exist."""
     if is_remote(location):
         raise BadInput(f"{location} is not on this computer's disks: {_COPY}")
     folder = local_path(location.rstrip("/") or location)
@@ -159,7 +159,7 @@ def local_folder(location: str) -> Path:
 
 def checkpoint_folder(location: str, files: FileSystem | None) -> tuple[str, FileSystem]:
     """Return the full name of a checkpoint and its file system, by default that of this computer;
-    raises BadInput if there is no such folder on this computer.
+    raises BadInput if the folder does not exist on this computer.
     """
     if files is None or isinstance(files, LocalFileSystem):
         return str(local_folder(location)), files or LocalFileSystem()
@@ -167,14 +167,14 @@ def checkpoint_folder(location: str, files: FileSystem | None) -> tuple[str, Fil
 
 
 def refused_place(location: str) -> str | None:
-    """Return why a checkpoint cannot be repartitioned where it is; None if it can."""
+    """Return why a checkpoint cannot be repartitioned in its location; None if it can."""
     if moves_in_one_step(location):
         return None
     return f"{location} is neither on this computer's disks nor on HDFS: {_COPY}"
 
 
 def read_checkpoint(location: str, files: FileSystem) -> Checkpoint:
-    """Return the contents of a checkpoint; raises BadInput if it is none, or has no committed
+    """Return the contents of a checkpoint; raises BadInput if it is not one, or has no committed
     batch, no state or no metadata of its operators.
     """
     location = location.rstrip("/") or "/"

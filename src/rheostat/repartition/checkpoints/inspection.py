@@ -1,4 +1,4 @@
-"""What there is in a checkpoint, partition by partition."""
+"""Inspects the contents of a checkpoint, partition by partition."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REPARTITIONABLE = frozenset(
         "transformWithStateInPySparkExec",
     }
 )
-"""The operators whose rows have a partition key, as Spark 4.3 names them."""
+"""The operators whose rows have a partition key, under the names of Spark 4.3."""
 
 _REASONS = {
     "globalLimit": "a limit counts all rows of the query in one partition; its state has no key",
@@ -44,8 +44,7 @@ _REASONS = {
 def unknown_format(checkpoint: Checkpoint) -> str | None:
     """Return why a checkpoint's state cannot be rewritten; None if it can.
 
-    A newer Spark or a third-party provider may keep the rows in a way that would be copied
-    wrongly.
+    A newer Spark or a third-party provider may store rows in a format that a copy would corrupt.
     """
     if checkpoint.provider not in (ROCKSDB, HDFS_BACKED):
         return (
@@ -77,7 +76,7 @@ def refusal(operator: Operator) -> str | None:
 
 
 def require_repartitionable(checkpoint: Checkpoint) -> None:
-    """Raise BadInput if the format of a checkpoint's state is not known, or one of its operators
+    """Raise BadInput if the format of a checkpoint's state is unknown, or if one of its operators
     cannot be repartitioned.
     """
     for refused in (unknown_format(checkpoint), *map(refusal, checkpoint.operators)):
@@ -86,13 +85,13 @@ def require_repartitionable(checkpoint: Checkpoint) -> None:
 
 
 IN_USE_S = 20.0
-"""A checkpoint whose logs are younger may have a query that is running."""
+"""Seconds since the last log entry below which a query may still be running."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionSize:
-    """A partition of a store: the bytes of its files, all versions that are kept together, and the
-    rows and bytes of keys and values of the newest one; None where they were not counted.
+    """A partition of a store: the bytes of the files of all its versions, and the rows and bytes of
+    keys and values of the newest one; None if they were not counted.
     """
 
     partition: int
@@ -103,8 +102,8 @@ class PartitionSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InspectedStore:
-    """A store of an operator; ``skew`` is its largest partition over the mean, by rows if they were
-    counted, else by the bytes of files; None for an empty store.
+    """A store of an operator; ``skew`` is its largest partition over the mean, by rows if counted,
+    else by the bytes of files; None for an empty store.
     """
 
     operator: int
@@ -116,7 +115,7 @@ class InspectedStore:
 
     @property
     def rows(self) -> int | None:
-        """All rows; None if they were not counted."""
+        """The total number of rows; None if they were not counted."""
         counted = [partition.rows for partition in self.partitions if partition.rows is not None]
         return sum(counted) if counted else None
 
@@ -128,18 +127,18 @@ class InspectedStore:
 
     @property
     def file_bytes(self) -> int:
-        """The bytes of all files, of every version that is kept."""
+        """The bytes of all files, of every version."""
         return sum(partition.file_bytes for partition in self.partitions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inspection:
-    """A checkpoint as it is; ``quiet_s`` is the age of its newest log entry, None if unknown;
-    ``sources`` are those of Kafka, where the last committed batch has left them; ``unended`` says
-    how a repartition of Rheostat's is ended that was begun, ``missing`` names a file of the state
-    that is not there; both None where there is none.
+    """The contents of a checkpoint.
 
-    A query that waits for rows writes nothing: an old entry does not prove that it has stopped.
+    ``quiet_s`` is the age of its newest log entry, None if unknown; ``sources`` are the Kafka
+    sources after the last committed batch; ``unended`` states how to end an unfinished repartition
+    of Rheostat, ``missing`` names a missing file of the state; both are None if there is none. A
+    query that waits for rows writes nothing: an old entry does not prove that it has stopped.
     """
 
     location: str
@@ -157,7 +156,7 @@ class Inspection:
 
     @property
     def in_use(self) -> bool | None:
-        """Whether its logs are so young that a query may be using it; None if unknown."""
+        """Whether its logs are so recent that a query may be using it; None if unknown."""
         return None if self.quiet_s is None else self.quiet_s < IN_USE_S
 
 
@@ -174,7 +173,7 @@ def inspect(
     unended: str | None = None,
     missing: str | None = None,
 ) -> Inspection:
-    """Return what there is; ``counts`` is empty where rows were not counted."""
+    """Return the inspection of a checkpoint; ``counts`` is empty if rows were not counted."""
     return Inspection(
         location=checkpoint.location,
         provider=checkpoint.provider.rpartition(".")[2],
@@ -220,12 +219,12 @@ def _sizes(
         folder = f"{checkpoint.location}/state/{operator}/{partition}"
         size = files.size(folder if store == "default" else f"{folder}/{store}")
         rows, held = counts.get((operator, store, partition), (None, None))
-        # An operator without a key keeps everything in partition 0, and has no other folder.
+        # An operator without a key stores everything in partition 0 and has no other folder.
         if size is not None:
             yield PartitionSize(partition=partition, file_bytes=size, rows=rows, bytes=held)
 
 
 def skew(sizes: Iterable[int]) -> float | None:
-    """Return the largest over the mean; None if all are 0 or there are none."""
+    """Return the largest size over the mean; None if all are 0 or there are none."""
     known = [*sizes]
     return max(known) / mean(known) if any(known) else None

@@ -1,7 +1,7 @@
-"""The Kafka offsets that a checkpoint keeps, as units that readers share: Flink's operator state.
+"""The Kafka offsets in a checkpoint, as units that readers share (Flink's operator state).
 
-Spark redistributes them by itself: it gives every batch's offset ranges to tasks anew, whatever has
-read them before. This module predicts that; a test with a real broker verifies it.
+Spark redistributes them itself: it assigns the offset ranges of each batch to tasks anew. This
+module predicts that; a test with a real broker verifies it.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from rheostat.state.key_groups import split
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KafkaSource:
-    """A Kafka source of a query, by its number, and where each of its partitions goes on."""
+    """A Kafka source of a query, by its number, and the next offset of each of its partitions."""
 
     source: int
     offsets: Mapping[str, Mapping[int, int]]
-    """Topic -> partition -> the first offset that the batch after this one reads."""
+    """Topic -> partition -> the first offset that the next batch reads."""
 
     @property
     def partitions(self) -> int:
-        """All partitions of all topics."""
+        """The number of partitions of all topics."""
         return sum(map(len, self.offsets.values()))
 
     @property
     def rows(self) -> int:
-        """The offsets, summed: the rows that were read, if all topics were from their beginning."""
+        """The sum of the offsets: the rows read, if all topics were read from their beginning."""
         return sum(sum(offset.values()) for offset in self.offsets.values())
 
 
 def kafka_sources(entry: str) -> tuple[KafkaSource, ...]:
-    """Return the Kafka sources in an entry of the offset log (format v1); others are left out."""
+    """Return the Kafka sources in an entry of the offset log (format v1); others are omitted."""
     lines = entry.splitlines()
     if lines[:1] != ["v1"]:
         return ()
@@ -44,11 +44,11 @@ def kafka_sources(entry: str) -> tuple[KafkaSource, ...]:
 
 
 def readers(source: KafkaSource, wanted: int) -> list[dict[str, list[str]]]:
-    """Return what each reader (task) of a batch reads with ``minPartitions`` = ``wanted``, where
-    all partitions have as many new rows: topic -> partitions, or parts of one: ``3 (1 of 2)``.
+    """Return what each reader (task) of a batch reads with ``minPartitions`` = ``wanted``, if all
+    partitions have equally many new rows: topic -> partitions, or parts of one: ``3 (1 of 2)``.
 
-    A partition is never read with another one in the same task, so there are at least as many
-    readers as partitions; more cut each into as many ranges of offsets as Spark rounds to
+    A task never reads two partitions, so there are at least as many readers as partitions; more
+    readers split each partition into as many offset ranges as Spark rounds to
     (``KafkaOffsetRangeCalculator``). Raises BadInput for fewer than one reader.
     """
     parts = parts_of(source.partitions, wanted)
@@ -62,7 +62,7 @@ def readers(source: KafkaSource, wanted: int) -> list[dict[str, list[str]]]:
 
 
 def parts_of(partitions: int, wanted: int) -> int:
-    """Return into how many parts each partition is cut, all being of one size."""
+    """Return into how many parts each partition is split if all have the same size."""
     return max(1, int(wanted / partitions + 0.5))
 
 
@@ -71,7 +71,7 @@ def _named(partition: int, part: int, parts: int) -> str:
 
 
 def offset_lines(source: KafkaSource, batch: int, wanted: int | None = None) -> list[str]:
-    """Return in words where a source goes on after ``batch``, and how many readers it will have."""
+    """Return lines about where a source continues after ``batch``, and its number of readers."""
     topics = ", ".join(
         f"{topic} ({len(partitions)} partitions)" for topic, partitions in source.offsets.items()
     )

@@ -1,4 +1,4 @@
-"""The files of the versions of state: their names, and whether all files of a batch are there."""
+"""The files of state versions: their names, and whether all files of a batch exist."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ _SNAPSHOT_SUFFIXES = ("zip", "snapshot")
 
 
 def missing_file(checkpoint: Checkpoint) -> str | None:
-    """Return the first file that is missing of a checkpoint on this computer; None if all are
-    there.
+    """Return the first missing file of a checkpoint on this computer; None if all exist.
 
     A version is a snapshot (``zip``, ``snapshot``) and every change after it (``changelog``,
     ``delta``); a ``zip`` names its table files.
@@ -56,7 +55,7 @@ def _missing(folder: Path, version: int) -> Iterator[str]:
         if number not in changed:
             yield f"{number}.{'delta' if _is_hdfs(versions) else 'changelog'}"
     archives = [name for number, kind, name in versions if number == first and kind == "zip"]
-    if len(archives) == 1:  # several are of attempts, and only the commit log knows whose is meant
+    if len(archives) == 1:  # of several attempts, only the commit log identifies the valid one
         yield from _missing_tables(folder, folder / archives[0])
 
 
@@ -72,7 +71,7 @@ def _missing_tables(folder: Path, archive: Path) -> Iterator[str]:
             (sstfile["dfsSstFileName"], sstfile["sizeBytes"]) for sstfile in metadata["sstFiles"]
         ]
     except (zipfile.BadZipFile, ValueError, KeyError, TypeError, IndexError):
-        return  # loading it reports what is wrong
+        return  # loading it reports the error
     for name, size in tables:
         file = folder / "SSTs" / name
         if not file.is_file() or file.stat().st_size != size:

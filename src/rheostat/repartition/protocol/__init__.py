@@ -1,1 +1,1 @@
-"""How a repartition goes step by step, and what it keeps to be resumed or taken back."""
+"""The steps of a repartition, and the log that allows resuming or undoing it."""

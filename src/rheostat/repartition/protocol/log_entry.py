@@ -1,8 +1,7 @@
-"""The entries of a checkpoint's logs: the two that make a batch of a repartition, texts from texts,
-and what an entry says.
+"""Reads entries of a checkpoint's logs, and builds the two entries of a repartition's batch.
 
-Both are copies of the last committed batch's. Versions 1 and 2 of the offset log keep the conf in
-the second line, and nothing else is touched.
+Both are copies of the last committed batch's entries. Versions 1 and 2 of the offset log have the
+configuration in the second line; the other lines stay unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from rheostat.storage.file_system import FileSystem
 
 
 def entry_partitions(files: FileSystem, name: str) -> int:
-    """Return the number of state partitions in an entry of the offset log; raises BadInput where it
+    """Return the number of state partitions in an entry of the offset log; raises BadInput if it
     cannot be read.
     """
     try:
@@ -37,8 +36,8 @@ def offset_entry(last: str, partitions: int) -> str:
 
 
 def commit_entry(last: str, ids: StateIds) -> str:
-    """Return the commit log's entry of the last batch, with the ids of the new state's files where
-    the checkpoint's format has such.
+    """Return the commit log's entry of the last batch, with the IDs of the new state's files if the
+    checkpoint's format has them.
     """
     if not ids:
         return last
@@ -48,5 +47,5 @@ def commit_entry(last: str, ids: StateIds) -> str:
 
 
 def _json(value: dict[str, Any]) -> str:
-    """Return JSON as Spark writes it: no blanks, letters of any language as they are."""
+    """Return JSON as Spark writes it: without blanks, and with non-ASCII letters unescaped."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -1,8 +1,8 @@
 """Checks before anything is written; each refusal names the value and an alternative.
 
-Spark keeps no lock on a checkpoint, so whether a query uses it is judged by its files. A query that
-waits for its next trigger writes nothing and is not detected. It does no harm: the repartition
-takes the number of its next batch in the offset log, and Spark ends a query whose number is taken.
+Spark does not lock a checkpoint, so its files indicate whether a query uses it. A query that waits
+for its next trigger writes nothing and is not detected. It does no harm: the repartition takes the
+number of its next batch in the offset log, and Spark ends a query whose number is taken.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from rheostat.storage.file_system import FileSystem, numbered
 from rheostat.storage.local_files import LocalFileSystem
 
 MOST_PARTITIONS = 32_768
-"""Above it a number is taken to be a slip: Flink's largest maximum parallelism."""
+"""A larger number is rejected as a mistake: this is Flink's largest maximum parallelism."""
 
 QUIET_S = 20.0
-"""Logs that are older than this are not watched: their query is taken to be stopped."""
+"""Seconds after which a log without new entries is not observed: its query counts as stopped."""
 
 WATCH_S = 6.0
-"""How long younger logs are watched for a next entry."""
+"""Seconds for which more recent logs are observed for a new entry."""
 
 UNFINISHED = CLOSED | OPEN_OLD | {"committed"}
 """Phases of a repartition that must end before another can begin."""
 
 RETURNING = frozenset({"withdrawing", "unlocked"})
-"""Those of them on the way back."""
+"""Phases of an unfinished repartition that is being undone."""
 
 
 def require_number(partitions: int) -> None:
@@ -49,7 +49,7 @@ def require_number(partitions: int) -> None:
 def require_fit(checkpoint: Checkpoint, partitions: int, files: FileSystem) -> None:
     """Raise BadInput for a checkpoint or a disk that does not allow a repartition."""
     _require_repartition(checkpoint, partitions)
-    # The state folder holds older versions, too: the new one takes no more than that.
+    # The state folder contains older versions, too, so the new one needs no more space.
     state_bytes = files.size(f"{checkpoint.location}/state") or 0
     if not isinstance(files, LocalFileSystem):
         here = Path(tempfile.gettempdir())
@@ -65,7 +65,7 @@ def require_fit(checkpoint: Checkpoint, partitions: int, files: FileSystem) -> N
 
 
 def _require_repartition(checkpoint: Checkpoint, partitions: int) -> None:
-    """Raise BadInput for a checkpoint, wherever it is, that does not allow a repartition."""
+    """Raise BadInput for a checkpoint in any location that does not allow a repartition."""
     require_drained(checkpoint)
     if partitions == checkpoint.partitions:
         raise BadInput(
@@ -75,7 +75,7 @@ def _require_repartition(checkpoint: Checkpoint, partitions: int) -> None:
 
 
 def require_drained(checkpoint: Checkpoint) -> None:
-    """Raise BadInput where a batch was planned and is not committed."""
+    """Raise BadInput if a batch is planned but not committed."""
     if not checkpoint.uncommitted:
         return
     location, newest = checkpoint.location, checkpoint.planned[-1]
@@ -92,8 +92,8 @@ def require_drained(checkpoint: Checkpoint) -> None:
 
 
 def require_no_unfinished(state: RepartitionState | None, partitions: int, sink: str) -> None:
-    """Raise BadInput where another repartition of ours has to be ended first than the one to so
-    many partitions, with that sink.
+    """Raise BadInput if a different repartition of Rheostat is unfinished: one to other than
+    ``partitions`` partitions, or with another sink.
     """
     message = unended(state)
     if state is None or message is None:
@@ -110,7 +110,7 @@ def require_no_unfinished(state: RepartitionState | None, partitions: int, sink:
 
 
 def unended(state: RepartitionState | None) -> str | None:
-    """Return how to complete or undo our unfinished repartition; None if there is none."""
+    """Return how to complete or undo Rheostat's unfinished repartition; None if there is none."""
     if state is None or state.phase not in UNFINISHED:
         return None
     number = state.plan.partitions
@@ -126,7 +126,7 @@ def unended(state: RepartitionState | None) -> str | None:
 
 
 def plan_of(checkpoint: Checkpoint, partitions: int, sink: str = "") -> Plan:
-    """Return the plan for another number of partitions."""
+    """Return the plan of a repartition to ``partitions`` partitions."""
     last = checkpoint.last
     return Plan(
         batch=last.batch,
@@ -139,7 +139,7 @@ def plan_of(checkpoint: Checkpoint, partitions: int, sink: str = "") -> Plan:
 
 
 def _require_room(folder: Path, needed: int, location: str, disk: str = "its disk") -> None:
-    """Raise BadInput where a folder's disk has less room than the new state may take."""
+    """Raise BadInput if a folder's disk has less space than the new state may need."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise BadInput(
@@ -149,8 +149,8 @@ def _require_room(folder: Path, needed: int, location: str, disk: str = "its dis
 
 
 def last_sign(checkpoint: str, files: FileSystem) -> tuple[float, int]:
-    """Return when a log of the checkpoint was last written to, in seconds since 1970, and the
-    number of its newest entry.
+    """Return when a log of the checkpoint was last written (Unix seconds), and the number of its
+    newest entry.
     """
     entries: list[tuple[float, int]] = []
     for log in ("offsets", "commits"):
@@ -167,8 +167,8 @@ def require_stopped(
     now: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Raise BadInput if a query writes to the checkpoint; watches for up to
-    ``WATCH_S`` seconds if it was written to a short time ago.
+    """Raise BadInput if a query writes to the checkpoint; observe it for up to ``WATCH_S`` seconds
+    if it was written recently.
     """
     before = last_sign(checkpoint, files)
     ends = now() + WATCH_S

@@ -1,5 +1,5 @@
-"""What a repartition has done so far: JSON lines beside the checkpoint, each on the disk before the
-next step.
+"""The journal of a repartition: JSON lines in the checkpoint, each on the disk before the next
+step.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from rheostat.storage.lease import Lease
 SCHEMA = 1
 
 OWN_FOLDER = "_rheostat"
-"""The folder of ours in a checkpoint; Spark looks at no folder that it does not know."""
+"""Rheostat's folder in a checkpoint; Spark ignores folders that it does not know."""
 
 JOURNAL = f"{OWN_FOLDER}/journal.jsonl"
-"""The journal, below a checkpoint."""
+"""The path of the journal, relative to the checkpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A repartition as requested, with everything that its rollback needs.
+    """A requested repartition, with everything that its rollback needs.
 
-    ``batch`` is the last committed batch; the repartition's is the next. ``lock`` and ``guard`` are
-    entries of the offset log. ``sink`` is the folder that the query writes files to; empty for
-    none.
+    ``batch`` is the last committed batch; the repartition's batch is the next one. ``lock`` and
+    ``guard`` are entries of the offset log. ``sink`` is the output folder of the query's file sink;
+    empty without one.
     """
 
     batch: int
@@ -49,7 +49,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedFile:
-    """A file of the new state: its name below the checkpoint, and what it is known by."""
+    """A file of the new state: its name below the checkpoint, size and modification time."""
 
     name: str
     bytes: int
@@ -58,7 +58,7 @@ class StagedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """The new state: its files, what both states hold, and the entry of the commit log."""
+    """The new state: its files, the counts of both states, and the entry of the commit log."""
 
     files: tuple[StagedFile, ...]
     before: Mapping[StoreId, StoreCount]
@@ -68,18 +68,18 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepartitionState:
-    """How far the newest repartition of a checkpoint has come, and why it went back if it did."""
+    """The progress of a checkpoint's newest repartition, and the reason of a rollback."""
 
     plan: Plan
     phase: str
     written: Written | None = None
     reason: str = ""
     times_s: Mapping[str, float] = field(default_factory=dict)
-    """When each phase began, in seconds since 1970."""
+    """The start of each phase in Unix seconds."""
 
 
 class RepartitionLog:
-    """Keeps the state of a checkpoint's repartitions in ``_rheostat/journal.jsonl``."""
+    """Stores the state of a checkpoint's repartitions in ``_rheostat/journal.jsonl``."""
 
     def __init__(self, checkpoint: str, files: FileSystem) -> None:
         self._lines: EventLog[dict[str, Any]] = EventLog(
@@ -94,7 +94,7 @@ class RepartitionLog:
     def note(
         self, phase: str, now: float, written: Written | None = None, reason: str = ""
     ) -> None:
-        """Keep that a phase has begun."""
+        """Record that a phase has begun."""
         line: dict[str, Any] = {"phase": phase, "t_s": now}
         if reason:
             line["reason"] = reason
@@ -103,7 +103,7 @@ class RepartitionLog:
         self._lines.append(line)
 
     def read(self) -> RepartitionState | None:
-        """Return the state of the newest repartition; None if there was none.
+        """Return the state of the newest repartition; None if there is none.
 
         Raises BadInput for an event that this version of Rheostat cannot read.
         """
@@ -167,20 +167,20 @@ def _read_counts(counts: list[dict[str, Any]]) -> dict[StoreId, StoreCount]:
 
 
 BEAT_S = 10.0
-"""How often the lease is renewed."""
+"""Seconds between two renewals of the lease."""
 
 STALE_S = 120.0
-"""A lease from another computer that is older has no owner any more: twelve missed renewals."""
+"""Age in seconds from which a lease of another computer is abandoned: twelve missed renewals."""
 
 
 def lease_path(checkpoint: str) -> str:
-    """Return where the lease of a checkpoint is."""
+    """Return the path of the lease of a checkpoint."""
     return f"{checkpoint}/{OWN_FOLDER}/lease.json"
 
 
 @contextmanager
 def leased(checkpoint: str, files: FileSystem) -> Iterator[None]:
-    """Hold the lease of a checkpoint; raises BadInput where another process holds it."""
+    """Hold the lease of a checkpoint; raises BadInput if another process holds it."""
     lease = Lease(files, lease_path(checkpoint), STALE_S)
     owner = lease.take()
     if owner is not None:

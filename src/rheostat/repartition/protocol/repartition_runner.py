@@ -1,7 +1,7 @@
-"""Runs a repartition by its table: observes, takes the row whose event holds, carries out its
-order, records the phase.
+"""Runs a repartition by its table: observe, take the row of the current event, execute its order,
+record the phase.
 
-Only the log is kept, so a new runner resumes an interrupted repartition.
+Only the log is kept, so a new runner can resume an interrupted repartition.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ from rheostat.storage.file_system import FileSystem, numbered
 from rheostat.storage.local_files import LocalFileSystem
 
 TRIES = 3
-"""How often an order without effect is repeated; then another process is changing the files."""
+"""Number of repetitions of an order without effect, after which another process must be
+interfering."""
 
 ProgressCallback = Callable[[str, int, int], None]
-"""Called with a phase, the tasks that are done and the number of tasks."""
+"""Called with a phase, the number of completed tasks and the number of all tasks."""
 
 
 def quiet(phase: str, done: int, total: int) -> None:
@@ -47,7 +48,7 @@ def quiet(phase: str, done: int, total: int) -> None:
 class RepartitionRunner:
     """One repartition of a checkpoint, continued from the state in its journal.
 
-    ``clock`` gives seconds since 1970.
+    ``clock`` returns Unix seconds.
     """
 
     def __init__(
@@ -68,10 +69,10 @@ class RepartitionRunner:
         self._staging = Staging(checkpoint, files)
 
     def run(self, rewriter: Rewriter, source: StateVersion) -> RepartitionState:
-        """Run until the checkpoint has its new number or is unchanged; ``source`` is the state that
-        is rewritten.
+        """Run until the checkpoint has its new number or is unchanged; ``source`` is the state to
+        rewrite.
 
-        An error of the work itself rolls the repartition back, and is raised afterwards.
+        An error in the rewrite rolls the repartition back and is raised afterwards.
         """
         try:
             return self._run(back=False, write=lambda: self.write(rewriter, source))
@@ -80,21 +81,21 @@ class RepartitionRunner:
             raise
 
     def rollback(self, reason: str) -> RepartitionState:
-        """Return to the old number, from any phase; no effect once the query has continued with the
-        new one.
+        """Return to the old number from any phase; this has no effect if the query has already
+        continued with the new number.
         """
         self.state = replace(self.state, reason=reason)
         return self._run(back=True, write=_unwanted)
 
     def look(self, back: bool) -> RepartitionFacts:
-        """Return what the checkpoint shows at this moment."""
+        """Return the present facts about the checkpoint."""
         plan, written = self.state.plan, self.state.written
         files = written.files if written else ()
         in_place = len(self._staging.in_place(files))
         later = self._batches_after(plan.new_batch)
         guard = self._whose_guard(later)
         lock = self._whose_number(later, guard)
-        # Two entries of the commit log may be the same text; the offset log shows whose it is.
+        # Two entries of the commit log may be equal; the offset log shows who wrote them.
         commit = self._whose_commit() if lock == OURS else ABSENT
         return RepartitionFacts(
             back=back,
@@ -126,8 +127,8 @@ class RepartitionRunner:
     def _whose_number(self, later: list[int], guard: str) -> str:
         """Return who wrote the batch with the repartition's number.
 
-        Spark deletes old entries: if that one is gone and there are later ones, a query that
-        continued with the old number of partitions had taken it.
+        Spark deletes old entries: if this entry does not exist but later ones do, a query that
+        continued with the old number of partitions had used its number.
         """
         plan, phase = self.state.plan, self.state.phase
         whose = self._whose("offsets", plan.new_batch, plan.lock)
@@ -196,10 +197,10 @@ class RepartitionRunner:
         return "; ".join(wrong) or "the query has planned a batch meanwhile"
 
     def write(self, rewriter: Rewriter, source: StateVersion) -> Written:
-        """Write the new state where no query looks, and count it."""
+        """Write the new state to a location that no query reads, and count it."""
         if isinstance(self._files, LocalFileSystem):
             return self._write_here(self._files, rewriter, source)
-        self._files.delete(self._staging.folder)  # of an upload that was interrupted
+        self._files.delete(self._staging.folder)  # left by an interrupted upload
         copy = Path(tempfile.mkdtemp(prefix="rheostat-state-"))
         try:
             return self._write_there(copy, rewriter, source)
@@ -298,15 +299,15 @@ class RepartitionRunner:
         self._files.flush()
 
     def _tidy(self) -> None:
-        """Before the staged files go: a sink's log learns of a batch that the query has not run."""
+        """Add the batch, which the query skips, to a sink's log; then delete the staged files."""
         plan = self.state.plan
         if plan.sink and self.state.phase != "unlocked":
             SinkLog(self._files, plan.sink).add_empty(plan.new_batch)
         self._staging.clear()
 
     def _unlock(self) -> None:
-        """The guard first: with the batch before it gone, Spark could not even say what it is. The
-        lock last: a query that finds the number free, and its sink's log with it, writes nothing.
+        """Remove the guard first: without the batch before it, Spark could not identify it. Remove
+        the lock last: a query that finds the number free also finds it free in its sink's log.
         """
         plan, facts = self.state.plan, self.look(back=True)
         if facts.guard == OURS:

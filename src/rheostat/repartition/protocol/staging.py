@@ -1,7 +1,7 @@
-"""The staged checkpoint, into which the new state is written: a folder of links in the first one.
+"""The staged checkpoint that receives the new state: a folder of links inside the first checkpoint.
 
-No query reads it, so incomplete files in it are harmless. It is a complete checkpoint: everything
-that rewrites or reads state works on it, including Spark's own reader.
+No query reads it, so incomplete files in it are harmless. It is a complete checkpoint, so that
+everything that rewrites or reads state works on it, including Spark's own reader.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ LOG = "_spark_metadata"
 COMPACT = ".compact"
 EMPTY = "v1"
 COMPACT_INTERVAL = 10
-"""Spark's ``spark.sql.streaming.fileSink.log.compactInterval`` where no batch is compacted yet."""
+"""Spark's ``spark.sql.streaming.fileSink.log.compactInterval``, if no batch is compacted yet."""
 
 
 class SinkLog:
-    """The log of the folder that a query writes files to: one entry per batch.
+    """The log in the output folder of a query's file sink: one entry per batch.
 
-    A repartition takes the number of a batch that the sink does not receive. Spark compacts the log
+    A repartition uses the number of a batch that the sink does not receive. Spark compacts the log
     every tenth batch and fails if a number is missing.
     """
 
@@ -35,7 +35,7 @@ class SinkLog:
         self._log = f"{self._output}/{LOG}"
 
     def require_log(self) -> list[int]:
-        """Return the numbers of its batches; raises BadInput if there is no such log."""
+        """Return the numbers of its batches; raises BadInput if the log does not exist."""
         known = self._numbers()
         if not known:
             raise BadInput(
@@ -67,7 +67,7 @@ class SinkLog:
             self._files.delete(f"{self._log}/{name}")
 
     def _merged(self, batch: int) -> str:
-        """Return all entries before a batch as one, those of the last compaction first."""
+        """Return the merged text of all entries before a batch, the last compaction first."""
         compacted = self._compacted()
         names = [f"{number}{COMPACT}" for number in compacted[-1:]]
         later = [number for number in self._numbers() if number < batch]
@@ -78,8 +78,8 @@ class SinkLog:
         return "\n".join([EMPTY, *lines])
 
     def _interval(self) -> int:
-        """Return how often Spark compacts: as the last two compactions are apart, or, after one,
-        the least divisor of its number that is not below the usual one.
+        """Return Spark's compaction interval: the distance of the last two compactions or, after
+        one compaction, the smallest divisor of its number that is at least the default.
         """
         compacted = self._compacted()
         if len(compacted) > 1:
@@ -119,12 +119,12 @@ class Staging:
 
     @property
     def notes(self) -> str:
-        """The folder of the notes on finished work."""
+        """The folder of the notes about completed work."""
         return f"{self.folder}/notes"
 
     def prepare(self, disk: LocalFileSystem) -> None:
-        """Create it with a link per file; after an interruption, keep the work that is noted as
-        finished and delete the rest.
+        """Create the folder with a link per file; after an interruption, keep the work that is
+        noted as finished and delete the rest.
         """
         if disk.status(self.notes) is not None:
             self._drop_unfinished()
@@ -132,7 +132,7 @@ class Staging:
         disk.delete(self.folder)
         for part in ("offsets", "commits", "state"):
             disk.link_tree(f"{self._checkpoint}/{part}", f"{self.folder}/{part}")
-        disk.make_folder(self.notes)  # last: now all links exist
+        disk.make_folder(self.notes)  # last, because it marks the links as complete
 
     def _drop_unfinished(self) -> None:
         finished = {*finished_places(self._files, self.notes)}
@@ -151,11 +151,11 @@ class Staging:
         return tuple(sorted(self._new_files(), key=lambda file: file.name))
 
     def unplaced(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
-        """Return those files that are not in place in the first checkpoint."""
+        """Return the files that are not in place in the first checkpoint."""
         return tuple(file for file in files if not self._is_placed(file))
 
     def in_place(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
-        """Return those files that are in place and have not been replaced since."""
+        """Return the files that are in place and have not been replaced since."""
         return tuple(file for file in files if self._is_placed(file))
 
     def place(self, file: StagedFile) -> None:
@@ -167,11 +167,11 @@ class Staging:
         self._files.delete(f"{self._checkpoint}/{file.name}")
 
     def clear(self) -> None:
-        """Delete the staged checkpoint; the files of the first one keep their names."""
+        """Delete the staged checkpoint; the files of the first one stay."""
         self._files.delete(self.folder)
 
     def upload(self, folder: str, file: StagedFile) -> StagedFile:
-        """Copy a file of another folder, which is on this computer, into the staged checkpoint."""
+        """Copy a file from a local folder into the staged checkpoint."""
         name = f"{self.folder}/{file.name}"
         self._files.upload(Path(folder, file.name), name)
         status = self._files.status(name)

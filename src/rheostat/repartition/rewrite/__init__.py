@@ -1,1 +1,1 @@
-"""State written in other partitions by Spark jobs."""
+"""Spark jobs that write state with another number of partitions."""

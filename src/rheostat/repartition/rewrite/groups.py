@@ -1,11 +1,11 @@
-"""Which old partitions go into which new ones, and so which tasks can run without a shuffle.
+"""Computes which old partitions map to which new ones, and so which tasks need no shuffle.
 
 A row's partition is its hash modulo their number. With g the greatest common divisor of the old and
-the new number, what is in the old partitions of a residue modulo g belongs into the new ones of the
-same residue: from 8 to 16, partition 3 goes into 3 and 11 and nowhere else.
+the new number, the old partitions of a residue modulo g map to the new ones of the same residue:
+from 8 to 16 partitions, partition 3 maps to 3 and 11 only.
 
-A finished group leaves a note, in one step, for a rewrite that goes on after an interruption: a
-file per group and store with the lines that its task reports.
+A finished group leaves a note atomically, so that an interrupted rewrite can be resumed: one file
+per group and store with the lines that its task reports.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rheostat.storage.file_system import FileSystem
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Partitions that exchange rows only among themselves."""
+    """Partitions that exchange rows only among each other."""
 
     old: int
     new: int
@@ -29,12 +29,12 @@ class Group:
 
     @property
     def sources(self) -> range:
-        """Its old partitions."""
+        """The group's old partitions."""
         return range(self.residue, self.old, self.divisor)
 
     @property
     def targets(self) -> range:
-        """Its new partitions."""
+        """The group's new partitions."""
         return range(self.residue, self.new, self.divisor)
 
 
@@ -46,24 +46,24 @@ def groups(old: int, new: int) -> Iterator[Group]:
 
 
 READ, COPY, SHUFFLE = 0.35, 0.85, 3.0
-"""Processor time of a row in microseconds: to read its key and say where it belongs, to copy it,
-and to send it through a shuffle instead. Estimates: the first two from a profile of 8 to 16 (their
-sum is measured), the third not measured."""
+"""Processor time of a row in microseconds: to read its key and compute its partition, to copy it,
+and to send it through a shuffle instead. The first two are estimates from a profile of 8 to 16
+partitions (their sum is measured), the third is not measured."""
 
 MOST_OPEN = 64
-"""Each open partition of a store in RocksDB takes a few MB outside the JVM's heap."""
+"""Maximum number of open partitions of RocksDB per task; each needs a few MB outside the heap."""
 
 MOST_LOADED = 8
-"""A partition of a provider in memory is in the heap as a whole while it is open."""
+"""Maximum number of open partitions of an in-memory provider; each is completely in the heap."""
 
 
 def slices(old: int, new: int, stores: int, slots: int, *, in_memory: bool) -> int:
-    """Return into how many tasks a group is divided; 0 where rows should go through a shuffle.
+    """Return into how many tasks a group is divided; 0 if rows should go through a shuffle.
 
-    One task a group reads every row once and writes it once. Slots that would have no group may
-    take part of a group's new partitions: each such task reads all keys of the group, and copies
-    what is its own. ``in_memory`` is a provider that loads a whole partition into the heap: a task
-    of it opens no more of them than it must, and no two tasks open the same.
+    One task per group reads and writes every row once. Otherwise idle slots can share a group's new
+    partitions: each such task reads all keys of the group, and copies its own rows. ``in_memory``
+    is a provider that loads complete partitions into the heap: its tasks open no more of them than
+    necessary, and no two tasks open the same one.
     """
     divisor = gcd(old, new)
     tasks = divisor * stores
@@ -81,7 +81,7 @@ def slices(old: int, new: int, stores: int, slots: int, *, in_memory: bool) -> i
 def noted(
     folder: str, operator: int, store: str, residue: int, part: int = 0, parts: int = 1
 ) -> list[str]:
-    """Return the lines of a slice of a group that is done; none for one that is not, or without a
+    """Return the lines of a finished slice of a group; empty if it is not finished, or without a
     folder.
     """
     name = f"{operator}-{store}-{residue}" + (f".{part}of{parts}" if parts > 1 else "")
@@ -90,7 +90,7 @@ def noted(
 
 
 def finished_places(files: FileSystem, folder: str) -> Iterator[str]:
-    """Yield the folders, below a checkpoint, of all partitions of stores that are done."""
+    """Yield the folders, relative to a checkpoint, of all finished partitions of stores."""
     for note in files.names(folder):
         if note.startswith("."):
             continue

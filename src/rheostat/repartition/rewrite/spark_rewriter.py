@@ -1,4 +1,4 @@
-"""State rewritten by Spark jobs: reads version N + 1, writes version N + 2 in other partitions."""
+"""Rewrites state with Spark jobs: read version N + 1, write version N + 2 with new partitions."""
 
 from __future__ import annotations
 
@@ -45,10 +45,9 @@ WAY_OUT = "install PySpark 4.3 for this command; the query may stay on Spark 4.0
 
 @contextmanager
 def own_session(memory: str = "2g") -> Iterator[Any]:
-    """Hand out a session and end it; raises BadInput where this Python has an older Spark.
+    """Yield a session and stop it; raises BadInput if this Python has an older Spark.
 
-    ``memory`` is the heap: a partition of the provider on HDFS has to fit into it as often as there
-    are cores.
+    ``memory`` is the heap: for the HDFS-backed provider, one partition per core must fit into it.
     """
     require_spark(find_spark_home().version)
     with tempfile.TemporaryDirectory(prefix="rheostat-state-") as folder:
@@ -62,19 +61,19 @@ def own_session(memory: str = "2g") -> Iterator[Any]:
 
 
 def require_spark(version: str, way_out: str = WAY_OUT) -> None:
-    """Raise BadInput with a ``way_out`` for a Spark that is too old, such as ``4.2.1``."""
+    """Raise BadInput with a ``way_out`` for a Spark version that is too old, such as ``4.2.1``."""
     if rescaling_means(version) != "own":
         raise BadInput(f"PySpark {version} cannot read state as it is kept: {way_out}")
 
 
 _ESCAPED = re.compile(r"[^\w\-!.~'()*,;:$&+=/@]")
-"""What may not stand in the path of a URI; letters and digits of all alphabets may."""
+"""Characters that the path of a URI must escape; letters and digits of all alphabets may stay."""
 
 
 class SparkRewriter:
-    """Rewrites state with a session of Spark 4.3 (classic): the port ``Rewriter``.
+    """Rewrites state with a session of Spark 4.3 (classic), for the port ``Rewriter``.
 
-    Raises RheostatError where this Spark cannot read the state.
+    Raises RheostatError if this Spark cannot read the state.
     """
 
     def __init__(self, spark: Any) -> None:
@@ -87,13 +86,13 @@ class SparkRewriter:
     def measure(
         self, state: StateVersion, progress: Progress | None = None
     ) -> Mapping[StoreId, StoreCount]:
-        """Count every store."""
+        """Return the counts of every store."""
         return _by_store(self.measure_partitions(state, progress), "counted")
 
     def measure_partitions(
         self, state: StateVersion, progress: Progress | None = None
     ) -> list[PartitionReport]:
-        """Count every partition of every store."""
+        """Return the counts of every partition of every store."""
         reports: list[PartitionReport] = []
         for keyed in self._opened(state):
             count = _partitions(keyed, state.partitions)
@@ -106,7 +105,7 @@ class SparkRewriter:
         return reports
 
     def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
-        """Write every store for the wanted partitions."""
+        """Write every store with the wanted number of partitions."""
         checkpoint = self._read(wanted.source)
         require_repartitionable(checkpoint)
         reports: list[PartitionReport] = []
@@ -146,7 +145,7 @@ class SparkRewriter:
         return reports + self._jobs.rewrite(stores, tasks, wanted.batch, wanted.notes, progress)
 
     def _opened(self, state: StateVersion) -> Iterator[OpenStores]:
-        """Yield the stores that have a key, then those that have none."""
+        """Yield the stores with a key, then those without."""
         checkpoint = self._read(state)
         kept = [store for operator in checkpoint.operators for store in _kept(operator, state.ids)]
         opening = functools.partial(
@@ -168,9 +167,9 @@ class SparkRewriter:
                 yield opening(chosen)
 
     def _own_settings(self, state: StateVersion) -> dict[str, str]:
-        """Return what the offset log does not say, since whoever runs the query sets it: the
-        checkpoint's format, and who writes files. On a local disk the usual one starts several
-        processes a file, which is most of the time of many small partitions.
+        """Return the settings that the offset log lacks: the checkpoint's format and the class that
+        writes files. On a local disk Spark's default class starts several processes per file, which
+        dominates the time of many small partitions.
         """
         settings = {FORMAT: "2" if state.ids else "1"}
         if not is_remote(state.checkpoint):
@@ -181,7 +180,7 @@ class SparkRewriter:
         return read_checkpoint(state.checkpoint, self.files)
 
     def _write_metadata(self, operator: Operator, wanted: Rewrite) -> None:
-        """Write the versioned metadata of an operator that has such, with the new number."""
+        """Write an operator's versioned metadata, if it has one, with the new number."""
         if operator.metadata_format == 1:
             return
         folder = f"{wanted.source.checkpoint}/state/{operator.id}/_metadata/v2"
@@ -190,7 +189,7 @@ class SparkRewriter:
 
 
 def reachable_files(spark: Any, location: str) -> FileSystem:
-    """Return the file system of a checkpoint; raises BadInput where a session cannot reach it."""
+    """Return the file system of a checkpoint; raises BadInput if a session cannot reach it."""
     files = session_files(Gateway(spark))
     try:
         files.names(location)
@@ -200,7 +199,7 @@ def reachable_files(spark: Any, location: str) -> FileSystem:
 
 
 class PlainPaths:
-    """Links with plain names to folders whose own names Spark's state reader cannot take.
+    """Links with plain names to folders whose own names Spark's state reader rejects.
 
     Spark 4.3 escapes a checkpoint's name for its reader (``a b`` becomes ``a%20b``) and then looks
     for a folder with the escaped name (``StateSourceOptions``). The links are in a temporary
@@ -212,8 +211,8 @@ class PlainPaths:
         self._links: dict[str, str] = {}
 
     def of(self, location: str) -> str:
-        """Return a name of the same folder without a character that would be escaped; the location
-        itself where there is none in it, or where it is not on this computer.
+        """Return a path to the same folder without characters to escape; the location itself if it
+        has none, or if it is not on this computer.
         """
         if is_remote(location) or not _ESCAPED.search(location):
             return location
@@ -259,7 +258,7 @@ def _sum(count: StoreCount, report: PartitionReport) -> StoreCount:
 
 
 def _signed(number: int) -> int:
-    """Return a number as 64 bits hold it."""
+    """Return a number as a signed 64-bit integer."""
     return (number + 2**63) % 2**64 - 2**63
 
 
