@@ -1,4 +1,4 @@
-"""Who may call the HTTP API: tokens, host names, origins, and a limit of size."""
+"""Access control of the HTTP API: tokens, host names, origins, and a size limit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_BODY_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The tokens in force, None where there is none, and host names beside the usual ones."""
+    """The effective tokens (None if not configured) and additional host names."""
 
     token: str | None = field(default=None, repr=False)
     read_token: str | None = field(default=None, repr=False)
@@ -33,7 +33,7 @@ class Access:
 
     @classmethod
     def of_environment(cls, hosts: frozenset[str] = frozenset()) -> Access:
-        """Return the access that the environment variables describe."""
+        """Return the access that the environment variables configure."""
         token, read_token = (os.environ.get(n) for n in (TOKEN_VARIABLE, READ_TOKEN_VARIABLE))
         return cls(token or None, read_token or None, hosts)
 
@@ -42,7 +42,7 @@ class Access:
         return _equal(authorization, self.token)
 
     def may_read(self, authorization: str) -> bool:
-        """Return whether a header carries a token that admits readers; any does without one."""
+        """Return whether a header carries a token for reads, or reads need none."""
         tokens = (self.read_token, self.token)
         return self.read_token is None or any(_equal(authorization, token) for token in tokens)
 
@@ -56,7 +56,7 @@ def host_is_known(host: str, hosts: frozenset[str]) -> bool:
     """Return whether a Host header names this server: an address, ``localhost``, this computer, or
     one of ``hosts``.
 
-    A page of another site that rebinds its own name to this address is refused by this.
+    This check rejects the page of another site that rebinds its own name to this address.
     """
     name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
     try:
@@ -68,12 +68,12 @@ def host_is_known(host: str, hosts: frozenset[str]) -> bool:
 
 
 def is_same_origin(origin: str | None, host: str) -> bool:
-    """Return whether a request comes from a page of this server, or from no page at all."""
+    """Return whether a request comes from a page of this server, or from no page."""
     return origin is None or urlsplit(origin).netloc.lower() == host.lower()
 
 
 class Guarded:
-    """Checks every request before the application gets it, and bounds its size."""
+    """Checks every request before the application handles it, and limits its size."""
 
     def __init__(self, app: ASGIApp, access: Access, protected: tuple[str, ...]) -> None:
         self._app, self._access, self._protected = app, access, protected
@@ -91,7 +91,7 @@ class Guarded:
         try:
             await self._app(scope, _bounded(receive), send)
         except (asyncio.TimeoutError, OSError):
-            return  # the connection is of no use any more; uvicorn closes it
+            return  # the connection is unusable; uvicorn closes it
 
     def _refusal(self, request: Request) -> JSONResponse | None:
         headers, access = request.headers, self._access
@@ -114,7 +114,7 @@ _BODY_TEXT = f"the body may have at most {MAX_BODY_BYTES} bytes"
 
 
 def _error(status: int, message: str) -> JSONResponse:
-    # Closed: what is left of a large body must not be taken for the next request.
+    # Close the connection: the rest of a large body must not be parsed as the next request.
     return JSONResponse({"error": message}, status, headers={"Connection": "close"})
 
 

@@ -29,7 +29,7 @@ _BODY_S = 10.0
 _AUTHOR_CHARACTERS = 60
 Overview = Callable[[], Mapping[str, Any]]
 Note = Callable[[str, str], None]
-"""Keeps in the journal what was done, and by whom."""
+"""Records an action and its author in the journal."""
 
 Write = Callable[[ControlService, Mapping[str, Any]], Report]
 _WRITES: Mapping[str, Write] = {
@@ -51,10 +51,10 @@ def control_app(
     jobs: Jobs | None = None,
     note: Note | None = None,
 ) -> ASGIApp:
-    """Return the application of a driver: its page, its report, its metrics, and its writes.
+    """Return the application of a driver: its page, report, metrics, and writes.
 
     Without a token the API is read-only. ``overview`` returns the answer to ``GET /overview``,
-    ``jobs`` is what the page shows, and ``note`` receives each write that was carried out.
+    ``jobs`` are the jobs of the page, and ``note`` receives each successful write.
     """
 
     async def metrics(_: Request) -> Response:
@@ -97,14 +97,14 @@ def _write_route(
 
 
 def body_is_news(name: str) -> bool:
-    """Return whether a write is noted: an HPA repeats ``scale``, and an operator ``sizing``, which
-    the journal keeps as changes of settings.
+    """Return whether to record a write: an HPA repeats ``scale``, and an operator ``sizing``, which
+    the journal records as changes of settings.
     """
     return name not in ("scale", "sizing")
 
 
 def author_of(request: Request) -> str:
-    """Return who made a request: the name that was given, and the address it came from."""
+    """Return the author of a request: the name that it states, and its network address."""
     given = unquote(request.headers.get("x-rheostat-author", ""))
     name = "".join(filter(str.isprintable, given)).strip()[:_AUTHOR_CHARACTERS]
     address = request.client.host if request.client else "unknown"

@@ -1,4 +1,4 @@
-"""The control API of an application's autoscaler: what the HTTP routes do."""
+"""The control API of an application's autoscaler, independent of HTTP."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Sized(Protocol):
 
     @property
     def halted(self) -> str:
-        """What halts the decisions, in words; empty where nothing does."""
+        """Why decisions are halted; empty if they are not."""
         ...
 
     def halt(self) -> None:
@@ -43,7 +43,7 @@ class Sized(Protocol):
         ...
 
     def pause(self, cause: str) -> None:
-        """Pause the decisions for a cause that only this process keeps; an empty cause resumes."""
+        """Pause the decisions for a cause that only this process stores; "" resumes them."""
         ...
 
 
@@ -55,7 +55,7 @@ class ControlService:
     """Controls the autoscaler of an application and reports its state, from any thread.
 
     ``made_of`` returns the policy and the guards of a sizing and raises BadInput for an invalid
-    one; settings that the sizing leaves out keep the value with which the driver was started.
+    one; settings that the sizing omits keep the values with which the driver was started.
     ``drain`` ends the queries of the application after their current batches.
     """
 
@@ -81,7 +81,7 @@ class ControlService:
         self._pinned: tuple[float, Sizing] | None = None
 
     def see(self, record: Record) -> None:
-        """Receive the record of a tick of the loop."""
+        """Record a tick of the loop, and end an expired pin."""
         with self._lock:
             self._record, self._recorded_s = record, self._clock()
             held = next((guard for guard in record.guards if guard.guard == FlapGuard().name), None)
@@ -107,8 +107,8 @@ class ControlService:
             return self.direct(replace(self._sizing, size=size))
 
     def pin(self, size: object, minutes: object) -> Report:
-        """Keep a number of executors for some minutes, then decide again as before. Raises BadInput
-        for invalid values, and Refused while somebody else writes the size.
+        """Keep a number of executors for some minutes, then decide as before. Raises BadInput for
+        invalid values, and Refused in the mode ``external``.
         """
         valid = isinstance(minutes, int | float) and 0 < minutes <= _LONGEST_PIN_MIN
         if not valid or not isinstance(size, int | float) or size != int(size) or size < 1:
@@ -129,7 +129,7 @@ class ControlService:
         self.direct(before)
 
     def change(self, values: Mapping[str, Any]) -> Report:
-        """Change only what ``values`` names of a sizing; raises what ``direct`` raises."""
+        """Change the fields of the sizing in ``values``; raises what ``direct`` raises."""
         with self._lock:
             return self.direct(sizing_of({**to_json(self._sizing), **values}))
 
@@ -149,11 +149,11 @@ class ControlService:
     def _parts(self, sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
         policy, guards = self._made_of(sizing)
         if sizing.mode == "external":
-            # An external size does not depend on observations, and its writer has its own pace.
+            # An external size does not depend on observations; its writer has its own cooldown.
             kept = tuple(
                 rule for rule in guards if not isinstance(rule, Cooldown | Reversal | StaleData)
             )
-            # First of all guards, so that the bounds still come last.
+            # FlapGuard comes first, so that the bounds still come last.
             return ExternalSizePolicy(sizing.size), (FlapGuard(), *kept)
         return policy, ((*guards, Held()) if sizing.mode == "shadow" else guards)
 
@@ -163,7 +163,7 @@ class ControlService:
         return replace(self.report(), halted=True)
 
     def resume(self) -> Report:
-        """Resume the decisions; the report states what still halts them, if anything."""
+        """Resume the decisions; the report states any remaining cause of a halt."""
         self._sized.resume()
         cause = self._sized.halted
         return replace(self.report(), halted=bool(cause), detail=cause and f"halted ({cause})")
@@ -182,7 +182,7 @@ class ControlService:
         self._drained = True
 
     def report(self) -> Report:
-        """Return the state at this moment."""
+        """Return the present state."""
         with self._lock:
             record, able = self._record, self._sized.capabilities
             report = Report(

@@ -1,5 +1,5 @@
-"""One call of a driver's control API, over TLS where the address begins with ``https://``; the
-certificates that are trusted are those of OpenSSL, so ``SSL_CERT_FILE`` adds one's own.
+"""Calls a driver's control API, over TLS if the address begins with ``https://``; OpenSSL's trusted
+certificates apply, so ``SSL_CERT_FILE`` can add others.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _TIMEOUT_S = 5.0
 
 
 def call_driver(address: str, path: str, token: str | None = None, method: str = "GET") -> Any:
-    """Return what the driver at ``HOST:PORT`` or ``https://HOST:PORT`` answers; raises HTTPError
-    where it refuses, OSError or ValueError where it gives no answer.
+    """Return the answer of the driver at ``HOST:PORT`` or ``https://HOST:PORT``; raises HTTPError
+    if it refuses, OSError or ValueError if it does not answer.
     """
     url = address if "://" in address else f"http://{address}"
     request = Request(f"{url.rstrip('/')}/{path}", method=method)  # noqa: S310  (an ENDPOINT)

@@ -1,4 +1,4 @@
-"""The report of an application: how it is sized, how large it is, and what it measures."""
+"""The report of an application: its sizing, its size and its metrics."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ TOKEN_VARIABLE = "RHEOSTAT_TOKEN"  # noqa: S105  (a variable's name)
 class Report:
     """The state of a driver's autoscaler at one moment.
 
-    ``cannot`` lists what is not possible here and why; ``executors`` are registered, ``target`` is
-    in force. ``draining`` is true once the queries were requested to end, ``drained`` once they
-    have ended. ``contested`` states why a size was held against a second writer, empty without
-    one. ``age_s`` is the time since the last tick, None before the first. ``metrics`` are the
-    gauges that have a value, by name.
+    ``cannot`` lists what is impossible and why; ``executors`` are registered; ``target`` is the
+    effective target. ``draining`` is true once the end of the queries was requested, ``drained``
+    once they have ended. ``contested`` states why a size was held against a second writer, empty
+    without one. ``age_s`` is the time since the last tick, None before the first. ``metrics`` are
+    the known gauges by name.
     """
 
     application: str | None = None
@@ -47,7 +47,7 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def report_of(read: Any) -> Report:
-    """Return the report of JSON values; unknown names are ignored. Raises ValueError for anything
+    """Return the report in JSON values; unknown names are ignored. Raises ValueError for anything
     but a report of this schema.
     """
     if not isinstance(read, Mapping) or read.get("schema") != SCHEMA:

@@ -1,7 +1,7 @@
-"""Sizes that a policy of ours does not decide: an external size (HPA, KEDA, a person) as a policy,
-a guard against two writers that alternate, and shadow mode as a guard.
+"""Sizes from outside: an external size (HPA, KEDA, a person) as a policy, a guard against two
+alternating writers, and shadow mode as a guard.
 
-Both are ordinary parts of a decision, so the journal records them like every other one.
+These are ordinary policies and guards, so the journal records their decisions as usual.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from rheostat.model import Decision, Memory, Observation, hold
 
 WITHIN_S, _MOST = 60.0, 3
-"""An HPA decides every 15 s, so the size of a single one goes down and up again at most twice per
-minute and is never held.
+"""The size of a single HPA, which decides every 15 s, goes down and up again at most twice per
+minute, so it is never held.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ExternalSizePolicy:
-    """Requests the external ``size``; keeps the current size where none was requested."""
+    """Requests the external ``size``; keeps the current size before the first request."""
 
     size: int | None = None
 
@@ -50,11 +50,11 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class FlapGuard:
-    """Stops scale-in after the size went down and up again ``most`` times within ``within_s``.
+    """Blocks scale-in after the size went down and up again ``most`` times within ``within_s``.
 
     If two controllers write the size alternately, once a second, it therefore changes at most 7
-    times per minute. Scale-out is never held, and neither is a scale-in in several steps: a job
-    that is too large only costs, one that is too small falls behind.
+    times per minute. Scale-out and scale-in in several steps stay possible: a job that is too large
+    only costs more, one that is too small falls behind.
     """
 
     most: int = _MOST
@@ -64,7 +64,7 @@ class FlapGuard:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, or hold the current size; remembers when the size grew again."""
+        """Return the decision, or hold the current size; the memory has the times of flaps."""
         size = observation.size
         if size is None:
             return decision, memory
@@ -80,7 +80,7 @@ class FlapGuard:
 
     def _updated(self, size: int, memory: Memory, now: float) -> Memory:
         before, shrank = memory.get("size", size), memory.get("shrank", False)
-        # A time in the future means that the clock was set back; it must not hold for hours.
+        # A future time means that the clock was set back; it must not hold the size for hours.
         turns = [at_s for at_s in memory.get("turns", ()) if 0 <= now - at_s < self.within_s]
         if size > before and shrank:
             turns.append(now)

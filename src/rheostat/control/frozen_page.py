@@ -16,17 +16,17 @@ _DECISIONS = 300
 def frozen_html(
     job: Job, changed: Mapping[str, Any] | None = None, sections: Sequence[Mapping[str, Any]] = ()
 ) -> str:
-    """Return the page of one job with all that it shows; arguments as of ``frozen_job``."""
+    """Return the page of one job as HTML; the arguments are those of ``frozen_job``."""
     shown = frozen_job(job, changed, sections)
     names = [{"id": "job", "name": shown["overview"]["name"]}]
     return page_html({"version": version("rheostat"), "jobs": names, **shown})
 
 
 def frozen_list(listed: Mapping[str, Any], pages: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return one page of many jobs: a list that leads to the charts of each.
+    """Return one page for many jobs: a list that leads to the charts of each.
 
     ``listed`` has ``title``, ``columns``, ``rows`` (``id`` of a page or None, and ``cells``) and
-    ``lines`` below; ``pages`` are those of ``frozen_job``.
+    ``lines`` below; ``pages`` are results of ``frozen_job``.
     """
     names = [{"id": name, "name": page["overview"]["name"]} for name, page in pages.items()]
     return page_html(
@@ -40,11 +40,11 @@ def frozen_job(
     sections: Sequence[Mapping[str, Any]] = (),
     points: int = _POINTS,
 ) -> dict[str, Any]:
-    """Return all that the page of a job shows; ``changed`` replaces values of the overview.
+    """Return the complete data of a job's page; ``changed`` replaces values of the overview.
 
-    ``sections`` are shown above the charts: notices (``kind`` ``notice`` with ``tone``, ``title``
+    ``sections`` appear above the charts: notices (``kind`` ``notice`` with ``tone``, ``title``
     and ``text``), tables (``columns`` and ``rows``) and facts (``rows`` of name and value);
-    ``open`` false shows the title only.
+    ``open`` false shows only the title. ``points`` is the number of points of a chart.
     """
     decisions = job.decisions(None, None)[:_DECISIONS]
     overview = {**job.overview(), **(changed or {})}

@@ -1,4 +1,4 @@
-"""How a job is, in one word, one sentence, and what to do next."""
+"""The health of a job: one word, one sentence, and the next action."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BLOCKING = ("ceiling", "budget", "the cluster", "slot-hour budget", "excluded p
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """One of ``WORDS``, why, and the next action; the action is empty where none is needed."""
+    """One of ``WORDS``, the reason, and the next action; the action is empty if none is needed."""
 
     word: str
     sentence: str
@@ -26,7 +26,7 @@ class Health:
 
 
 def health(status: JobStatus, late_share: float | None = None) -> Health:
-    """Return the health of a job; ``late_share`` is the share of late rows of the last minutes."""
+    """Return the health of a job; ``late_share`` is the recent share of late rows."""
     return (
         _not_scaling(status)
         or _halted(status)

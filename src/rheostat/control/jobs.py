@@ -1,4 +1,4 @@
-"""The jobs that a page shows: journals, folders of journals, and drivers that serve their own."""
+"""The jobs of a page: journals, folders of journals, and drivers that serve their own page."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from rheostat.journal.starts import Start
 
 _SCAN_S = 5.0
 _ROW_S, _LONGEST_ROW_S, _READING_SHARE = 30.0, 300.0, 0.1
-"""A row without new records is read again after this time, or later where reading all rows would
-otherwise take more than this share of the time."""
+"""A row without new records is read again after ``_ROW_S`` seconds, or up to ``_LONGEST_ROW_S`` if
+reading all rows would otherwise take more than ``_READING_SHARE`` of the time."""
 
 
 class Job(Protocol):
-    """What a page asks about one job."""
+    """What a page requests from one job."""
 
     name: str
 
     def version(self) -> tuple[Any, ...]:
-        """Return what changes with every record."""
+        """Return a value that changes with every record."""
         ...
 
     def overview(self) -> Mapping[str, Any]:
-        """Return status, health and money."""
+        """Return status, health and cost."""
         ...
 
     def series(self, from_s: float | None, to_s: float | None, points: int) -> Mapping[str, Any]:
@@ -43,39 +43,39 @@ class Job(Protocol):
         ...
 
     def record(self, at_s: float) -> Mapping[str, Any] | None:
-        """Return the decision at a moment."""
+        """Return the decision at ``at_s`` (Unix seconds)."""
         ...
 
 
 Scan = Callable[[], Iterable[Job]]
-"""Returns the jobs of a place, as they are now."""
+"""Returns the current jobs of a place."""
 
 
 class DriverJob:
-    """A job whose driver serves its own page; every answer is its own."""
+    """A job whose driver serves its own page and provides all answers."""
 
     def __init__(self, address: str, token: str | None = None, name: str = "") -> None:
         self.address, self.name = address, name or address
         self._token = token
 
     def version(self) -> tuple[Any, ...]:
-        """Return what changes every two seconds."""
+        """Return a value that changes every two seconds."""
         return (int(time.time() // 2),)
 
     def overview(self) -> Mapping[str, Any]:
-        """Return what the driver answers; raises OSError where it does not."""
+        """Return the driver's overview; raises OSError if it does not answer."""
         return {**self._get("overview"), "endpoint": self.address}
 
     def series(self, from_s: float | None, to_s: float | None, points: int) -> Mapping[str, Any]:
-        """Return what the driver answers."""
+        """Return the driver's columns of the charts."""
         return dict(self._get("series", {"from": from_s, "to": to_s, "points": points}))
 
     def decisions(self, from_s: float | None, to_s: float | None) -> list[dict[str, Any]]:
-        """Return what the driver answers."""
+        """Return the driver's decisions, the newest first."""
         return list(self._get("decisions", {"from": from_s, "to": to_s}))
 
     def record(self, at_s: float) -> Mapping[str, Any] | None:
-        """Return what the driver answers."""
+        """Return the driver's decision at ``at_s`` (Unix seconds)."""
         answer = self._get("record", {"at": at_s})
         return dict(answer) if answer else None
 
@@ -85,7 +85,7 @@ class DriverJob:
 
 
 class AbsentJob(DriverJob):
-    """A job that is known and does not run; ``why`` states that in one line."""
+    """A known job that does not run; ``why`` states that in one line."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"{name} (absent)", name=name)
@@ -96,7 +96,7 @@ class AbsentJob(DriverJob):
 
 
 class Jobs:
-    """The jobs of several sources, by an id that stays the same; folders are scanned anew."""
+    """The jobs of several sources by a stable ID; folders are scanned again."""
 
     def __init__(self, scan: Callable[[], Iterable[Job]]) -> None:
         self._scan = scan
@@ -106,7 +106,7 @@ class Jobs:
         self._scanned_s = float("-inf")
 
     def all(self) -> Mapping[str, Job]:
-        """Return the jobs by id; a source is scanned at most every five seconds."""
+        """Return the jobs by ID; a source is scanned at most every five seconds."""
         if time.monotonic() - self._scanned_s > _SCAN_S:
             jobs = {_id(job): job for job in self._scan()}
             self._jobs = {key: self._jobs.get(key, job) for key, job in jobs.items()}
@@ -114,7 +114,7 @@ class Jobs:
         return self._jobs
 
     def get(self, key: str | None) -> Job:
-        """Return a job; the only one without a key. Raises BadInput for an unknown one."""
+        """Return a job, without a key the only one; raises BadInput for an unknown one."""
         jobs = self.all()
         if key is None and len(jobs) == 1:
             return next(iter(jobs.values()))
@@ -125,7 +125,7 @@ class Jobs:
         return jobs[key]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each job; unchanged ones are not read again."""
+        """Return a row for each job; unchanged jobs are not read again."""
         rows, begin_s = [], time.monotonic()
         for key, job in self.all().items():
             try:
@@ -149,7 +149,7 @@ def jobs_of(
     elsewhere: Callable[[str], Scan | None] = lambda _: None,
 ) -> Jobs:
     """Return the jobs of journals, folders of journals, ``HOST:PORT``, and of the places that
-    ``elsewhere`` knows; raises BadInput for anything else.
+    ``elsewhere`` supports; raises BadInput for other places.
     """
     scans = [_scan_of(place, alive, token, elsewhere) for place in places]
     return Jobs(lambda: (job for scan in scans for job in scan()))
@@ -176,8 +176,8 @@ def _scan_of(
 def journal_jobs(
     root: Path, alive: Callable[[Start], bool | None], refresh: Callable[[], object] = bool
 ) -> Iterable[Job]:
-    """Yield the jobs of a folder: of itself, or of the journals one or two levels below;
-    ``refresh`` brings the folder up to date before a job is read.
+    """Return the jobs of a folder: of itself, or of the journals one or two levels below;
+    ``refresh`` updates the folder before a job is read.
     """
     return [JournalJob(folder, alive, name, refresh=refresh) for name, folder in _journals(root)]
 

@@ -1,4 +1,4 @@
-"""A job as its page shows it, read from its journal."""
+"""Reads the data of a job's page from its journal."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from rheostat.state.places import holders_of
 
 _LATE_S = _MOVES_S = 600.0
 _PLACES_S = 3600.0 + _MOVES_S + 120.0
-"""Further back no record of the places of state is read: live jobs write one every hour."""
+"""Seconds to search back for a record of the places of state: live jobs write one every hour."""
 _MOST_POINTS = 2000
 _MOST_DECISIONS = 500
 
 
 class JournalJob:
-    """Answers what a page asks about one journal; from any thread, and nothing is written."""
+    """Answers the requests of a page about one journal, from any thread, without writing."""
 
     def __init__(
         self,
@@ -60,14 +60,14 @@ class JournalJob:
         self._overview: tuple[Any, dict[str, Any]] | None = None
 
     def version(self) -> tuple[Any, ...]:
-        """Return what changes with every record and every event; costs a few calls of ``stat``."""
+        """Return a value that changes with every record and event; costs a few ``stat`` calls."""
         self._refresh()
         newest = segments(self.folder)[-1:]
         paths = [*newest, self.folder / STARTS_FILE, self.folder / STOP_FILE]
         return tuple((path.name, *_stat(path)) for path in paths)
 
     def overview(self) -> dict[str, Any]:
-        """Return status, health and money."""
+        """Return status, health and cost."""
         now = self._clock()
         version = (self.version(), int(now // 5))
         cached = self._overview
@@ -88,7 +88,7 @@ class JournalJob:
         return answer
 
     def series(self, from_s: float | None, to_s: float | None, points: int) -> dict[str, Any]:
-        """Return the columns of the charts between two times; None is the first and the last."""
+        """Return the columns of the charts between two times; None means the first or the last."""
         points = max(10, min(points, _MOST_POINTS))
         extent = self._series.extent()
         buckets, starts, width_s = self._between(extent, from_s, to_s, points)
@@ -103,8 +103,8 @@ class JournalJob:
     def decisions(
         self, from_s: float | None, to_s: float | None, limit: int = _MOST_DECISIONS
     ) -> list[dict[str, Any]]:
-        """Return the changes between two times and why nothing was changed in between, the newest
-        first.
+        """Return the changes between two times, and in between the reasons for no change, the
+        newest first.
         """
         extent = self._series.extent()
         buckets, starts, _ = self._between(extent, from_s, to_s, _MOST_POINTS // 2)
@@ -119,14 +119,14 @@ class JournalJob:
         return newest[: min(limit, _MOST_DECISIONS)]
 
     def record(self, at_s: float) -> dict[str, Any] | None:
-        """Return the decision at a moment with its evidence and what each guard changed."""
+        """Return the decision at a time with its evidence and what each guard changed."""
         record = record_at(self.folder, at_s)
         if record is None:
             return None
         return {**record_json(record), "state": _state_by_executor(self.folder, record.t_s)}
 
     def _week(self, now: float) -> dict[str, Any]:
-        """Return today's saving and that of the last seven days, against both sizes."""
+        """Return today's saving and those of the last seven days and of all, for both sizes."""
         totals, events = summarize(self.folder)[0].totals, read_events(self.folder)
         before = size_before(totals, starts_of(events))
         dates = {date_of(now - day * DAY_S) for day in range(7)}
@@ -163,7 +163,7 @@ class JournalJob:
         to_s: float | None,
         points: int,
     ) -> tuple[list[Bucket], list[Start], float]:
-        """Return the buckets between two times, the starts, and the width of one of ``points``."""
+        """Return the buckets between two times, the starts, and the seconds per point."""
         if extent[0] is None or extent[1] is None:
             return [], starts_of(read_events(self.folder)), 0.0
         begin_s, end_s = max(extent[0], from_s or 0.0), min(extent[1], to_s or extent[1])
@@ -172,7 +172,7 @@ class JournalJob:
 
 
 def record_json(record: Record) -> dict[str, Any]:
-    """Return a record as a page shows it: in words, with evidence, guards and executors."""
+    """Return a record in the form of the page: as text, with evidence, guards and executors."""
     observed, raw = record.observation, record.raw
     return {
         "t_s": record.t_s,
@@ -203,8 +203,8 @@ def record_json(record: Record) -> dict[str, Any]:
 
 
 def _state_by_executor(folder: Path, t_s: float) -> dict[str, Any]:
-    """Return the state partitions of each executor at a time, and where those that it received in
-    the ten minutes before were.
+    """Return the state partitions of each executor at a time, and the previous executor of those
+    that it received in the ten minutes before.
     """
     records = newest_with(folder, b'"places":', t_s - _PLACES_S, t_s)
     known = [(record.t_s, record.rescaling.places) for record in records]
@@ -249,7 +249,7 @@ def _evidence(evidence: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _entries(buckets: Sequence[Bucket]) -> Iterator[dict[str, Any]]:
-    """Yield the changes, and between two of them the reasons for which nothing was changed."""
+    """Yield the changes, and between them the reasons for no change."""
     kept: list[Bucket] = []
     for bucket in buckets:
         if bucket.events:

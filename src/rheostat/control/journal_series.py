@@ -1,5 +1,5 @@
-"""The series of one journal at the width that a chart shows: single ticks where they are recent or
-where nothing else is kept, minutes and quarters of an hour from the files beside the journal.
+"""The series of one journal in the resolution of a chart: recent ticks, or all if nothing else
+exists, and older minutes and quarters of an hour from the files next to the journal.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from rheostat.journal.reading import Place, last_record, place_of, records_from,
 from rheostat.journal.starts import Start, read_events, starts_of
 
 RECENT_S = 3 * 3600.0
-"""Up to here single ticks are shown; older ones by the minute."""
+"""Seconds up to which single ticks are shown; older ones are shown by the minute."""
 
 _LEAD_S = 60.0
-"""Ticks before a range that are read, too: a change needs the tick before it."""
+"""Seconds of ticks to read before a range: detecting a change needs the previous tick."""
 
 
 class JournalSeries:
-    """Reads the buckets of a journal between two times, from any thread; reads no more than that
-    needs, and what it has read only once.
+    """Reads the buckets of a journal between two times, from any thread; reads only what that
+    needs, and each record once.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,7 +38,7 @@ class JournalSeries:
         self._place = Place()
 
     def extent(self) -> tuple[float | None, float | None]:
-        """Return the times of the first and of the last record."""
+        """Return the times of the first and the last record."""
         first = next((record for _, record in records_from(self._folder, Place())), None)
         last = last_record(self._folder)
         times = [first.t_s if first else None, self._coarse.first_s(), self._minutes.first_s()]
@@ -48,7 +48,7 @@ class JournalSeries:
     def between(
         self, from_s: float | None, to_s: float | None, width_s: float = 0.0
     ) -> tuple[list[Bucket], list[Start]]:
-        """Return the buckets between two times, None for the first and the last, and the starts of
+        """Return the buckets between two times (None means the first or the last) and the starts of
         the job; buckets may be as wide as ``width_s``.
         """
         begin_s, end_s = (-math.inf if from_s is None else from_s), to_s or math.inf
@@ -69,8 +69,8 @@ class JournalSeries:
     def _older(
         self, begin_s: float, recent_s: float, width_s: float, starts: list[Start]
     ) -> list[Bucket]:
-        """Return buckets from the files, up to ``recent_s`` where ticks are narrower than wanted;
-        what the files lack at their beginning comes from the records.
+        """Return buckets from the files, up to ``recent_s`` if ``width_s`` needs single ticks;
+        buckets from before the first line of the files come from the records.
         """
         first_s = self._minutes.first_s()
         buckets = list[Bucket]()
@@ -94,7 +94,7 @@ class JournalSeries:
         return self._unindexed
 
     def _ticks_since(self, since_s: float) -> list[Bucket]:
-        """Return single ticks; those that were added to the journal are read now."""
+        """Return single ticks since ``since_s``, including those added to the journal since."""
         if not self._ticks_from_s <= since_s <= self._ticks_from_s + RECENT_S:
             self._ticks, self._ticks_from_s = [], since_s
             self._fold = Fold(0.0, self._fold.starts)

@@ -1,4 +1,4 @@
-"""A local copy of journals that are kept on HDFS or in an object store, for reading."""
+"""A local copy of journals on HDFS or in an object store, for reading."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _LOOK_S = 5.0
 
 
 class MirroredFolder:
-    """Keeps ``folder`` as ``place`` is on another file system; nothing is written there.
+    """Keeps ``folder`` as a copy of ``place`` on another file system, which is never written.
 
-    Files that did not change are not read again, except the newest segment: the size of a file that
-    is open for writing lags behind its content on HDFS.
+    Unchanged files are not read again, except the newest segment: on HDFS, the reported size of an
+    open file lags behind its content.
     """
 
     def __init__(
@@ -33,8 +33,8 @@ class MirroredFolder:
         self._lock = threading.Lock()
 
     def refresh(self) -> None:
-        """Copy what has changed, at most every five seconds; from any thread. Raises StorageError
-        where the file system does not answer.
+        """Copy changed files, at most every five seconds, from any thread. Raises StorageError if
+        the file system does not answer.
         """
         with self._lock:
             if self._clock() - self._looked_s >= _LOOK_S:
@@ -55,7 +55,7 @@ class MirroredFolder:
     def _copy(self, name: str, status: FileStatus) -> None:
         text = self._files.read_text(f"{self._place}/{name}")
         if text is None:
-            return  # retention has removed it in the meantime
+            return  # retention has deleted it in the meantime
         path = self._folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The routes of the page: its text, its data, and events while somebody watches."""
+"""The routes of the page: its HTML, its data, and a stream of changes."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ WhatIf = Callable[[Job, Mapping[str, Any]], Mapping[str, Any]]
 
 
 def reading_app(jobs: Jobs, access: Access, whatif: WhatIf | None = None) -> ASGIApp:
-    """Return the application of a page without a driver; ``whatif`` answers its questions."""
+    """Return the application of a page without a driver; ``whatif`` answers what-if questions."""
     can: Mapping[str, Any] = {"policies": sorted(POLICIES)} if whatif else {}
     app = Starlette(routes=page_routes(jobs, can, whatif))
     return Guarded(GZipMiddleware(app), access, PROTECTED)
 
 
 def page_routes(jobs: Jobs, can: Mapping[str, Any], whatif: WhatIf | None = None) -> list[Route]:
-    """Return the routes of a page on jobs; ``can`` names what else the server offers."""
+    """Return the routes of a page about jobs; ``can`` names additional features of the server."""
 
     def row_list(_: Request) -> Any:
         return {"jobs": jobs.rows(), "can": {"write": False, "whatif": bool(whatif), **can}}
@@ -65,7 +65,7 @@ def page_routes(jobs: Jobs, can: Mapping[str, Any], whatif: WhatIf | None = None
 
 
 def answered(read: Callable[[Request], Any]) -> Callable[[Request], Awaitable[Response]]:
-    """Return an endpoint that answers with what ``read`` returns, computed in a thread."""
+    """Return an endpoint that answers with the result of ``read``, computed in a thread."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -106,7 +106,7 @@ def _events(jobs: Jobs) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _changes(job: Job, request: Request) -> AsyncIterator[str]:
-    """Yield an event for every change of a job; the client connects again after 15 minutes."""
+    """Yield an event for every change of a job; the client reconnects after 15 minutes."""
     end_s, sent_s, last = time.monotonic() + _STREAM_S, time.monotonic(), None
     yield ": connected\n\n"
     while time.monotonic() < end_s and not await request.is_disconnected():
@@ -117,7 +117,7 @@ async def _changes(job: Job, request: Request) -> AsyncIterator[str]:
                 yield f"data: {json.dumps(overview)}\n\n"
                 last, sent_s = version, time.monotonic()
         except (OSError, ValueError):
-            pass  # the journal is being replaced, or the driver does not answer now
+            pass  # the journal is being replaced, or the driver is unavailable
         if time.monotonic() - sent_s > _HEARTBEAT_S:
             yield ": alive\n\n"
             sent_s = time.monotonic()

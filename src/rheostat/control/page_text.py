@@ -1,4 +1,4 @@
-"""The page as one HTML text: live with no data, or frozen with all that it shows."""
+"""The page as one HTML text: live without data, or frozen with all its data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLOCKS = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 
 def page_html(frozen: Mapping[str, Any] | None = None) -> str:
     """Return the page; with ``frozen`` it needs no server."""
-    # Escaped, so that no text of a job can end the script that holds it.
+    # Escape "<", so that no text of a job can end the script element that contains it.
     data = json.dumps(frozen, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return _PARTS.sub(
         lambda part: data if part[1] == "frozen" else page_file(part[1]), page_file("page.html")

@@ -1,5 +1,5 @@
-"""The ticks of a job as series over time: records are folded into buckets, buckets into columns of
-as many points as a chart shows.
+"""The ticks of a job as time series: records are folded into buckets, and buckets into the columns
+of a chart.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ MAXIMA = ("rate_max", "lag_rows_max", "latency_p99", "running_s")
 
 @dataclass(slots=True, kw_only=True)
 class Bucket:
-    """What the ticks from ``t_s`` to ``end_s`` (Unix seconds) add up to; None is unknown.
+    """The aggregate of the ticks from ``t_s`` to ``end_s`` (Unix seconds); None is unknown.
 
-    Means are over ticks, the latencies over the rows of batches. ``rows`` and ``late_rows`` are
-    those of the time since the tick before. The forecast is for ``lead_s`` later. ``parts_s`` are
-    the mean phases of a batch, ``lags`` the backlogs of several queries. ``events`` are changes as
-    (time, size before, target, guard, reason); ``reasons`` count why nothing was changed.
+    Means are over ticks, latencies over the rows of batches. ``rows`` and ``late_rows`` are those
+    since the previous tick. The forecast is for ``lead_s`` later. ``parts_s`` are the mean phases
+    of a batch, ``lags`` the backlogs by query. ``events`` are changes as (time, size before,
+    target, guard, reason); ``reasons`` count the reasons for no change.
     """
 
     t_s: float
@@ -74,7 +74,7 @@ def to_line(bucket: Bucket) -> str:
 
 
 def from_line(line: str) -> Bucket | None:
-    """Return the bucket of a line; None for one that was cut off or is of another schema."""
+    """Return the bucket of a line; None for a truncated line or another schema."""
     try:
         schema, *values = json.loads(line)
         if schema != SCHEMA or len(values) != len(_FIELDS):
@@ -85,7 +85,7 @@ def from_line(line: str) -> Bucket | None:
 
 
 class Fold:
-    """Folds records into buckets of ``width_s`` seconds; with 0 each record is one."""
+    """Folds records into buckets of ``width_s`` seconds; 0 makes one bucket per record."""
 
     def __init__(self, width_s: float, starts: Sequence[Start]) -> None:
         self.starts = starts
@@ -97,7 +97,7 @@ class Fold:
         self._events: list[list[Any]] = []
 
     def add(self, record: Record) -> Bucket | None:
-        """Add a record, and return the bucket that it completes."""
+        """Add a record, and return the bucket that it completes, or None."""
         done = None
         if self._ticks and self._place(record.t_s) != self._place(self._ticks[0].t_s):
             done = self.rest()
@@ -110,7 +110,7 @@ class Fold:
         return done
 
     def rest(self) -> Bucket | None:
-        """Return the bucket that is not complete yet, and begin another."""
+        """Return the incomplete bucket, and begin another."""
         if not self._ticks:
             return None
         bucket = _bucket(self._ticks, self._passed_s, self.starts)
@@ -122,7 +122,7 @@ class Fold:
         return t_s // self._width_s if self._width_s else t_s
 
     def _event(self, record: Record) -> list[list[Any]]:
-        """Return the change that a record makes; executors on their way are no further one."""
+        """Return the change that a record makes; starting executors are no further change."""
         size = record.observation.size if record.observation else None
         halted = record.rescaling.phase == "halted"
         before, self._before = self._before, (size, record.target, halted)
@@ -139,7 +139,7 @@ class Fold:
 
 
 def reason(record: Record) -> str:
-    """Return why a record's target is what it is."""
+    """Return the reason of a record's target."""
     if record.guards:
         return record.guards[-1].reason
     return record.raw.reason if record.raw else record.rescaling.detail
@@ -183,8 +183,8 @@ def _target(record: Record) -> int | None:
 
 
 def _lead_s(evidence: Any, start: Start | None) -> float | None:
-    """Return how far ahead the forecast of a decision looks: the horizon nearest to the start of
-    an executor and a tick, as ``predictive`` chooses it.
+    """Return the lead time of a decision's forecast: the horizon nearest to the start time of an
+    executor plus one tick, as ``predictive`` chooses it.
     """
     start_s = evidence.get("start_s")
     if start_s is None:
@@ -194,7 +194,7 @@ def _lead_s(evidence: Any, start: Start | None) -> float | None:
 
 
 def _latencies(observations: Sequence[Observation]) -> tuple[float | None, float | None]:
-    """Return the median and the 99th percentile over the rows of the batches."""
+    """Return the median and the 99th percentile of latency over the rows of the batches."""
     pairs = sorted(
         (observed.latency_s, max(1, observed.batch_rows or 1))
         for observed in observations
@@ -239,8 +239,8 @@ def _parts(observations: Sequence[Observation]) -> dict[str, float]:
 
 
 def most_frequent(reasons: Iterable[Mapping[str, int]], most: int | None = 3) -> dict[str, int]:
-    """Return the most frequent reasons with their counts; those that differ in their numbers only
-    are one, in its newest wording.
+    """Return the most frequent reasons with their counts; reasons that differ only in numbers count
+    as one, with its newest wording.
     """
     texts: dict[str, str] = {}
     counts: Counter[str] = Counter()
@@ -251,7 +251,7 @@ def most_frequent(reasons: Iterable[Mapping[str, int]], most: int | None = 3) ->
 
 
 def merge(buckets: Sequence[Bucket]) -> Bucket:
-    """Return one bucket for several in a row."""
+    """Merge consecutive buckets into one."""
     if len(buckets) == 1:
         return buckets[0]
     merged = Bucket(t_s=buckets[0].t_s, end_s=buckets[-1].end_s)
@@ -295,8 +295,8 @@ def columns(
 ) -> dict[str, Any]:
     """Return buckets as columns for charts, all on the times of ``t``.
 
-    A gap without ticks has one point of None. Forecasts stand at the time that they are for, with
-    points after the last tick for what lies ahead.
+    A gap without ticks has one point of None. Forecasts are at the time to which they apply, with
+    points after the last tick for future ones.
     """
     rows = list(_with_gaps(buckets, most_gap_s))
     times = [t_s for t_s, _ in rows]
@@ -337,7 +337,7 @@ def _with_gaps(
 
 
 def _with_forecasts(table: dict[str, Any], buckets: Sequence[Bucket]) -> dict[str, Any]:
-    """Add the forecasts at the times that they are for; times after the last tick are appended."""
+    """Add the forecasts at the times to which they apply; future times are appended."""
     made = [
         (bucket.end_s + bucket.lead_s, bucket) for bucket in buckets if bucket.lead_s is not None
     ]
@@ -363,7 +363,7 @@ def _with_forecasts(table: dict[str, Any], buckets: Sequence[Bucket]) -> dict[st
 def _at_times(
     times: Sequence[float], points: Sequence[tuple[float, float | None]]
 ) -> list[float | None]:
-    """Return for each time the last point at or before it, unless that is far away."""
+    """Return for each time the last point at or before it, or None if that is too old."""
     column: list[float | None] = []
     place = 0
     steps = [after - before for before, after in pairwise(times)]
@@ -387,7 +387,7 @@ def _max(values: Sequence[float | None]) -> float | None:
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, float):
-        # Times keep their milliseconds; a chart shows no more than five digits of anything else.
+        # Times keep their milliseconds; a chart shows at most five digits of other values.
         return round(value, 3) if abs(value) > 1e7 else float(f"{value:.{_DIGITS}g}")
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}

@@ -1,4 +1,4 @@
-"""The series of a journal as files beside its segments: a line per minute, and a line per quarter
+"""The series of a journal as files next to its segments: a line per minute, and a line per quarter
 of an hour, so that a page of thirty days does not read thirty days of records.
 """
 
@@ -23,7 +23,7 @@ _log = logging.getLogger("rheostat")
 
 class SeriesWriter:
     """Appends a line for each minute of records, and one for each quarter of an hour; ``folder``
-    returns where the journal is now.
+    returns the current folder of the journal.
     """
 
     def __init__(self, folder: Callable[[], Path]) -> None:
@@ -33,7 +33,7 @@ class SeriesWriter:
         self._failed = False
 
     def add(self, record: Record) -> None:
-        """Take the record of a tick; a failure is logged once and never reaches the loop."""
+        """Add the record of a tick; a failure is logged once and never reaches the loop."""
         try:
             bucket = self._fold.add(record)
             if bucket is not None:
@@ -44,7 +44,7 @@ class SeriesWriter:
             self._failed = True
 
     def close(self) -> None:
-        """Write what the last minute has."""
+        """Write the incomplete minute and quarter of an hour."""
         bucket = self._fold.rest()
         with suppress(OSError):
             if bucket is not None:
@@ -55,7 +55,7 @@ class SeriesWriter:
         if self._quarter and bucket.t_s // COARSE_S != self._quarter[0].t_s // COARSE_S:
             self._write_quarter()
         self._quarter.append(bucket)
-        # Once a minute: settings that were changed from outside count from the next one on.
+        # Read the starts once a minute: changed settings take effect from the next minute on.
         self._fold.starts = starts_of(read_events(self._folder()))
         _append(self._folder() / SERIES_FILE, bucket)
 
@@ -75,7 +75,7 @@ def _append(path: Path, bucket: Bucket) -> None:
 
 
 class SeriesReader:
-    """Reads a file of series from a time on, each line once."""
+    """Reads a file of series from a given time on, each line once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -91,9 +91,9 @@ class SeriesReader:
         return None
 
     def since(self, from_s: float) -> list[Bucket]:
-        """Return what begins at or after a time, with the lines that were added by now."""
+        """Return the buckets from ``from_s`` on, including lines added since the last call."""
         with suppress(OSError), self._path.open("rb") as file:
-            is_shorter = file.seek(0, 2) < self._offset  # the writer has removed the oldest lines
+            is_shorter = file.seek(0, 2) < self._offset  # the writer has deleted the oldest lines
             if from_s < self._from_s or is_shorter:
                 self._offset, self._from_s, self._buckets = bisect(file, from_s, _time), from_s, []
             file.seek(self._offset)

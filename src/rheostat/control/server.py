@@ -1,4 +1,4 @@
-"""A web server in a thread of its own, which never keeps the application from ending."""
+"""A web server in its own thread, which never prevents the application from ending."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _FIRST_REQUEST_S, _STALLED_S, _START_S, _CLOSE_S = 10.0, 20.0, 10.0, 3.0
 
 
 class _Protocol(H11Protocol):
-    """HTTP/1.1 that ends a connection whose first request does not arrive in time, and one whose
-    client reads nothing; closing the latter would wait for the client to read the rest.
+    """HTTP/1.1 that closes a connection whose first request does not arrive in time, and aborts one
+    whose client stops reading; a graceful close would wait for that client.
     """
 
     _stalled: asyncio.TimerHandle | None = None
@@ -46,10 +46,10 @@ class _Protocol(H11Protocol):
 
 
 class Server:
-    """Serves an application at ``host:port``; port 0 takes a free one.
+    """Serves an application at ``host:port``; port 0 selects a free one.
 
     ``tls`` are the files of a certificate and its key. Raises BadInput for an address in use and
-    for files that are no certificate.
+    for invalid certificate files.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Server:
             self._thread.join(_CLOSE_S)
 
     def wait(self) -> None:
-        """Return when the server has ended; a keyboard interrupt ends it."""
+        """Block until the server has ended; a keyboard interrupt ends it."""
         while self._thread.is_alive():
             self._thread.join(1.0)
 
@@ -106,7 +106,7 @@ class Server:
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
         try:
             self._server.run(sockets=[self._socket])
-        except Exception as fault:  # the job must not notice
+        except Exception as fault:  # a failure here must not affect the job
             _log.warning("rheostat: the control API has ended: %s", fault)
 
     def _wait_for_start(self) -> None:

@@ -1,4 +1,4 @@
-"""How an application is to be sized, as an operator requests it: a value and its JSON."""
+"""How to size an application, as an operator requests it: a value and its JSON form."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from rheostat.model import Limits, Slo
 from rheostat.policies.registry import create
 
 MODES = ("external", "policy", "shadow")
-"""Who decides the size: an external controller through ``/scale``; a policy; nobody, and a policy
-only recommends one."""
+"""What decides the size: an external controller through ``/scale``; a policy; or nothing, and a
+policy only recommends one."""
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizing:
-    """Who sizes an application, and within which limits.
+    """What sizes an application, and within which limits.
 
-    ``size`` is the external size, None before the first request. Where ``policy``, ``slo``,
-    ``limits`` or ``guards`` are None, those with which the driver was started hold. While
-    ``paused``, no decisions are made.
+    ``size`` is the external size, None before the first request. If ``policy``, ``slo``, ``limits``
+    or ``guards`` are None, the values with which the driver was started apply. While ``paused``, no
+    decisions are made.
     """
 
     mode: str = "policy"
@@ -58,7 +58,7 @@ def to_json(sizing: Sizing) -> dict[str, Any]:
 
 
 def sizing_of(read: Mapping[str, Any]) -> Sizing:
-    """Return the sizing of JSON values; raises BadInput with all errors in one line."""
+    """Return the sizing in JSON values; raises BadInput with all errors in one line."""
     wrong: list[str] = []
     names = {option.name for option in fields(Sizing)}
     wrong += [f"unknown field {name!r} of a sizing" for name in read if name not in names]
@@ -122,7 +122,7 @@ def _limits(read: Any, wrong: list[str]) -> Limits | None:
 
 
 def _group(kind: type[_T], name: str, read: Any, wrong: list[str]) -> _T | None:
-    """Return an option group of its values; each value is checked separately."""
+    """Return an option group from its values; each value is checked separately."""
     given = _mapping(name, read, wrong)
     known = {declared.name for declared in fields(kind)}  # type: ignore[arg-type]
     wrong += [f"unknown field {option!r} of {name}" for option in given if option not in known]
