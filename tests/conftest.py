@@ -1,5 +1,5 @@
-"""What all tests share: property tests draw the same examples each time (new ones in `make
-thorough`), no test leaves a changed logger, and only those without Spark or Kafka run side by side.
+"""Configuration of all tests: property tests draw the same examples each time (new ones in `make
+thorough`), each test restores the logger, and only tests without Spark or Kafka run in parallel.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give each file to one process, and all those with real parts to the same one: they need the
-    machine for themselves.
+    """Assign each file to one process, and all tests with real components to the same process: they
+    need the machine for themselves.
     """
     from xdist.scheduler import LoadFileScheduling
 
@@ -33,7 +33,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def logger_as_it_was() -> Iterator[None]:
-    """The command line gives the logger a handler of its own; every test puts it back."""
+    """Restore the logger, to which the command line adds a handler."""
     rheostat = logging.getLogger("rheostat")
     kept = list(rheostat.handlers), rheostat.level, rheostat.propagate
     yield

@@ -1,4 +1,4 @@
-"""A source of each kind that can be appended to and read, for the contract of backlog readers."""
+"""An appendable and readable source of each kind, for the contract of backlog readers."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Scenario(Protocol):
     units_per_row: int
 
     def append(self, rows: int) -> None:
-        """Add rows as one file, version or range of offsets."""
+        """Append rows as one file, version or range of offsets."""
         ...
 
     def read_all(self) -> Any:
-        """Let a batch read everything and return its end offset."""
+        """Read everything in one batch and return its end offset."""
         ...
 
     def entry(self, end: Any) -> dict[str, Any]:
-        """Return the source's entry in the progress event of a batch that ended at an offset."""
+        """Return the source's entry in the progress event of a batch that ended at ``end``."""
         ...
 
 
@@ -54,7 +54,7 @@ class Files:
         known = [path for entry in self.entries for path in entry]
         self.entries.append([path for path in self.names if path not in known])
         number = len(self.entries) - 1
-        # As CompactibleFileStreamLog: every third entry here holds all before it.
+        # As in CompactibleFileStreamLog, every third entry here contains all previous ones.
         compacts = number % 3 == 2
         held = range(number + 1) if compacts else [number]
         lines = [

@@ -1,4 +1,4 @@
-"""What every file system must do; each check is given one and an empty folder of it."""
+"""The contract of every file system; each check gets a file system and an empty folder in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every backlog reader keeps the contract of the port; a module without a scenario fails here."""
+"""Every backlog reader meets the contract of the port; a module without a scenario fails here."""
 
 from __future__ import annotations
 

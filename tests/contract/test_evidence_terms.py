@@ -1,4 +1,4 @@
-"""Every number that a policy gives with a decision has words and a unit."""
+"""Every number in the evidence of a policy's decision has a description and a unit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_a_policy_emits_is_a_documented_term(policy):
     names = {
         name for decision in follow(create(policy), [*script()])[0] for name in decision.evidence
     }
-    # A policy that is configured with a metric names it as the observation does.
+    # The configured metric of a policy has the name of its field in the observation.
     unknown = {name for name in names if term(name).words == name.replace("_", " ")}
     assert unknown - FIELDS == set()
 
@@ -47,7 +47,7 @@ def test_what_the_sources_name_as_evidence_is_a_documented_term():
 
 
 def evidence_names(path: Path) -> Iterator[str]:
-    """Yield the constant names in dictionaries that are given, assigned or added as evidence."""
+    """Yield the constant keys of dictionaries that are passed, assigned or added as evidence."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         targets = (
             node.targets

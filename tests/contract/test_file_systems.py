@@ -1,4 +1,4 @@
-"""Every file system keeps the contract of the port; those of Hadoop in tests/e2e."""
+"""Every file system meets the contract of the port; Hadoop's are tested in tests/e2e."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Every policy of the registry and every standard guard keeps its contract; a new one is found here
-without a change."""
+"""Every registered policy and every standard guard meets its contract; new ones are included
+automatically."""
 
 import dataclasses
 import json
@@ -107,7 +107,7 @@ def test_after_the_guards_the_size_is_within_the_limits(policy, script):
 
 @pytest.mark.parametrize("policy", [name for name in POLICIES if name != "fixed"])
 def test_the_script_of_the_contract_makes_a_policy_scale_out(policy):
-    paces_s = (5.0, 60.0, 120.0)  # some look at half an hour before they decide
+    paces_s = (5.0, 60.0, 120.0)  # some policies observe half an hour before they decide
     assert any(
         decision.target > 3
         for step_s in paces_s

@@ -1,5 +1,5 @@
-"""Every registered policy replays every recording of the package; a new one of either is found here
-without a change."""
+"""Every registered policy replays every packaged recording; new ones of both are included
+automatically."""
 
 from __future__ import annotations
 

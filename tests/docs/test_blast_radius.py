@@ -1,4 +1,4 @@
-"""The page of private calls is what the code does: one room makes them, each is on the page."""
+"""The page of private calls matches the code: one folder makes them, and the page lists each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SOURCES = ROOT / "src" / "rheostat"
 ROOM = SOURCES / "spark" / "internals"
 CALLS = tuple(ROOM.rglob("*.py"))
 COMPILED = tuple(ROOM.rglob("*.java"))
-"""What the room compiles makes the calls where it runs."""
+"""The Java sources that the folder compiles, which call Spark in its own JVM."""
 CODE = "".join(path.read_text(encoding="utf-8") for path in CALLS)
 PAGE = (ROOT / "docs" / "operate" / "private-calls.md").read_text(encoding="utf-8")
 PRIVATE = re.compile(r"_(jvm|gateway|jsc|jsq|jdf|jsparkSession|jsession|jconf|jwrite|sc)")
@@ -34,7 +34,7 @@ PYSPARK = (
     " uiWebUrl"
 )
 NOT_SPARKS = frozenset(f"{JAVA} {JANINO_HADOOP_SCALA} {PYSPARK}".split())
-"""Names in the room that are not Spark's internals."""
+"""Names in the folder that are not Spark's internals."""
 
 
 def test_private_members_of_pyspark_are_touched_in_one_room_only():

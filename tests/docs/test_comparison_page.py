@@ -1,5 +1,4 @@
-"""The page of the comparison says what the rows say, also where that is no praise of our own
-policy."""
+"""The comparison page reports the recorded results, including those against our policy."""
 
 import csv
 import re

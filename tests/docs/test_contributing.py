@@ -1,4 +1,4 @@
-"""The example of CONTRIBUTING.md, followed to the letter in a copy of the package."""
+"""The example in CONTRIBUTING.md works exactly as described, in a copy of the package."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def register(registry: Path, import_line: str, entry: str) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A copy of the package with the example written into it, as a reader would."""
+    """Copy the package and write the example into it, as a reader would."""
     shutil.copytree(
         ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
     )
@@ -78,8 +78,7 @@ def test_the_example_passes_its_own_tests_and_the_contract_of_policies(repositor
         "arrival or sorted",
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    # 3 tests of its own, and the contract must have found it: more than the 3 and the sorted
-    # registry.
+    # The example has 3 tests; more must have passed, because the contract includes the new policy.
     assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 4
 
 

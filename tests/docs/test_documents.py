@@ -1,4 +1,4 @@
-"""What the documents name exists, and what exists is named."""
+"""Everything that the documents name exists, and everything that exists is named."""
 
 import re
 from pathlib import Path

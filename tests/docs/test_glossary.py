@@ -26,7 +26,7 @@ PHRASES = re.compile(
     r"|\b(?:steward|keeper|desk|errands?|roster|leash|census|rehears\w+)\b",
     re.IGNORECASE,
 )
-"""The project's former dialect, as far as a pattern can tell it from ordinary English."""
+"""The project's former dialect, as far as a pattern can distinguish it from ordinary English."""
 PARTS = frozenset(
     re.findall(
         r"\w+",
@@ -38,7 +38,7 @@ PARTS = frozenset(
 
 
 def prose(page: Path) -> str:
-    """Return a page without code, links' targets and the glossary's own column of banned words."""
+    """Return a page without code, link targets and the glossary's own column of banned words."""
     text = page.read_text(encoding="utf-8")
     if page == GLOSSARY:
         text = re.sub(r"\|[^|\n]*\|$|^Common replacements(?:.|\n)*", "", text, flags=re.MULTILINE)

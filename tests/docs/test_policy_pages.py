@@ -1,4 +1,4 @@
-"""docs/policies is what the registry says and the simulator shows: complete, and nothing else."""
+"""docs/policies matches the registry and the simulator: it is complete and has nothing else."""
 
 import runpy
 from pathlib import Path

@@ -12,7 +12,7 @@ TEST = re.compile(r"(tests/\S+\.py)::(test_\w+)")
 
 
 def promises() -> list[str]:
-    """Return the rows of the table, without its head."""
+    """Return the rows of the table without its header."""
     rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
     return rows[1:]
 

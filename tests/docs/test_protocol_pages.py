@@ -1,4 +1,4 @@
-"""The pages of the protocols contain the tables that the code runs."""
+"""The pages of the protocols contain the tables that the code executes."""
 
 import re
 import runpy

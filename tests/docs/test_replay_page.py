@@ -1,4 +1,4 @@
-"""The page on replay names every column of a recording, and maps the thesis' as the code does."""
+"""The page on replay names every column of a recording, and maps the thesis' columns correctly."""
 
 import re
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""The page of the simulator has every parameter of the Spark plant, as it is."""
+"""The page of the simulator lists every parameter of the Spark plant correctly."""
 
 import dataclasses
 import re

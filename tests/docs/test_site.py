@@ -1,4 +1,4 @@
-"""The site builds with every link checked, and what its pages show is accepted by the code."""
+"""The site builds, every link is checked, and the code accepts the commands on its pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLE = re.compile(r"<!-- (examples/\S+) -->\n\n```python\n(.*?)```", re.DOTAL
 
 
 def shown() -> list[tuple[str, str]]:
-    """Return each command line that stands in a code block, with its page."""
+    """Return each command line in a code block, with its page."""
     return [
         (page.name, re.split(r"\s{3,}", match["rest"])[0].strip())
         for page in PAGES
@@ -28,7 +28,7 @@ def shown() -> list[tuple[str, str]]:
 
 
 def accept(words: list[str]) -> None:
-    """Let the command line's own parser read the words; nothing is run."""
+    """Parse the words with the command line's own parser, without running anything."""
     from rheostat.cli.app import application
 
     command = get_command(application())
@@ -56,7 +56,7 @@ def test_pages_show_commands():
 
 @pytest.mark.parametrize(("page", "line"), shown())
 def test_every_command_that_a_page_shows_is_one(page, line):
-    if "[" not in line and "|" not in line:  # a synopsis, which is no command line
+    if "[" not in line and "|" not in line:  # these mark a synopsis
         accept(shlex.split(line, comments=True))
 
 

@@ -1,4 +1,4 @@
-"""The walks of ``walk.md`` lead through functions that exist, each called from a file above it."""
+"""The walks of ``walk.md`` go through existing functions, each called from the previous file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE = (ROOT / "docs" / "concepts" / "walk.md").read_text("utf-8")
 STEP = re.compile(r"^\d+\. `(?P<file>\S+\.py)`, `(?P<function>\w+)`", re.MULTILINE)
 MOST_FILES = {"A decision": 6, "The objective": 8}
 RETURNED_TO = {("policies/rules/spark_batch_ratio.py", "decide")}
-"""The loop calls it, with the policy that the settings have built."""
+"""Called by the loop, with the policy that the settings have created."""
 
 
 def walks() -> list[tuple[str, list[tuple[str, str]]]]:

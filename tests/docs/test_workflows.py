@@ -1,4 +1,4 @@
-"""The workflows call targets that the Makefile has, for every Spark that it supports."""
+"""The workflows call existing targets of the Makefile, for every supported Spark version."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def jobs(workflow: Path) -> dict[str, dict[str, Any]]:
 
 
 def made(workflow: Path) -> set[str]:
-    """Return the make targets that a workflow's steps run, with its matrix filled in."""
+    """Return the make targets that a workflow's steps run, with its matrix expanded."""
     commands = [
         step["run"].replace("${{ matrix.spark }}", str(cell.get("spark", "")))
         for job in jobs(workflow).values()

@@ -1,5 +1,5 @@
-"""What the end-to-end tests share: a driver's JVM, a cluster and a broker, for what they cost most
-is their start."""
+"""Fixtures that the end-to-end tests share, because starting a driver's JVM, a cluster or a broker
+is expensive."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 CORES = 4
 LEFT_DEADLINE_S = 60.0
 ANSWER_S = 60.0
-"""The first answer of a young driver on a busy machine takes longer than the 5 s that the
-autoscaler waits for one."""
+"""Timeout for the first answer of a new driver on a busy machine, which exceeds the autoscaler's
+5 s."""
 QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
@@ -36,8 +36,7 @@ QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+Us
 def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The JVM of all drivers in this process, one session after the other, and its environment.
 
-    It gets the options of a JVM and nothing else, for what it is started with is a default of every
-    session in it."""
+    It gets only JVM options, because its other start options become defaults of every session."""
     environment = driver_environment(find_spark_home().jdk, tmp_path_factory.mktemp("driver"))
     options = session_options(Limits(), jars=class_path(), quiet=True, user=QUICK_START)
     conf = SparkConf(loadDefaults=False).setAll(
@@ -57,8 +56,8 @@ def jvm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def driver(jvm: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Lets a module's sessions run in the shared JVM; what they change of its environment goes with
-    the module."""
+    """Run a module's sessions in the shared JVM; the module's changes of the environment are
+    undone afterwards."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in jvm.items():
             patch.setenv(name, value)
@@ -67,7 +66,7 @@ def driver(jvm: dict[str, str]) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def local_spark(driver: dict[str, str]) -> Iterator[SparkSession]:
-    """A session on two cores of the driver itself."""
+    """A session on two cores of the driver."""
     session = start_session(
         "local[2]", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2"}, "local"
     )
@@ -78,14 +77,14 @@ def local_spark(driver: dict[str, str]) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def shared_cluster() -> Iterator[Cluster]:
-    """Two hosts, to Spark, with room for two executors each."""
+    """A cluster with two hosts (for Spark) that have room for two executors each."""
     with Cluster(cores=CORES, hosts=HOSTS[:2]) as cluster:
         yield cluster
 
 
 @pytest.fixture(scope="module")
 def cluster(shared_cluster: Cluster) -> Cluster:
-    """The shared cluster, without the executors of the module before."""
+    """The shared cluster, without the executors of the previous module."""
     deadline = time.monotonic() + LEFT_DEADLINE_S
     while shared_cluster.executors():
         assert time.monotonic() < deadline, (
@@ -97,7 +96,7 @@ def cluster(shared_cluster: Cluster) -> Cluster:
 
 @pytest.fixture(scope="module")
 def kubernetes() -> Iterator[KubernetesCluster]:
-    """A Kubernetes of two nodes with room for five executors; for tests of ``needs_kubernetes``."""
+    """A Kubernetes with two nodes and room for five executors; for ``needs_kubernetes`` tests."""
     pytest.importorskip("kubernetes", reason="comes with the extra clusters")
     from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 
@@ -114,13 +113,13 @@ def shared_broker() -> Iterator[Broker]:
 
 @pytest.fixture(scope="module")
 def broker(shared_broker: Broker) -> Broker:
-    """The shared broker, up: the module before may have killed it and failed."""
+    """The shared broker, started again if the previous module has killed it."""
     return shared_broker.start()
 
 
 @pytest.fixture
 def failed_tasks(spark: SparkSession) -> Callable[[], int]:
-    """Tells how many tasks of the module's ``spark`` have failed."""
+    """Return a function that counts the failed tasks of the module's ``spark``."""
     context = spark.sparkContext
     endpoint = ExecutorsEndpoint(Rest(context.uiWebUrl, context.applicationId, ANSWER_S))
 

@@ -1,4 +1,4 @@
-"""What tests of drivers in the cluster share: an HDFS, and what is read from it."""
+"""Helpers for tests of drivers inside a cluster: an HDFS, and copies of its files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def until(what: str, condition: Callable[[], bool]) -> None:
 
 @contextmanager
 def hdfs_of_one_node(tmp_path: Path) -> Iterator[str]:
-    """Run an HDFS of one node."""
+    """Run an HDFS with one node."""
     home = find_spark_home()
     source = Path(__file__).parent / "java" / "MiniDfs.java"
     words = [str(home.jdk.java), "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
@@ -57,7 +57,7 @@ def copied(far: str, near: Path) -> Path:
 
 
 def halt(checkpoint: str) -> None:
-    """Pull the kill switch as a person does."""
+    """Set the kill switch with the command line, as a user does."""
     words = [sys.executable, "-m", "rheostat.cli", "halt", checkpoint]
     done = subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 0, done.stderr

@@ -1,6 +1,4 @@
-"""The Kubernetes of this computer, for tests: when they are left out, and a policy that is told its
-size.
-"""
+"""The local Kubernetes of tests: a condition for skipping, and a policy whose size they set."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ class Told(Fixed):
 
 
 class Told:
-    """The policy ``told:Told`` in a folder, which wants the size that was asked for last."""
+    """The policy ``told:Told`` in a folder, which requests the size that was set last."""
 
     def __init__(self, folder: Path, size: int = 1) -> None:
         folder.mkdir(exist_ok=True)
@@ -43,5 +41,5 @@ class Told:
         self.ask(size)
 
     def ask(self, size: int) -> None:
-        """Let the policy want a size from now on."""
+        """Set the size that the policy requests from now on."""
         write_atomic(self._file, str(size))

@@ -1,5 +1,5 @@
 """Real Spark behind an operator: a cluster whose pods are processes, drivers and executors in it,
-and what tests and a benchmark do with them.
+and the operations of tests and a benchmark.
 """
 
 # mypy: disallow-untyped-calls=False
@@ -45,7 +45,7 @@ query.awaitTermination()
 
 
 class Place:
-    """A cluster, an operator, and what tests do with them."""
+    """A cluster and an operator, with the operations of tests."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -67,20 +67,20 @@ class Place:
         self.operator.start()
 
     def stop(self) -> None:
-        """End all of it."""
+        """Stop the operator and the cluster."""
         if hasattr(self, "operator"):
             self.operator.stop()
         self.cluster.stop()
 
     def resources(self) -> list[Any] | None:
-        """All applications, None where the API does not know of any yet."""
+        """Return all applications; None if the API does not know the resource yet."""
         try:
             return list(self.plane.request("GET", place(resource("any")))["items"])
         except OSError:
             return None
 
     def pod(self, name: str, *words: str, submit: str = "") -> dict[str, Any]:
-        """A driver's pod around the application; ``words`` are more options of rheostat run."""
+        """Return a driver's pod; ``words`` are additional options of rheostat run."""
         command = [sys.executable, "-m", "rheostat.cli", "run", "--serve", f"$(POD_IP):{PORT}"]
         command += ["--min", "1", "--max", "4", "--interval", "2", *words]
         command += [str(self.folder / "app.py"), "--", str(self.folder / name)]
@@ -104,28 +104,28 @@ class Place:
         return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
     def get(self, made: Any, part: str = "") -> Any:
-        """An object as it is now."""
+        """Return the current state of an object."""
         return self.plane.request("GET", f"{place(made)}/{made['metadata']['name']}{part}")
 
     def scale(self, name: str, size: int) -> None:
-        """What kubectl scale does, whatever the operator has written meanwhile."""
+        """Write the scale as kubectl does, regardless of the operator's own writes."""
         read = self.get(resource(name), "/scale")
         del read["metadata"]["resourceVersion"]
         read["spec"]["replicas"] = size
         self.plane.request("PUT", f"{place(resource(name))}/{name}/scale", read)
 
     def pods(self, role: str) -> list[Any]:
-        """The pods of a role that have not ended."""
+        """Return the pods of a role that have not ended."""
         found = self.plane.request("GET", f"{place(POD)}?labelSelector=spark-role={role}")["items"]
         return [each for each in found if each["status"]["phase"] in ("Pending", "Running")]
 
     def every(self, role: str) -> list[str]:
-        """The names of the pods of a role, those that have ended, too."""
+        """Return the names of all pods of a role, including ended ones."""
         found = self.plane.request("GET", f"{place(POD)}?labelSelector=spark-role={role}")["items"]
         return sorted(str(each["metadata"]["name"]) for each in found)
 
     def ready(self, name: str) -> str:
-        """The reason of the condition Ready."""
+        """Return the reason of the condition Ready."""
         said = self.get(resource(name)).get("status", {}).get("conditions", ())
         return next((str(each["reason"]) for each in said if each["type"] == "Ready"), "")
 
@@ -134,22 +134,22 @@ POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "", "namespace": 
 
 
 class Driver:
-    """A driver that runs: its agent and Spark's own view of its executors."""
+    """A running driver: its control API, and Spark's own view of its executors."""
 
     def __init__(self, place: Place, name: str) -> None:
         self._pod = until(lambda: running(place, name), f"the driver {name} runs")
         self.ip = self._pod["status"]["podIP"]
 
     def status(self) -> Any:
-        """What the agent says, None where it does not answer yet."""
+        """Return the status in the control API; None if it does not answer yet."""
         return asked(f"http://{self.ip}:{PORT}/status")
 
     def tell(self, path: str, body: Any) -> None:
-        """Tell the agent, as the operator does."""
+        """Send a request to the control API, as the operator does."""
         asked(f"http://{self.ip}:{PORT}{path}", body)
 
     def at_work(self) -> int:
-        """Executors that have run a task and are there, as Spark's own UI tells."""
+        """Return how many registered executors have run a task, by Spark's own UI."""
         apps = asked(f"http://{self.ip}:{UI}/api/v1/applications") or []
         if not apps:
             return 0
@@ -160,7 +160,7 @@ class Driver:
 
 
 def running(place: Place, name: str) -> Any:
-    """A driver's pod by its label, None where none runs."""
+    """Return the running pod of a driver by its label; None if there is none."""
     found = [
         each
         for each in place.pods("driver")
@@ -175,7 +175,7 @@ APPLICATION = "rheostat.dev/application"
 
 
 def asked(url: str, body: Any = None) -> Any:
-    """What an HTTP endpoint of the driver answers; None for no answer yet."""
+    """Return the answer of an HTTP endpoint of the driver; None if there is none yet."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     method = "GET" if body is None else "PUT"
@@ -184,12 +184,12 @@ def asked(url: str, body: Any = None) -> Any:
     try:
         with opener.open(request, timeout=10) as answer:
             return json.loads(answer.read())
-    except (OSError, ValueError):  # while Spark starts, its UI answers with a sentence
+    except (OSError, ValueError):  # while Spark starts, its UI answers with plain text
         return None
 
 
 def resource(name: str, **spec: Any) -> dict[str, Any]:
-    """A resource for the driver of that name, sized from outside."""
+    """Return a resource for the driver ``name`` in the mode external."""
     spec.setdefault("driver", {"selector": {"app": name}, "controlPort": PORT})
     return {
         "apiVersion": "rheostat.dev/v1alpha1",
@@ -200,7 +200,7 @@ def resource(name: str, **spec: Any) -> dict[str, Any]:
 
 
 def until(true: Callable[[], Any], what: str, wait_s: float = 180.0) -> Any:
-    """Wait until something is so, and return it."""
+    """Wait until a condition is true, and return its value."""
     end_s = time.monotonic() + wait_s
     while time.monotonic() < end_s:
         found = true()
@@ -215,11 +215,11 @@ def say(line: str) -> None:
 
 
 def rows(folder: Path) -> list[int]:
-    """The values in the sink, sorted: those of committed batches, by the sink's own log."""
+    """Return the sorted values of committed batches in the sink, according to the sink's log."""
     from pyarrow import parquet
 
     logs = (folder / "sink" / "_spark_metadata").glob("[0-9]*")
-    # A log that ends in .compact names what the ones before it have named.
+    # A log file ending in .compact repeats the entries of the previous ones.
     lines = {line for log in logs for line in log.read_text().splitlines()[1:]}
     paths = [json.loads(line)["path"].removeprefix("file://") for line in lines]
     tables = [parquet.read_table(path, columns=["value"]) for path in paths]

@@ -1,5 +1,5 @@
-"""A real API server with etcd and the HPA's controller, an operator beside it, and drivers that are
-agents in this process.
+"""A real API server with etcd and the HPA's controller, an operator, and drivers that are control
+APIs in this process.
 """
 
 # mypy: disallow-untyped-calls=False
@@ -37,7 +37,7 @@ GROUP = "/apis/rheostat.dev/v1alpha1/namespaces/default/streamingapplications"
 
 
 class Plane(ControlPlane):
-    """Without scheduler and nodes; with an HPA that looks each second."""
+    """A control plane without scheduler and nodes, with an HPA that decides every second."""
 
     def _child(self, name: str, words: Any) -> None:
         if name == "kube-scheduler":
@@ -51,7 +51,7 @@ class Plane(ControlPlane):
         super()._child(name, words)
 
     def kubectl(self, *words: str, told: str | None = None, check: bool = True) -> str:
-        """Run kubectl as somebody who may do everything."""
+        """Run kubectl with all permissions."""
         done = subprocess.run(
             ["kubectl", "--kubeconfig", str(self.kubeconfig), *words],
             input=told,
@@ -69,7 +69,7 @@ class Plane(ControlPlane):
 
 @contextmanager
 def running_plane(folder: Path) -> Iterator[Plane]:
-    """Run one in a folder; for tests of ``needs_kubernetes``."""
+    """Run a control plane in a folder; for tests of ``needs_kubernetes``."""
     made = Plane(folder, plane_build.programs_folder())
     try:
         made.start()
@@ -79,13 +79,13 @@ def running_plane(folder: Path) -> Iterator[Plane]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """An environment in which nothing goes through a proxy."""
+    """Return an environment without proxies."""
     kept = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
     return {**kept, **more}
 
 
 class Operator:
-    """The operator as a process, with the rights of its own service account."""
+    """The operator as a process, with the permissions of its own service account."""
 
     def __init__(self, plane: Plane, *extra: str, every_s: float = 1.0) -> None:
         self._plane, self._every_s, self._extra = plane, every_s, extra
@@ -94,7 +94,7 @@ class Operator:
         self.log = plane.folder / f"operator-{self.port}.log"
 
     def deploy(self) -> None:
-        """Apply what the repository deploys; the service leads to this computer instead."""
+        """Apply the repository's deployment; its service leads to this computer instead."""
         made = self._plane.kubectl("kustomize", str(ROOT / "deploy" / "operator"))
         here = []
         for each in yaml.safe_load_all(made):
@@ -112,7 +112,7 @@ class Operator:
         (self._plane.folder / "operator-kubeconfig").write_text(yaml.safe_dump(config))
 
     def start(self) -> None:
-        """Start it."""
+        """Start the process."""
         command = [sys.executable, "-m", "rheostat.cli", "operator", "run"]
         command += [f"--every={self._every_s}", f"--metrics=127.0.0.1:{self.port}"]
         command += ["--metrics-name=localhost", "--metrics-name=rheostat-operator.rheostat.svc"]
@@ -127,26 +127,26 @@ class Operator:
         )
 
     def kill(self) -> None:
-        """Kill it, as a node that dies."""
+        """Kill the process, as when a node dies."""
         if self.process:
             self.process.kill()
             self.process.wait()
 
     def cpu_s(self) -> float:
-        """CPU seconds that it has used."""
+        """Return the CPU seconds that the process has used."""
         assert self.process
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Sizes(Actuator):
-    """The actuator of a driver of a test."""
+    """The actuator of a test's driver."""
 
     def __init__(self, driver: "Driver") -> None:
         self._driver = driver
 
     def capabilities(self) -> Capabilities:
-        """Say what the driver can do."""
+        """Return the capabilities of the driver."""
         return self._driver.capabilities
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
@@ -159,9 +159,9 @@ class Sizes(Actuator):
 
 
 class Driver(Sensor):
-    """A driver's autoscaler with its agent, on a job whose size changes at once; every size that
-    was asked of it is kept. In a ``hurry`` its clock runs as many times as fast, for a test that
-    writes sizes at a pace that would be a fight.
+    """A driver's autoscaler with its control API, on a job whose size changes at once; it records
+    every requested size. With ``hurry`` its clock runs faster by that factor, for a test whose
+    writes would otherwise count as a conflict.
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class Driver(Sensor):
         self.drains += 1
 
     def direct(self, policy: Any, guards: Any) -> None:
-        """Decide at once."""
+        """Apply the policy and the guards at once."""
         self._loop.direct(policy, guards)
         threading.Timer(0.02, self.tick).start()
 
@@ -215,11 +215,11 @@ class Driver(Sensor):
         """Do nothing."""
 
     def pause(self, cause: str) -> None:
-        """Decide nothing for a cause, or again."""
+        """Pause the decisions for a cause, or resume them."""
         self._loop.paused = cause
 
     def observe(self, now: float) -> Any:
-        """See the job."""
+        """Return the job's observation."""
         return (
             Observation(
                 t_s=now,
@@ -232,22 +232,22 @@ class Driver(Sensor):
         )
 
     def tick(self) -> None:
-        """Do a tick of the loop."""
+        """Run a tick of the loop."""
         with self._lock:
             passed_s = (time.time() - self._start_s) * self._hurry
             self.desk.see(self._loop.step(self._start_s + passed_s))
 
     def close(self) -> None:
-        """Serve no more."""
+        """Stop the control API."""
         self._server.close()
 
     def pod(self, plane: Plane, name: str) -> None:
-        """Make the pod of this driver, as running on this computer."""
+        """Create the pod of this driver, as running on this computer."""
         run_pod(plane, name, {"app": name, "spark-role": "driver"})
 
 
 def run_pod(plane: Plane, name: str, labels: dict[str, str], ip: str = "127.0.0.1") -> None:
-    """Make a pod and say that it runs."""
+    """Create a pod and report it as running."""
     place = "/api/v1/namespaces/default/pods"
     pod = {
         "metadata": {"name": name, "labels": labels},
@@ -258,7 +258,7 @@ def run_pod(plane: Plane, name: str, labels: dict[str, str], ip: str = "127.0.0.
 
 
 def say_running(plane: Plane, name: str, ip: str = "127.0.0.1") -> None:
-    """Say that a pod runs and is ready."""
+    """Report a pod as running and ready."""
     at = f"/api/v1/namespaces/default/pods/{name}"
     read = plane.request("GET", at)
     read["status"] = {
@@ -271,7 +271,7 @@ def say_running(plane: Plane, name: str, ip: str = "127.0.0.1") -> None:
 
 
 def resource(name: str, port: int, **spec: Any) -> dict[str, Any]:
-    """A resource for the driver of that name."""
+    """Return a resource for the driver ``name``."""
     spec.setdefault("driver", {"selector": {"app": name}, "controlPort": port})
     return {
         "apiVersion": "rheostat.dev/v1alpha1",
@@ -282,7 +282,7 @@ def resource(name: str, port: int, **spec: Any) -> dict[str, Any]:
 
 
 def until(true: Any, what: str, wait_s: float = 60.0) -> float:
-    """Wait until something is so, and return for how long."""
+    """Wait until a condition is true, and return the seconds waited."""
     begun = time.monotonic()
     while time.monotonic() - begun < wait_s:
         if true():

@@ -1,4 +1,4 @@
-"""A Prometheus of this computer, for tests: it scrapes one job each second with our rules."""
+"""A local Prometheus for tests: it scrapes one job every second with our rules."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Query = Callable[[str], list[dict[str, Any]]]
 
 @contextmanager
 def prometheus(folder: Path, target: str) -> Iterator[Query]:
-    """Run a Prometheus that scrapes ``host:port`` and evaluates our rules, whose alerts wait for 3
-    s here; yield its query.
+    """Run a Prometheus that scrapes ``host:port`` and evaluates our rules, with alerts that wait
+    for only 3 s; yield its query function.
     """
     port = free_port()
     rules = (ROOT / "deploy" / "prometheus" / "recording-rules.yaml").read_text()
@@ -74,13 +74,13 @@ def prometheus(folder: Path, target: str) -> Iterator[Query]:
 
 
 def firing(query: Query) -> set[str]:
-    """Return the names of the alerts that fire."""
+    """Return the names of the firing alerts."""
     alerts = query('ALERTS{alertstate="firing"}')
     return {alert["metric"]["alertname"] for alert in alerts}
 
 
 def wait_for(holds: Callable[[], object], most_s: float = 120.0) -> None:
-    """Wait until something holds; fail after ``most_s``."""
+    """Wait until a condition holds; fail after ``most_s`` seconds."""
     until_s = time.monotonic() + most_s
     while not holds():
         assert time.monotonic() < until_s

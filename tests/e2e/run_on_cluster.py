@@ -1,5 +1,5 @@
-"""A script under ``rheostat run`` in client mode on a cluster of this computer, as a person starts
-one; the one that counts has an oracle.
+"""A script under ``rheostat run`` in client mode on a local cluster, started as a user does; the
+counting script has an oracle.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ spark.stop()
 
 
 class Run:
-    """A script at work, whose size is what ``ask`` was told last."""
+    """A running script whose size is the last one passed to ``ask``."""
 
     def __init__(
         self,
@@ -102,32 +102,32 @@ class Run:
         )
 
     def said(self) -> str:
-        """All that it has said."""
+        """Return its complete log."""
         return (self.folder / "log").read_text()
 
     def says(self, line: str) -> None:
-        """Wait until it has said this."""
+        """Wait until its log contains a line."""
         until(line, lambda: line in self.said() or not self.child.alive)
         assert line in self.said(), self.said()[-4000:]
 
     def ended(self) -> int | None:
-        """Let it end, and return its exit code."""
+        """Stop it, and return its exit code."""
         (self.folder / "stop").touch()
         return self.child.wait(DEADLINE_S)
 
     def finished(self) -> list[Path]:
-        """The output of each batch of ``COUNTS`` that is whole, in order."""
+        """Return the output folders of the complete batches of ``COUNTS``, in order."""
         whole = (mark.parent for mark in self.folder.glob("out/*/_SUCCESS"))
         return sorted(whole, key=lambda place: int(place.name))
 
     def work(self, batches: int = 4) -> None:
-        """Wait for some more batches of ``COUNTS``."""
+        """Wait for ``batches`` more batches of ``COUNTS``."""
         wanted = len(self.finished()) + batches
         until("more batches", lambda: not self.child.alive or len(self.finished()) >= wanted)
         assert self.child.alive, self.said()[-4000:]
 
     def check_counts(self) -> None:
-        """Compare the whole output of ``COUNTS`` with its oracle."""
+        """Compare the complete output of ``COUNTS`` with its oracle."""
         from pyarrow import parquet
 
         found = {}
@@ -138,15 +138,15 @@ class Run:
         assert found == {key: len(range(key, rows, KEYS)) for key in range(KEYS)}
 
     def lost(self) -> list[str]:
-        """What the journal says of executors that were lost, in order."""
+        """Return the journal's entries about lost executors, in order."""
         parts = [part for each in self.records() for part in each.rescaling.detail.split("; ")]
         return [part for part in parts if " was lost: " in part]
 
     def records(self) -> list[Any]:
-        """The journal."""
+        """Return the records of the journal."""
         folder = self.folder / "journal"
         return list(read(folder)) if folder.exists() else []
 
     def sizes(self) -> list[int | None]:
-        """The executors that were seen at each decision."""
+        """Return the observed executors at each decision."""
         return [each.observation.executors for each in self.records() if each.observation]

@@ -1,5 +1,5 @@
-"""An object store of this computer, for tests: a server of S3's protocol on loopback, what Hadoop's
-``s3a`` needs to reach it, and the requests that it has got.
+"""A local object store for tests: an S3 server on loopback, the settings and JARs of Hadoop's
+``s3a``, and the received requests.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ needs_s3 = pytest.mark.skipif(
 BUCKET = "streams"
 SDK = "2.35.4"
 ACCELERATOR = "1.3.1"
-"""Of the AWS SDK, and of its reader of S3, as Hadoop 3.5.0 wants them."""
+"""Version of the AWS analytics accelerator that Hadoop 3.5.0 needs."""
 
 _PARTS = ("s3", "s3-transfer-manager", "sts", "apache-client", "netty-nio-client")
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -38,7 +38,7 @@ _REQUEST = re.compile(r'"(GET|HEAD|PUT|POST|DELETE) (\S+) HTTP/1\.1" (\d+)')
 
 
 def s3a_jars() -> tuple[Path, ...]:
-    """Return the JARs of ``s3a`` for the Hadoop of this PySpark, fetched at the first call."""
+    """Return the JARs of ``s3a`` for the Hadoop of this PySpark, fetched by the first call."""
     jars = find_spark_home().folder / "jars"
     (api,) = jars.glob("hadoop-client-api-*.jar")
     hadoop = api.stem.rpartition("-")[2]
@@ -47,7 +47,7 @@ def s3a_jars() -> tuple[Path, ...]:
     sdk = [f'org="software.amazon.awssdk" name="{part}" rev="{SDK}"' for part in _PARTS]
     reader = "software.amazon.s3.analyticsaccelerator"
     for named in (*sdk, f'org="{reader}" name="analyticsaccelerator-s3" rev="{ACCELERATOR}"'):
-        # Spark has its own Netty and logging.
+        # Spark provides Netty and logging itself.
         without = '<exclude org="io.netty"/><exclude org="org.slf4j"/>'
         lines.append(f'<dependency {named} conf="jars->default">{without}</dependency>')
     folder = folders.cache_folder() / "jars" / f"s3a-{hadoop}-{SDK}-{ACCELERATOR}"
@@ -55,7 +55,7 @@ def s3a_jars() -> tuple[Path, ...]:
 
 
 class ObjectStore:
-    """A server of S3's protocol with one bucket."""
+    """An S3 server with one bucket."""
 
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
@@ -63,12 +63,12 @@ class ObjectStore:
 
     @property
     def url(self) -> str:
-        """Where it answers."""
+        """The URL of the server."""
         return f"http://{LOOPBACK}:{self.port}"
 
     @property
     def settings(self) -> dict[str, str]:
-        """What a session sets to reach it."""
+        """The settings that a session needs to reach the server."""
         paths = ":".join(map(str, s3a_jars()))
         at = "spark.hadoop.fs.s3a"
         return {
@@ -78,15 +78,15 @@ class ObjectStore:
             f"{at}.endpoint.region": "us-east-1",
             f"{at}.path.style.access": "true",
             f"{at}.connection.ssl.enabled": "false",
-            # The uploads of the AWS SDK's own transfer manager never end against this server.
+            # Uploads by the AWS SDK's own transfer manager never end with this server.
             f"{at}.optimized.copy.from.local.enabled": "false",
             f"{at}.access.key": "nobody",
             f"{at}.secret.key": "nothing",
         }
 
     def requests(self, below: str, since: int = 0) -> Counter[str]:
-        """Return how often each kind of request came for objects whose names begin so, from a line
-        of the log on; one for a list counts as LIST.
+        """Return the number of requests by kind for objects whose names begin with ``below``, from
+        line ``since`` of the log on; listing requests count as LIST.
         """
         found: Counter[str] = Counter()
         for line in self.log.read_text(errors="replace").splitlines()[since:]:
@@ -97,13 +97,13 @@ class ObjectStore:
         return found
 
     def lines(self) -> int:
-        """Return the length of its log."""
+        """Return the number of lines of its log."""
         return len(self.log.read_text(errors="replace").splitlines())
 
 
 @contextmanager
 def object_store(folder: Path) -> Iterator[ObjectStore]:
-    """Run one."""
+    """Run an object store."""
     store = ObjectStore(folder)
     words = [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(store.port)]
 

@@ -1,6 +1,6 @@
-"""A stream that falls behind its source, observed as the autoscaler does: prints a JSON line for
-each observation during which nothing changed, with the true backlog. Usage: SOURCE FOLDER SECONDS,
-where it ends after so many seconds at the latest.
+"""A stream that falls behind its source, observed as by the autoscaler. It prints a JSON line with
+the true backlog for each observation during which nothing changed. Usage: SOURCE FOLDER SECONDS;
+it ends after at most SECONDS.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ SAMPLES = 30
 
 
 class Writer:
-    """Appends one file or one version at a time; ``rows`` are those that are visible while nobody
-    holds the ``lock``.
+    """Appends one file or one version at a time; ``rows`` counts the visible ones while the
+    ``lock`` is free.
     """
 
     def __init__(self, kind: str, folder: Path) -> None:
@@ -53,7 +53,7 @@ class Writer:
 
 
 def main(kind: str, folder: Path, seconds: float) -> None:
-    """Write, stream and observe for so many seconds."""
+    """Write, stream and observe for ``seconds``."""
     writer = Writer(kind, folder)
     for _ in range(4):
         writer.append()

@@ -1,4 +1,4 @@
-"""A script under ``rheostat run --actuator restart``, as a test sees it."""
+"""A script under ``rheostat run --actuator restart``, controlled by a test."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUICK_START = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' 
 
 class Supervised:
     """``script`` in ``folder``, which is its first argument, before ``arguments``; ``options`` are
-    those of the command. It ends when there is a file ``enough``.
+    those of the command. It ends when the file ``enough`` exists.
     """
 
     def __init__(
@@ -65,17 +65,17 @@ class Supervised:
             time.sleep(0.2)
 
     def restarted(self) -> None:
-        """Wait until it has been restarted once, and works."""
+        """Wait until it has been restarted once and runs."""
         self.until("the restart", lambda: self.story().restarts == 1)
         self.until("the start", lambda: self.story().phase == "running")
 
     def enough(self) -> None:
-        """Let the script end, and with it the supervisor."""
+        """Stop the script, and with it the supervisor."""
         (self.folder / "enough").touch()
         assert self.process.wait(DEADLINE_S) == 0
 
 
 def rheostat(*arguments: str) -> str:
-    """Run a command and return what it prints."""
+    """Run a command and return its output."""
     command = [sys.executable, "-m", "rheostat.cli", *arguments]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

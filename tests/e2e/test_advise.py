@@ -1,4 +1,4 @@
-"""Event logs of real Spark: what ``rheostat advise`` reads in them is what the queries did."""
+"""``rheostat advise`` reads from event logs of real Spark what the queries really did."""
 
 from __future__ import annotations
 

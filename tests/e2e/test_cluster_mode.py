@@ -1,5 +1,5 @@
-"""A driver in YARN's application master: sized by Spark's configuration alone, its journal on HDFS,
-halted from outside through its checkpoint.
+"""A driver in YARN's application master: sized by Spark's configuration alone, with its journal on
+HDFS, halted from outside through its checkpoint.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ spark.stop()
 
 @pytest.fixture
 def hdfs(tmp_path: Path) -> Iterator[str]:
-    """An HDFS of one node."""
+    """An HDFS with one node."""
     with hdfs_of_one_node(tmp_path) as uri:
         yield uri
 
 
 def submitted(cluster: YarnCluster, folder: Path, said: Mapping[str, str], *own: str) -> Child:
-    """Start a script in the cluster and wait for its end in a process."""
+    """Submit a script in cluster mode, and wait for its end in a process."""
     (folder / "app.py").write_text(SCRIPT)
     settings = {
         **cluster.settings,
@@ -93,7 +93,7 @@ def test_a_driver_in_the_application_master_is_sized_keeps_its_journal_and_is_ha
 
         until("two executors", lambda: len(cluster.executors()) == 2 or not submit.alive)
         assert submit.alive, ended()
-        time.sleep(5)  # some ticks with both
+        time.sleep(5)  # several ticks with both
         halt(checkpoint)
         assert submit.wait(DEADLINE_S) == 0, ended()
         copied(journal, tmp_path / "copy")

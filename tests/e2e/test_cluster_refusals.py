@@ -1,4 +1,4 @@
-"""What a cluster refuses, on the real thing: each is one line, and a job that runs goes on."""
+"""Refusals of real clusters: each gives one line, and a running job continues."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ ACCOUNT = "/api/v1/namespaces/default/serviceaccounts"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
 SHORT = {"metadata": {"name": "short"}}
 NOBODY = "127.9.9.9"
-"""An address of this computer at which no driver listens."""
+"""A local address on which no driver listens."""
 
 
 def role(kubernetes: KubernetesCluster, *rules: Any) -> None:
-    """Give the account of the test these rights and no others."""
+    """Give the test's account exactly these permissions."""
     kubernetes.plane.request("PUT", f"{ROLES}/roles/short", {**SHORT, "rules": list(rules)})
     subject = {"kind": "ServiceAccount", "name": "short", "namespace": "default"}
     group = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "short"}
@@ -39,7 +39,7 @@ def role(kubernetes: KubernetesCluster, *rules: Any) -> None:
 
 
 def token(kubernetes: KubernetesCluster) -> str:
-    """Make the account where it is not there, and return a token of it."""
+    """Create the account if it does not exist, and return a token for it."""
     with suppress(OSError):
         kubernetes.plane.request("POST", ACCOUNT, SHORT)
     return token_of(kubernetes, f"{ACCOUNT}/short")
@@ -58,7 +58,7 @@ def with_token(kubernetes: KubernetesCluster, file: Path, text: str | None = Non
 
 
 class Named:
-    """A cluster with other settings."""
+    """A cluster with different settings."""
 
     def __init__(self, cluster: Any, settings: Mapping[str, str]) -> None:
         self.settings, self.driver_environment = settings, cluster.driver_environment
@@ -89,7 +89,7 @@ def test_the_role_to_copy_is_all_that_a_driver_needs_in_a_namespace_of_its_own(
 ) -> None:
     named = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "jobs"}}
     create(kubernetes.plane, named)
-    for made in yaml.safe_load_all(ROLE.read_text()):  # kubectl apply --namespace jobs
+    for made in yaml.safe_load_all(ROLE.read_text()):  # as kubectl apply --namespace jobs does
         create(kubernetes.plane, {**made, "metadata": {**made["metadata"], "namespace": "jobs"}})
     text = token_of(kubernetes, "/api/v1/namespaces/jobs/serviceaccounts/spark")
     own = {"spark.kubernetes.namespace": "jobs"}
@@ -121,7 +121,7 @@ def test_a_token_that_expires_in_the_middle_is_said_and_a_new_one_is_taken(
     run = Run(tmp_path, named, kubernetes.url, {})
     with run.child:
         until("an executor", lambda: len(kubernetes.executors()) == 1 or not run.child.alive)
-        kubernetes.plane.request("DELETE", f"{ACCOUNT}/short")  # its tokens end with it
+        kubernetes.plane.request("DELETE", f"{ACCOUNT}/short")  # this invalidates its tokens
         run.ask(2)
         run.says("the API server does not take the token (401): waiting for a new one")
         (tmp_path / "token").write_text(token(kubernetes))
@@ -134,7 +134,7 @@ def test_executors_that_do_not_reach_the_driver_are_said_and_the_job_runs_on(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     host = tmp_path / "host"
-    host.write_text(NOBODY)  # for all that come after the first
+    host.write_text(NOBODY)  # for all executors after the first
     run = Run(tmp_path, kubernetes, kubernetes.url, {}, COUNTS)
     with run.child:
         run.work()
@@ -153,7 +153,7 @@ def test_executors_that_do_not_reach_the_driver_are_said_and_the_job_runs_on(
 def test_a_driver_that_no_executor_reaches_is_said_before_any_batch_has_ended(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
-    # From Spark 4.3 on executors look for the driver at its bind address else.
+    # Otherwise executors of Spark 4.3 and later connect to the driver's bind address.
     own = {"spark.driver.host": NOBODY, "spark.kubernetes.executor.useDriverPodIP": "false"}
     run = Run(tmp_path / "run", kubernetes, kubernetes.url, own, COUNTS)
     with run.child:

@@ -1,6 +1,6 @@
-"""A YARN and a Kubernetes of this computer: up and down, and a stateful query that is sized there.
+"""A local YARN and a local Kubernetes: up and down, and a stateful query that is sized on them.
 
-Each soak is a process of its own: a driver's JVM learns at its start where its cluster is.
+Each soak is a separate process: a driver's JVM reads the location of its cluster at its start.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A Spark Connect server that is sized for a client's query: processes as users have them."""
+"""A Spark Connect server is sized for a client's query; all processes are those of a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the driver's store says is what its REST interface says."""
+"""The driver's status store contains the same values as its REST interface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SLOW_S = 60.0
 
 
 class Nothing:
-    """A UI that is off."""
+    """A disabled UI."""
 
     def get(self, page: str) -> None:
         raise AssertionError(f"the UI was asked for {page}")
@@ -24,7 +24,7 @@ class Nothing:
 
 @pytest.fixture(scope="module")
 def spark(driver: dict[str, str]) -> Iterator[SparkSession]:
-    """A session with a UI, which has run a job of two stages."""
+    """A session with a UI that has run a job of two stages."""
     session = start_session("local[2]", {"spark.sql.shuffle.partitions": "2"}, "pages")
     session.range(1000).repartition(3).groupBy("id").count().collect()
     yield session
@@ -54,7 +54,7 @@ def test_the_executors_of_the_store_are_those_of_the_ui(spark: SparkSession, pag
     context = spark.sparkContext
     (ours,) = StatusStore(Gateway(spark), Nothing()).get(page)
     (theirs,) = Rest(context.uiWebUrl, context.applicationId, SLOW_S).get(page)
-    # The driver is among them, and what it uses is different at every look.
+    # The list includes the driver, whose resource use differs at every read.
     moves = {"memoryUsed", "memoryMetrics", "peakMemoryMetrics", "totalDuration", "totalGCTime"}
     assert ours.keys() == theirs.keys()
     assert {name: ours[name] for name in ours.keys() - moves} == {

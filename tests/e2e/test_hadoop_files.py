@@ -1,4 +1,4 @@
-"""Hadoop keeps the contract of the port: on a local disk, a real HDFS and an object store."""
+"""Hadoop's file system meets the contract on a local disk, a real HDFS and an object store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.e2e.drivers_elsewhere import DEADLINE_S, hdfs_of_one_node
 from tests.e2e.s3_here import BUCKET, needs_s3, object_store
 
 pytestmark = pytest.mark.e2e
-# A process of its own: a JVM learns its class path at its start.
+# Use a separate process: a JVM reads its class path at its start.
 RUN_CHECKS = """
 import sys
 from pathlib import Path
@@ -54,7 +54,7 @@ def passed(folder: str, here: Path, settings: Mapping[str, str] | None = None) -
 def printed(
     program: str, folder: str, here: Path, settings: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Return what a program prints that uses a folder."""
+    """Return the output of a program that uses a folder."""
     lines = [f"{name} {value}" for name, value in (settings or {}).items()]
     (here / "spark-defaults.conf").write_text("\n".join(lines))
     done = subprocess.run(

@@ -1,5 +1,5 @@
-"""The size that Kubernetes' own HPA asks for equals that of ``hpa``, ``varga-v1`` and ``varga-v2``
-on the same recorded samples, which it is given by our server of ``external.metrics.k8s.io``.
+"""The size that Kubernetes' own HPA requests equals that of ``hpa``, ``varga-v1`` and ``varga-v2``
+for the same recorded samples, which our server of ``external.metrics.k8s.io`` provides.
 """
 
 # mypy: disallow-untyped-calls=False
@@ -34,10 +34,10 @@ from rheostat.replay.recording import packaged, read
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_kubernetes]
 MOST = 8
 HEARD_S = 0.5
-"""From a pod's new status to the controller's knowledge of it."""
+"""Seconds until the controller knows a pod's new status."""
 
 KUBERNETES_S = 300
-"""The stabilization before scaling down of a manifest that has none."""
+"""Seconds of Kubernetes' default stabilization window for scaling down."""
 
 SAMPLES = 26
 APPLICATIONS = 10
@@ -45,10 +45,10 @@ DEPLOY = Path(__file__).parents[2] / "deploy" / "hpa"
 
 
 class Played:
-    """An application whose metrics are recorded samples, one each time that the HPA looks."""
+    """An application whose metrics are recorded samples, one per decision of the HPA."""
 
     metrics = 2
-    """How many the HPA asks for at each look, one after the other."""
+    """How many metrics the HPA requests per decision, one after the other."""
 
     def __init__(self, name, policy, window_s, samples):
         self.name, self.policy, self.samples = name, policy, samples
@@ -60,28 +60,28 @@ class Played:
         self.asked = 0
 
     def look(self):
-        """Give the next sample, and remember when and at which size it was asked for."""
+        """Return the next sample, and record the time and the size of the request."""
         sample = self.samples[len(self.looked) % len(self.samples)]
-        if len(self.looked) % 9 == 5:  # a sample that is missing
+        if len(self.looked) % 9 == 5:  # a missing sample
             sample = Observation(t_s=sample.t_s)
         readings = self.readings(sample)
         self.looked.append((time.time(), self.size, self.ready, readings))
         self.current = {self.gauge(each): read.value for each, read in readings.items() if read}
 
     def readings(self, sample):
-        """Both metrics of Varga et al."""
+        """Return both metrics of Varga et al."""
         readings, kept = self.policy.readings(sample, self.windows)
         self.windows = kept if sample.executors else self.windows
         return readings
 
     def gauge(self, reading):
-        """The name of a metric for the HPA."""
+        """Return the name of a metric for the HPA."""
         suffix = "_calm" if isinstance(self.policy, VargaV2) else ""
         name = {"utilization": "utilization", "lag": "gated_lag_change"}[reading]
         return f"rheostat_{name}{suffix}"
 
     def decided(self):
-        """Return the sizes that the policy decides at the same times, and those of the HPA."""
+        """Return the policy's sizes at the same times, and those of the HPA."""
         memory: Any = {}
         pairs = []
         for (at_s, size, ready, readings), after in zip(self.looked, self.looked[1:], strict=False):
@@ -91,19 +91,19 @@ class Played:
         return pairs
 
     def decide(self, readings, seen, memory):
-        """Decide in real time, as the HPA."""
+        """Decide in real time, as the HPA does."""
         decides = VargaV1(down_window_s=float(self.window_s))
         return decides._hpa(readings, {}, seen, memory)
 
     def manifest(self):
-        """The HPA that is deployed, for this application."""
+        """Return the deployed HPA for this application."""
         kind = "varga-v2" if isinstance(self.policy, VargaV2) else "varga-v1"
         made = self.deployed(kind)
         made["spec"]["behavior"]["scaleDown"]["stabilizationWindowSeconds"] = self.window_s
         return made
 
     def deployed(self, kind):
-        """A manifest of the repository with this name."""
+        """Return the repository's manifest of this name."""
         text = (DEPLOY / f"{kind}.yaml").read_text().replace("etl", self.name)
         made = yaml.safe_load(text)
         made["spec"]["maxReplicas"] = MOST
@@ -111,21 +111,21 @@ class Played:
 
 
 class PlayedHpa(Played):
-    """The same for the policy ``hpa``: one metric; a manifest without behavior where the window is
-    Kubernetes' own."""
+    """The same for the policy ``hpa``: one metric; the manifest has no behavior if the window is
+    Kubernetes' default."""
 
     metrics = 1
 
     def readings(self, sample):
-        """The one metric."""
+        """Return the metric."""
         return {"busy": parse_metrics(self.policy.metrics)[0].reading(sample)}
 
     def gauge(self, reading):
-        """The name of a metric for the HPA."""
+        """Return the name of a metric for the HPA."""
         return f"rheostat_{reading}"
 
     def decide(self, readings, seen, memory):
-        """Decide by the whole policy."""
+        """Decide with the complete policy."""
         read = readings["busy"]
         decides = replace(
             self.policy,
@@ -135,7 +135,7 @@ class PlayedHpa(Played):
         return decides.decide(replace(seen, busy=read.value if read else None), memory)
 
     def manifest(self):
-        """The HPA that is deployed, for this application."""
+        """Return the deployed HPA for this application."""
         made = self.deployed("hpa")
         if self.window_s != KUBERNETES_S:
             down = {"stabilizationWindowSeconds": self.window_s}
@@ -144,17 +144,18 @@ class PlayedHpa(Played):
 
 
 class Played10:
-    """All applications, and the server that the HPAs ask."""
+    """All applications, and the server that the HPAs call."""
 
     def __init__(self, plane, applications):
         self.plane = plane
         self.applications = {each.name: each for each in applications}
 
     async def reports(self, namespace, name):
-        """Answer; the HPA asks for all metrics one after the other: the first begins a look.
+        """Answer a request; the HPA requests all metrics in sequence, and the first one begins a
+        decision.
 
-        It has read the size before, and counts the ready pods afterwards: so both are brought to
-        what it has asked for before it is answered."""
+        It has read the size before, and counts the ready pods afterwards. So both must match its
+        last request before the answer."""
         played = self.applications[name]
         if played.asked % played.metrics == 0:
             await asyncio.to_thread(self.follow, played)
@@ -163,7 +164,7 @@ class Played10:
         return Report(age_s=0.0, metrics=played.current)
 
     def follow(self, played):
-        """Let pods be ready as many as the HPA has asked for, and let it hear of them."""
+        """Make as many pods ready as the HPA has requested, and wait until it knows."""
         size = self.plane.request("GET", f"{GROUP}/{played.name}")["spec"]["replicas"]
         if size != played.size:
             played.size = size
@@ -172,7 +173,7 @@ class Played10:
 
 
 def make_ready(plane, played):
-    """Let so many pods be ready as its size is."""
+    """Make as many pods ready as its size."""
     for number in range(MOST):
         at = f"/api/v1/namespaces/default/pods/{played.name}-{number}"
         read = plane.request("GET", at)
@@ -185,7 +186,7 @@ def make_ready(plane, played):
 
 
 def recorded():
-    """Recordings of the thesis, in which lag, rates and sizes change."""
+    """Return recordings of the thesis in which lag, rates and sizes change."""
     return [
         [moment.observation for moment in next(iter(read(path).values()))]
         for path in sorted(packaged().values())
@@ -246,7 +247,7 @@ def begin_application(plane, played):
 
 
 def begin_server(plane, played, port):
-    """Serve, and lead the API server to it."""
+    """Start the server, and register it with the API server."""
     cert, key = certificate(plane.folder, ["localhost", "rheostat-operator.rheostat.svc"])
     tls = context(cert, key, (plane.folder / "front-ca.crt").read_text())
     loop = asyncio.new_event_loop()

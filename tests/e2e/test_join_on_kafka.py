@@ -1,4 +1,4 @@
-"""The join of two streams from two topics of Kafka, on several executors, whole output compared."""
+"""A stream-stream join of two Kafka topics on several executors; the whole output is compared."""
 
 from __future__ import annotations
 

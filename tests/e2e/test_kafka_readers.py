@@ -1,5 +1,5 @@
-"""The offsets of a real Kafka topic, shared by more and by fewer readers after restarts, with more
-partitions than before: every row is read exactly once, by as many readers as the plan says.
+"""The offsets of a real Kafka topic are divided among more and fewer readers after restarts, with
+added partitions: every row is read exactly once, by as many readers as planned.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from rheostat_lab.services.broker import Broker
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 ROWS = 40
-"""Of each partition in each round."""
+"""Rows of each partition in each round."""
 
 
 class Query:
-    """A keyed count of a topic; for each batch it keeps which task has read which offset."""
+    """A keyed count of a topic that records for each batch which task has read which offset."""
 
     def __init__(self, spark: SparkSession, bootstrap: str, topic: str, folder: Path) -> None:
         self.spark, self.bootstrap, self.topic, self.folder = spark, bootstrap, topic, folder
@@ -34,7 +34,7 @@ class Query:
         self.counts: dict[str, int] = {}
 
     def run(self, wanted: int | None) -> None:
-        """Start it, read all that is there, and stop; each start is a restart."""
+        """Start it, read all existing rows, and stop; each start is a restart."""
         source = (
             self.spark.readStream.format("kafka")
             .option("kafka.bootstrap.servers", self.bootstrap)
@@ -55,14 +55,14 @@ class Query:
 
     def _keep(self, batch: Any, number: int) -> None:
         for row in batch.collect():
-            self.counts[row["key"]] = len(row["seen"])  # the state: all rows of the key so far
+            self.counts[row["key"]] = len(row["seen"])  # the state has all rows of the key so far
             known = {(p, o) for _, p, o, _ in self.read}
             for each in row["seen"]:
                 if (each["partition"], each["offset"]) not in known:
                     self.read.append((number, each["partition"], each["offset"], each["reader"]))
 
     def readers_of(self, batch: int) -> dict[int, int]:
-        """Return how many tasks have read each partition in a batch."""
+        """Return the number of tasks that have read each partition in a batch."""
         found = defaultdict(set)
         for number, partition, _, reader in self.read:
             if number == batch:
@@ -84,7 +84,7 @@ def grow(bootstrap: str, topic: str, partitions: int) -> None:
 
 
 def planned(query: Query, wanted: int) -> dict[int, int]:
-    """Return how many readers each partition has by the plan, from the checkpoint as it is."""
+    """Return the planned number of readers of each partition, from the current checkpoint."""
     checkpoint = read_checkpoint(str(query.folder / "checkpoint"), LocalFileSystem())
     (source,) = kafka_sources(checkpoint.last.text)
     found: dict[int, int] = defaultdict(int)
@@ -122,6 +122,6 @@ def test_no_row_is_lost_or_read_twice_by_more_or_fewer_readers_of_more_partition
     read = sorted((partition, offset) for _, partition, offset, _ in query.read)
     ends = {0: 4 * ROWS, 1: 4 * ROWS, 2: 2 * ROWS, 3: 2 * ROWS}
     assert read == [(p, offset) for p, end in ends.items() for offset in range(end)]
-    assert sum(query.counts.values()) == len(read)  # none twice in the state either
+    assert sum(query.counts.values()) == len(read)  # the state has no duplicates either
     last = (tmp_path / "checkpoint" / "offsets" / "3").read_text().splitlines()[-1]
     assert json.loads(last) == {topic: {str(p): end for p, end in ends.items()}}

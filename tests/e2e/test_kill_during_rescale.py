@@ -1,4 +1,4 @@
-"""kill -9 of executors while a stateful query is rescaled: it goes on, and what it says is
+"""kill -9 of executors while a stateful query is rescaled: the query continues, and its output is
 exact."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.e2e
 CORES, MOST = 4, 6
 OPERATORS = [query for query in QUERIES if query != "transform" or pyspark.__version__ >= "4"]
 KILLS = 8
-"""Of each of them."""
+"""Number of kills of each kind."""
 SHAPE = Shape(
     query="count", state_mb=0.5, value_bytes=1000, rate_per_s=100, live_keys=200, touch_every=3
 )
@@ -60,7 +60,7 @@ def phase_is(live: Live, phase: str) -> Callable[[], bool]:
 
 
 def kill(cluster: Cluster, choose: Callable[[list[psutil.Process]], psutil.Process]) -> None:
-    """Kill an executor; one that leaves by itself just then does not count."""
+    """Kill an executor; one that ends by itself at that moment does not count."""
     while True:
         with suppress(psutil.NoSuchProcess):
             choose(cluster.executors()).kill()
@@ -74,12 +74,12 @@ def test_executors_killed_while_others_come_and_go_leave_the_output_exact(
 
     live.ask(3)
     job.until("the new executor is registered", lambda: len(job.executors()) == 3)
-    kill(cluster, itemgetter(-1))  # a newcomer, before or while it gets its state
+    kill(cluster, itemgetter(-1))  # a new executor, before or while state moves to it
     live.await_steady(3)
 
     live.ask(2)
     job.until("it shrinks", phase_is(live, "shrinking"))
-    kill(cluster, itemgetter(0))  # one of those that stay, or the one that is being emptied
+    kill(cluster, itemgetter(0))  # one that stays, or the one that is being drained
     live.await_steady(2)
     job.run_on(2)
 

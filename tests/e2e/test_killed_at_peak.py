@@ -1,5 +1,5 @@
-"""A driver that is killed at its peak: the next one starts with the same size and keeps it until
-the backlog is gone; the output is exact."""
+"""A driver is killed at its peak: the next one starts with the same size and keeps it until the
+backlog is gone; the output is exact."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rheostat_lab.services.broker import Broker
 
 pytestmark = pytest.mark.e2e
 PER_EXECUTOR, ARRIVING = 1000 / ROW_MS, 20
-"""Rows per second that an executor processes, and that arrive for each at the peak."""
+"""Rows per second that an executor processes, and that arrive per executor at the peak."""
 
 POLICY = f"""
 import math
@@ -30,7 +30,7 @@ class ByRate:
         wanted = math.ceil(observation.input_rows_per_s / {ARRIVING})
         return Decision(target=max(1, wanted), reason="by the rate alone"), memory
 """
-"""Knows nothing of the backlog, and would scale in at once when no row arrives."""
+"""A policy that ignores the backlog and would scale in at once when no row arrives."""
 
 
 def ticks(job: KilledJob, since_s: float) -> list[Record]:
@@ -52,7 +52,7 @@ def killed_and_started_again(
     job = KilledJob(tmp_path / "job", cluster, broker.bootstrap, topic, executors, options)
     (job.folder / "by_rate.py").write_text(POLICY)
     try:
-        # A cold start with a backlog, of which nobody knows the capacity.
+        # A cold start with a backlog and unknown capacity.
         load.append(int(3 * PER_EXECUTOR * executors))
         first_s = job.start()
         full = lambda: any(record.target == executors for record in ticks(job, first_s))  # noqa: E731
@@ -84,7 +84,7 @@ def killed_and_started_again(
 
 
 def at_work(job: KilledJob, since_s: float) -> int | None:
-    """Return the executors at the last decision if they are those of its target."""
+    """Return the executors at the last decision if they equal its target."""
     last = ticks(job, since_s)[-1]
     executors = last.observation.executors if last.observation else None
     return executors if executors == last.target else None

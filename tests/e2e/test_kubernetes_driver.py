@@ -1,5 +1,5 @@
-"""A driver that is a pod of Kubernetes: ``spark-submit --deploy-mode cluster`` of an unchanged
-script under Rheostat, sized out and in, its journal on a volume or on HDFS, halted from outside.
+"""A driver in a Kubernetes pod: ``spark-submit --deploy-mode cluster`` of an unchanged script under
+Rheostat, scaled out and in, with its journal on a volume or on HDFS, halted from outside.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ spark.stop()
 
 
 class Job:
-    """A script that has been submitted, and the means of a person outside."""
+    """A submitted script, and the means of a user outside the cluster."""
 
     def __init__(
         self, cluster: KubernetesCluster, folder: Path, name: str, told: Told, submit: Child
@@ -68,7 +68,7 @@ class Job:
         self.ask = told.ask
 
     def await_size(self, size: int) -> None:
-        """Wait for executors; that the application ends is a fault."""
+        """Wait for executors; fail if the application ends."""
         until(
             f"{size} executors",
             lambda: not self.submit.alive or len(self.cluster.executors()) == size,
@@ -76,7 +76,7 @@ class Job:
         assert self.submit.alive, self.said()
 
     def said(self) -> str:
-        """The end of what the submission and the driver have said."""
+        """Return the end of the logs of the submission and the driver."""
         logs = [
             self.folder / "submit.log",
             *self.cluster.folder.glob(f"pods/{self.name}-*driver/log"),
@@ -84,22 +84,22 @@ class Job:
         return "\n".join(log.read_text()[-4000:] for log in logs)
 
     def finished(self) -> list[Path]:
-        """The output of each batch that is whole, in order."""
+        """Return the output folders of the complete batches, in order."""
         whole = (mark.parent for mark in self.folder.glob("out/*/_SUCCESS"))
         return sorted(whole, key=lambda place: int(place.name))
 
     def batches(self) -> int:
-        """Batches whose output is there."""
+        """Return the number of complete batches."""
         return len(self.finished())
 
     def work(self, batches: int = 4) -> None:
-        """Wait for some more batches."""
+        """Wait for ``batches`` more batches."""
         wanted = self.batches() + batches
         until("more batches", lambda: not self.submit.alive or self.batches() >= wanted)
         assert self.submit.alive, self.said()
 
     def failed_tasks(self) -> int | None:
-        """Failed tasks, as Spark's own UI in the pod tells."""
+        """Return the failed tasks, by Spark's own UI in the pod."""
         label = f"labelSelector=spark-role=driver,spark-app-name={self.name}"
         path = f"/api/v1/namespaces/default/pods?{label}"
         (pod,) = self.cluster.plane.request("GET", path)["items"]
@@ -108,7 +108,7 @@ class Job:
         return ExecutorsEndpoint(Rest(url, application, 60.0)).failed_tasks()
 
     def counts(self) -> dict[int, int]:
-        """The newest count of each key."""
+        """Return the newest count of each key."""
         from pyarrow import parquet
 
         found = {}
@@ -171,7 +171,7 @@ def grown_shrunk_and_halted(job: Job, checkpoint: str) -> None:
     job.work()
     assert job.failed_tasks() == 0
     halt(checkpoint)
-    time.sleep(4)  # some ticks
+    time.sleep(4)  # several ticks
     job.ask(2)
     job.work()
     assert len(job.cluster.executors()) == 1
@@ -181,7 +181,7 @@ def grown_shrunk_and_halted(job: Job, checkpoint: str) -> None:
 
 
 def check(job: Job, journal: Path) -> None:
-    """Compare the output with its oracle, and read the journal."""
+    """Compare the output with its oracle, and check the journal."""
     rows = ROWS * job.batches()
     assert job.counts() == {key: len(range(key, rows, KEYS)) for key in range(KEYS)}
     records = list(read(journal))

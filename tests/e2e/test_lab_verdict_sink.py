@@ -21,9 +21,9 @@ from rheostat_lab.services.broker import Broker
 pytestmark = pytest.mark.e2e
 
 CREATED_MS = int(time.time() * 1000)
-"""Now: the broker drops records that are a week old."""
+"""The current time: the broker deletes records that are a week old."""
 BATCHES, ROWS, COMPACT = 5, 1000, 3
-"""The sink's log is made compact at every third batch."""
+"""The sink's log is compacted at every third batch."""
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +45,8 @@ def spark(local_spark: SparkSession) -> SparkSession:
 
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same bids as files of lines, one file a batch: a stream that needs no source of
-    Kafka's."""
+    """The same bids as files of lines, one file a batch: a stream that does not need the Kafka
+    source."""
     folder = tmp_path_factory.mktemp("lines")
     for number in range(BATCHES):
         (folder / f"{number:02d}.txt").write_bytes(

@@ -1,4 +1,4 @@
-"""The last batches of all queries, read by the class that is compiled in the driver."""
+"""Reads the last batches of all queries with the class that is compiled in the driver."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.e2e
 
 
 def over(spark: SparkSession, folder: Path, files: int) -> Any:
-    """Return a query that has run a batch for each of so many files, and has ended."""
+    """Return a query that has run one batch per file and has ended."""
     folder.mkdir()
     for number in range(files):
         (folder / f"{number}.txt").write_text("a row\n")

@@ -1,4 +1,4 @@
-"""Policies of the literature on a running query: what they read is there, and they decide by it."""
+"""Policies of the literature on a running query: their signals exist, and they decide by them."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def spark(cluster: Cluster, driver: dict[str, str]) -> Iterator[SparkSession]:
 def decided(
     spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Record]]:
-    """For each policy its first record with a decision for another size; all watch the same query
-    at the same time."""
+    """Return for each policy its first record with a changed size; all observe the same query at
+    the same time."""
     rows = (
         spark.readStream.format("rate")
         .option("rowsPerSecond", 300)
@@ -96,7 +96,7 @@ def keep(decided: dict[str, Record], name: str, record: Record) -> None:
 def changes(record: Record, policy: str) -> bool:
     """Return whether a batch with rows led to another size; only DS2 may choose a smaller one.
 
-    On a loaded machine no task may run for a whole tick: utilization is 0 then, and that scales in.
+    On a loaded machine no task may run for a complete tick: utilization is 0 then, which scales in.
     """
     if record.raw is None or record.observation is None or not record.observation.batch_rows:
         return False
@@ -131,8 +131,8 @@ def test_ds2_sizes_the_operators_of_the_last_batch(decided):
         stage.busy_s and stage.tasks == 2 and stage.task_max_s and stage.task_median_s
         for stage in observation.stages
     )
-    # The first batches are cold and need many slots, later ones less than one: the number is what
-    # the formula makes of what was seen.
+    # The first batches are cold and need many slots, later ones less than one. The expected number
+    # is the formula's result for the observed values.
     needs = [
         rate * read.busy_s / read.rows_in,  # type: ignore[operator]
         rate * read.rows_out / read.rows_in * count.busy_s / count.rows_in,  # type: ignore[operator]

@@ -1,5 +1,5 @@
-"""A real application under a real load, sized live: one session, a query without and one with
-state, real executors."""
+"""A real application under a real load, sized live: one session, a stateless and a stateful query,
+real executors."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def load(broker: Broker, tmp_path: Path) -> Iterator[Child]:
 
 
 class Queries:
-    """The running queries, each with its sink in a folder of its own."""
+    """The running queries, each with a sink in its own folder."""
 
     def __init__(self, spark: SparkSession, bootstrap: str, folder: Path) -> None:
         self._spark, self._bootstrap, self._folder = spark, bootstrap, folder
@@ -99,7 +99,7 @@ class Queries:
         )
 
     def run_on(self, more: int = 2) -> None:
-        """Wait for some more batches of every query."""
+        """Wait for ``more`` batches of every query."""
         reached = self._batches() + more
         until(f"{more} more batches", lambda: self._batches() >= reached)
 
@@ -198,7 +198,7 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     queries.run_on()
     assert len(cluster.executors()) == 2
 
-    # Resumed and halted again over HTTP, by the commands, in the same process.
+    # Resume and halt again over HTTP with the commands, in the same process.
     assert run(["resume", address]) == 0
     sized(3)
     assert run(["halt", address]) == 0
@@ -207,17 +207,17 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
     queries.run_on()
     assert len(cluster.executors()) == 3
     assert_explained(journal)
-    handle.stop()  # a halted loop continues, and only one may size an application
+    handle.stop()  # a halted loop keeps running, and only one may size an application
 
     load.stop()
     topic = open_topic(broker.bootstrap, TOPIC, seed=7)
     topic.write(
         10_000_000, 1, int((time.time() + 60) * 1000)
-    )  # from the future: it closes every session but its own
+    )  # its future timestamp closes all other sessions
     assert topic.flush(30) == 0
     queries.assert_exact()
 
-    # A first batch that is longer than the objective makes the start hold a larger size.
+    # A first batch that exceeds the objective makes the start hold a larger size.
     assert [
         target
         for target, _ in groupby(

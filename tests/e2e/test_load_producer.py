@@ -48,7 +48,7 @@ def _end(load: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def _points(curve: Path) -> tuple[Point, ...]:
-    """Return the points so far: the file is there a moment before its first line."""
+    """Return the points so far; the file may exist before its first line."""
     return read_curve(curve).points if curve.exists() and curve.stat().st_size else ()
 
 

@@ -1,4 +1,4 @@
-"""Files of ours are those that Hadoop writes: content, checksum and permissions."""
+"""Our local files equal those that Hadoop writes: content, checksum and permissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark's queries on Spark, as streams and in batch, beside their batch twins in DuckDB."""
+"""The benchmark's queries on Spark, as streams and in batch, compared with DuckDB."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rheostat_lab.nexmark.streams import parse_events, with_service_time
 pytestmark = pytest.mark.e2e
 
 EVENTS = 150_000
-"""15 seconds at the reference's rate: several windows of each query."""
+"""15 seconds at the reference rate: several windows of each query."""
 CREATED_MS = 1_763_662_000_123
 
 
@@ -66,7 +66,7 @@ def test_a_service_time_is_waited_once_for_each_row_without_python(spark: SparkS
     assert "Python" not in plan
     begin = time.monotonic()
     assert sorted(row["id"] for row in served.collect()) == list(range(200))
-    assert time.monotonic() - begin >= 0.95  # a wait may be longer under load, never shorter
+    assert time.monotonic() - begin >= 0.95  # under load a wait may be longer, but never shorter
 
 
 def test_q1_behind_a_service_time_is_still_exact(spark: SparkSession, folder: Path) -> None:

@@ -22,7 +22,7 @@ TICKS = 20
 
 
 def halt(checkpoint: str) -> subprocess.CompletedProcess[str]:
-    """Pull the kill switch as a person does, with what the environment says."""
+    """Set the kill switch as a user does, with the environment's configuration."""
     words = [sys.executable, "-m", "rheostat.cli", "halt", checkpoint]
     return subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_S)
 
@@ -39,7 +39,7 @@ def test_a_journal_on_an_object_store_arrives_and_a_halt_there_ends_the_decision
             until("two executors", lambda: len(cluster.executors()) == 2 or not run.child.alive)
             until("a batch", lambda: store.requests("checkpoint/commits")["PUT"] > 1)
             since, began_s = store.lines(), time.monotonic()
-            time.sleep(TICKS)  # a tick a second
+            time.sleep(TICKS)  # one tick per second
             for_s = time.monotonic() - began_s
             asked = store.requests("journal", since)
             switch = store.requests("checkpoint/_rheostat", since)

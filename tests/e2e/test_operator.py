@@ -1,4 +1,4 @@
-"""The operator on a real API server with RBAC, fed by real agents; the HPA is Kubernetes' own."""
+"""The operator on a real API server with RBAC and real control APIs; the HPA is Kubernetes' own."""
 
 # mypy: disallow-untyped-calls=False
 
@@ -64,19 +64,19 @@ def say(line):
 
 
 def ready(plane, name):
-    """Reason and message of the condition Ready."""
+    """Return reason and message of the condition Ready."""
     status = plane.request("GET", f"{GROUP}/{name}").get("status", {})
     found = [each for each in status.get("conditions", ()) if each["type"] == "Ready"]
     return (found[0]["reason"], found[0]["message"]) if found else ("", "")
 
 
 def adopted(plane, name):
-    """Whether the size in force is in the scale sub-resource, which has none before."""
+    """Return whether the operator has written the effective size to the scale sub-resource."""
     return plane.request("GET", f"{GROUP}/{name}")["spec"].get("replicas") is not None
 
 
 def scale(plane, name, size):
-    """What kubectl scale does: it writes, whatever the operator has written meanwhile."""
+    """Write the scale as kubectl does, regardless of the operator's own writes."""
     read = plane.request("GET", f"{GROUP}/{name}/scale")
     del read["metadata"]["resourceVersion"]
     read["spec"]["replicas"] = size
@@ -93,7 +93,7 @@ def test_a_put_on_scale_reaches_the_driver(plane, drive):
         took.append(until(lambda size=size: driver.size == size, f"{size} executors"))
     say(f"scale to decided, n={len(took)}: median {sorted(took)[10]:.3f} s, most {max(took):.3f} s")
     assert driver.asked == [5, 3, 8, 1, 4] * 4
-    driver.tick()  # a loop looks again a few seconds later
+    driver.tick()  # a real loop observes again a few seconds later
     until(lambda: plane.request("GET", f"{GROUP}/etl/scale")["status"]["replicas"] == 4, "status")
     assert "spark-role=executor" in plane.request("GET", f"{GROUP}/etl/scale")["status"]["selector"]
 
@@ -150,7 +150,7 @@ def test_of_two_resources_for_one_driver_the_younger_waits(plane, drive):
     driver = drive("shared")
     plane.apply(resource("shared", driver.port, mode="external"))
     until(lambda: ready(plane, "shared")[0] == "Sized", "found")
-    time.sleep(1.1)  # the API's times have whole seconds
+    time.sleep(1.1)  # the API's timestamps have a resolution of one second
     second = resource("zz-second", driver.port, mode="external", replicas=7)
     second["spec"]["driver"]["selector"] = {"app": "shared"}
     plane.apply(second)
@@ -187,7 +187,7 @@ def test_where_live_scaling_cannot_be_it_is_drained_stopped_and_started_again(pl
     scale(plane, "own", 5)
     until(lambda: driver.drains == 1, "drained, once it has run for a minute", 120)
     until(lambda: _leaving(plane, pods, names()), "stopped")
-    fresh = Driver(5, live=False)  # the pod's new driver, at the port of the old one
+    fresh = Driver(5, live=False)  # the pod's new driver, on the port of the old one
     plane.kubectl("delete", "pod", "own-driver-1", "--force", "--grace-period=0")
     until(lambda: names() == ["own-driver-2"], "started again")
     env = plane.request("GET", f"{pods}/own-driver-2")["spec"]["containers"][0]["env"]
@@ -199,7 +199,7 @@ def test_where_live_scaling_cannot_be_it_is_drained_stopped_and_started_again(pl
 
 
 def test_a_controller_that_fights_causes_seven_changes_at_most_and_is_named(plane, drive):
-    """It writes the size each second, 3 and 6 in turn: to a driver that is scaled live, and to one
+    """Write the sizes 3 and 6 alternately every second: to a driver that is scaled live, and to one
     that would be restarted."""
     live, stiff = drive("fought", size=3), Driver(3, live=False)
     plane.apply(resource("fought", live.port, mode="external"))
@@ -249,7 +249,7 @@ def _leaving(plane, pods, names):
 
 
 def test_killed_at_thirty_points_no_size_is_forgotten_and_nothing_is_done_twice(plane, operator):
-    """The operator dies k x 10 ms after a size was asked for, and another one begins."""
+    """The operator dies k x 10 ms after a size was requested, and another one starts."""
     driver = Driver(2, hurry=1000.0)
     driver.pod(plane, "killed")
     plane.apply(resource("killed", driver.port, mode="external"))
@@ -269,7 +269,7 @@ def test_killed_at_thirty_points_no_size_is_forgotten_and_nothing_is_done_twice(
 
 
 def test_two_hundred_applications_cost_one_operator_little(plane):
-    """At rest, with the usual round of ten seconds: below a tenth of a core."""
+    """At rest, with the default round of ten seconds: less than a tenth of a core."""
     operator = Operator(plane, every_s=10.0)
     operator.deploy()
     drivers = [Driver(2) for _ in range(10)]

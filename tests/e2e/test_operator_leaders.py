@@ -1,4 +1,4 @@
-"""Of two operators on a real API server one acts, and the other takes over when it is killed."""
+"""Of two operators on a real API server one acts; the other takes over when it is killed."""
 
 # mypy: disallow-untyped-calls=False
 
@@ -27,7 +27,7 @@ def plane(tmp_path):
 
 
 def leader(plane, operators):
-    """The operator that the lease names."""
+    """Return the operator that the lease names."""
     try:
         holder = plane.request("GET", LEASE)["spec"]["holderIdentity"]
     except OSError:
@@ -69,7 +69,7 @@ def test_one_acts_and_the_other_takes_over_when_it_is_killed_or_was_away_too_lon
         sys.stderr.write(f"killed, to the next size decided, n={KILLS}: {sorted(took)} s\n")
         assert driver.asked == wanted
         was = leader(plane, operators)
-        was.process.terminate()  # as Kubernetes ends a pod: it gives the lease back
+        was.process.terminate()  # as Kubernetes ends a pod: it releases the lease
         wanted.append(4)
         took_s = scaled(plane, driver, 4)
         sys.stderr.write(f"ended in order, to the next size decided: {took_s:.1f} s\n")

@@ -1,5 +1,5 @@
-"""The pages of the operator, followed on a real control plane with RBAC on: every command of them
-is run as it stands there, but for building the image, which cannot be done here."""
+"""The pages of the operator on a real control plane with RBAC: every command on them is run
+unchanged, except the build of the image, which is impossible here."""
 
 # mypy: disallow-untyped-calls=False
 
@@ -40,13 +40,13 @@ OURS = "customresourcedefinitions,clusterroles,clusterrolebindings,apiservices,n
 
 
 def commands(page: str, begin: str) -> list[str]:
-    """The commands of a page that begin so, in their order."""
+    """Return the commands of a page that begin with ``begin``, in order."""
     lines = (ROOT / "docs/deploy" / page).read_text().splitlines()
     return [line.strip() for line in lines if line.startswith("        " + begin)]
 
 
 class Owner:
-    """The owner of a cluster at a shell in the repository's folder."""
+    """The owner of a cluster, with a shell in the repository's folder."""
 
     def __init__(self, cluster: KubernetesCluster) -> None:
         self._config = str(cluster.plane.kubeconfig)
@@ -72,7 +72,7 @@ def cluster(tmp_path: Path) -> Iterator[KubernetesCluster]:
 
 
 def until(true: Callable[[], Any], what: str, wait_s: float = 90.0) -> Any:
-    """Wait until something is so, and return it."""
+    """Wait until a condition is true, and return its value."""
     end_s = time.monotonic() + wait_s
     while time.monotonic() < end_s:
         found = true()
@@ -83,7 +83,7 @@ def until(true: Callable[[], Any], what: str, wait_s: float = 90.0) -> Any:
 
 
 def executors(application: str) -> list[dict[str, Any]]:
-    """Pods with the labels that Spark gives to executors: an HPA counts those that are ready."""
+    """Return pods with the labels of Spark's executors: an HPA counts the ready ones."""
     made = []
     for number in range(3):
         pod = driver_pod()
@@ -94,7 +94,7 @@ def executors(application: str) -> list[dict[str, Any]]:
 
 
 def begin_driver(cluster: KubernetesCluster, owner: Owner) -> Driver:
-    """Step 3: a driver's pod with its labels, and an agent at its address and the usual port."""
+    """Step 3: create a driver's pod with its labels, and a control API on the default port."""
     pod = driver_pod()
     pod["metadata"] = {**pod["metadata"], "name": "etl-1"}
     pod["metadata"]["labels"] = {"app": "etl", "spark-role": "driver"}
@@ -119,7 +119,7 @@ def test_from_nothing_to_a_scaled_job_and_back_to_nothing(cluster: KubernetesClu
         "kubectl --namespace rheostat get secret rheostat-token"
         " --output jsonpath={.data.token} | base64 --decode"
     )
-    # The image cannot be run here: the operator is a process with the rights of its account, and
+    # The image cannot run here: the operator is a process with the permissions of its account, and
     # the service of its metrics leads to it.
     operator = OperatorProcess(cluster.plane, token)
     port = f'[{{"op":"replace","path":"/spec/service/port","value":{operator.port}}}]'
@@ -166,6 +166,6 @@ def _ticked(driver: Driver) -> bool:
 
 
 def _split(lines: list[str], first: str) -> tuple[list[str], list[str]]:
-    """Return the lines before the first one with that text, and the others."""
+    """Split the lines before the first one that contains ``first``."""
     at = next(number for number, line in enumerate(lines) if first in line)
     return lines[:at], lines[at:]

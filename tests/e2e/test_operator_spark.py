@@ -1,5 +1,5 @@
-"""Real Spark behind the operator: drivers and executors are pods of a real control plane, and what
-is written to ``scale`` changes the executors of a query that runs."""
+"""Real Spark behind the operator: drivers and executors are pods of a real control plane, and
+writing ``scale`` changes the executors of a running query."""
 
 # mypy: disallow-untyped-calls=False
 
@@ -71,7 +71,7 @@ def test_a_size_on_scale_is_at_work_and_a_resource_that_goes_leaves_the_job(
 def test_where_live_scaling_cannot_be_a_real_job_is_drained_stopped_and_started_again(
     place_: Place,
 ) -> None:
-    """Spark's own dynamic allocation is on: Rheostat does not scale against it."""
+    """With Spark's own dynamic allocation, Rheostat does not scale."""
     size = "$(RHEOSTAT_EXECUTORS)"
     own = {"enabled": "true", "minExecutors": size, "maxExecutors": size}
     own |= {"initialExecutors": size, "shuffleTracking.enabled": "true"}

@@ -1,4 +1,4 @@
-"""Somebody else who asks Spark for executors in the driver of a job that Rheostat sizes."""
+"""Another component requests executors in the driver of a job that Rheostat sizes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ spark.conf.set(""",
 
 
 def fought(run: Run) -> None:
-    """Rheostat wants two executors, somebody else wants one and then three; it is told once."""
+    """Rheostat requests two executors, the other one and then three; that is reported once."""
     with run.child:
         run.work()
         (run.folder / "fight").write_text("1")

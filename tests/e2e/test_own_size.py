@@ -1,5 +1,5 @@
-"""Where the autoscaler cannot attach, an application under ``rheostat run`` has the executors that
-Spark's own settings give it."""
+"""If the autoscaler cannot attach, an application under ``rheostat run`` has the executors that the
+user's Spark settings give it."""
 
 from __future__ import annotations
 

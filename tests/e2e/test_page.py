@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""The page in a real Chromium: what it shows, what its controls do, and what axe finds."""
+"""The page in a real Chromium: its content, its controls, and the findings of axe."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ axe.run().then(found => done(found.violations.map(
 
 
 def journal(folder: Path, seconds: float = 900.0, name: str = "orders") -> FolderJournal:
-    """Write what the production loop decides on a simulated job, up to now."""
+    """Write the production loop's decisions for a simulated job, up to now."""
     plant = SparkPlant(
         SparkParameters(executors=2, slots_per_executor=2, trigger_s=2.0, source_row_s=0.0016),
         Day(low=200.0, peak=3000.0, day_s=seconds),
@@ -123,12 +123,12 @@ def show(browser: Any, url: str, width: int = 1400, scheme: str = "light") -> No
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.get("about:blank")  # an address that differs in its fragment only is not loaded again
+    browser.get("about:blank")  # a URL that differs only in its fragment is not loaded again
     browser.get(url)
 
 
 def wait(browser: Any, selector: str) -> Any:
-    """Return the first element for a selector once there is one."""
+    """Return the first element for a selector once it exists."""
     return WebDriverWait(browser, 60).until(
         lambda shown: next(iter(shown.find_elements(By.CSS_SELECTOR, selector)), None)
     )
@@ -180,14 +180,14 @@ def test_a_decision_marks_its_moment_and_opens_its_evidence(browser, served, tmp
     assert "Evidence" in wait(browser, ".detail details summary").text
     marks = "return [state.mark, ...state.charts.plots.map(() => state.charts.mark)]"
     assert len({*browser.execute_script(marks)}) == 1
-    # The partitions that an executor has received are marked, and named.
+    # The partitions that an executor has received are highlighted and named.
     browser.execute_script("return drawSlots(state.overview.last_t_s)")
     until(browser, lambda: "7 from 1" in wait(browser, ".slots").text)
     assert len(browser.find_elements(By.CSS_SELECTOR, ".cells.state i")) == 8
     assert len(browser.find_elements(By.CSS_SELECTOR, ".cells.state i.moved")) == 4
     browser.find_element(By.XPATH, "//summary[contains(., 'by source')]").click()
     assert browser.find_element(By.XPATH, "//tr[th='orders/3']/td").text == "400"
-    # The same with the keyboard alone.
+    # The same works with the keyboard alone.
     charts = wait(browser, ".charts")
     charts.send_keys(Keys.HOME, Keys.ENTER)
     until(browser, lambda: browser.execute_script(marks)[0] == browser.execute_script(marks)[1])
@@ -248,7 +248,7 @@ def test_two_hundred_jobs_are_listed_sorted_and_filtered(browser, served, tmp_pa
         starts = folder / STARTS_FILE
         starts.write_text(starts.read_text().replace("job 000", f"job {number:03}"))
     jobs = jobs_of([str(tmp_path / "jobs")], lambda _: True)
-    assert len(jobs.rows()) == 200  # read once; the browser waits for no slow computer
+    assert len(jobs.rows()) == 200  # read once, so that the browser need not wait
     url = served(reading_app(jobs, Access()))
 
     def names():

@@ -1,5 +1,5 @@
-"""State that moves is loaded in the pause before its batch, whatever the operator: no task fails,
-and the output is exact."""
+"""State that moves is loaded in the pause before its batch for every operator: no task fails, and
+the output is exact."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def test_state_that_moves_is_loaded_before_its_batch(
 
 
 def maintenance(job: StatefulJob) -> str:
-    """The name of Spark's private method that maintains the stores of an executor; raises Py4JError
-    if there is none."""
+    """Return the name of Spark's private method that maintains the stores of an executor; raises
+    Py4JError if it does not exist."""
     jvm = job.spark.sparkContext._jvm
     stores = jvm.java.lang.Class.forName(
         "org.apache.spark.sql.execution.streaming.state.StateStore$"

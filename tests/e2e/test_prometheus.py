@@ -38,7 +38,7 @@ EVIDENCE = {"binds": "sink", "forecast_s": 1.0, "forecast_rows_per_s_p50": 90.0}
 
 
 class Job:
-    """A job that is late, bound by its sink, and lacks an executor; it ticks at each scrape."""
+    """A job that is late, limited by its sink, and lacks an executor; it ticks at each scrape."""
 
     def __init__(self) -> None:
         self.metrics, self.ticks = MetricsRegistry(lambda: START), 0
@@ -63,7 +63,7 @@ class Job:
         self.ticks += 1
         executors = min(1 + self.ticks // 2, 3)
         shown = {**SIGNALS, "batch_s": 1.0 + self.ticks / 10}
-        target = 2 if self.ticks <= 3 else 4  # 2 executors come, of 4 only 3
+        target = 2 if self.ticks <= 3 else 4  # the first 2 executors register, but only 3 of 4
         size = (executors, 2, 2, 2, 4)[min(self.ticks, 5) - 1]
         tick = record(time.time(), executors, target, size, evidence=EVIDENCE, **shown)
         self.metrics.add(tick)

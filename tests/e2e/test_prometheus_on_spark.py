@@ -1,4 +1,4 @@
-"""A real Prometheus scrapes a real Spark job and fires the alerts of what is done to it."""
+"""A real Prometheus scrapes a real Spark job and fires the alerts for its disturbances."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_live_job_is_scraped_and_its_halt_and_its_end_are_alerts(
             return sum(batch["numInputRows"] for batch in stream.recentProgress)
 
         wait_for(lambda: value(query, "rheostat_executors") == 1)
-        # The rate is unknown before the first batch, so two moments after it are compared.
+        # The rate is unknown before the first batch, so compare two moments after it.
         wait_for(lambda: counted() > 100)
         counted_before, processed_before = counted(), processed()
         wait_for(lambda: counted() > counted_before + 1000)

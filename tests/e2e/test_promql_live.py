@@ -1,4 +1,4 @@
-"""The recorded answers of Prometheus are still those of the one on this computer."""
+"""The recorded answers of Prometheus still equal those of the local one."""
 
 from __future__ import annotations
 

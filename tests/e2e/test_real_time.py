@@ -1,4 +1,4 @@
-"""A real query in real-time mode is recognised, and the slots that its stages hold are counted."""
+"""A real query in real-time mode is recognised, and the slots of its stages are counted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_slots_of_a_query_with_a_shuffle_are_all_its_tasks_at_once(
     try:
         until("a real-time batch", both_stages_run)
         assert query.exception() is None
-        # One source partition and one shuffle partition, at the same time.
+        # One source partition and one shuffle partition run at the same time.
         assert slots <= {None, 1, 2}
     finally:
         query.stop()

@@ -1,5 +1,5 @@
-"""Receivers on real executors: a StreamingContext's are moved, a fleet's take what is pushed, over
-a socket and over HTTP, and lose nothing when an executor is killed."""
+"""Receivers on real executors: a StreamingContext's are moved; a fleet's accept rows over a socket
+and over HTTP, and lose nothing when an executor is killed."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def _batch_s(handle: rheostat.Handle) -> float | None:
 def fleet_of(
     protocol: str, cluster: Cluster, broker: Broker, driver: dict[str, str], stack: ExitStack
 ) -> None:
-    """Push, kill the executor of a receiver, and compare the output with the senders' log; the
-    policy wants one executor all the time, which has no core for both receivers.
+    """Push rows, kill the executor of a receiver, and compare the output with the senders' log; the
+    policy always wants one executor, which has no core for both receivers.
     """
     topic = f"push-{protocol}"
     job = FleetJob(cluster, broker, topic, 2, 2, stack, driver)
@@ -97,7 +97,7 @@ def fleet_of(
         assert senders.finish()
     assert handle.last is not None
     assert handle.last.target == 2
-    # The first guard that keeps two executors: while the application starts, its initial size.
+    # The first guard that keeps two executors is the initial size while the application starts.
     assert [change.reason for change in handle.last.guards] in (
         ["the script says so; not below the initial size of 2 until the backlog is gone"],
         ["the script says so; 2 receivers need 3 cores"],

@@ -1,4 +1,4 @@
-"""A replay as a Spark job says what a plain replay says."""
+"""A replay as a Spark job equals a plain replay."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def spark(local_spark: SparkSession) -> SparkSession:
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Part of three recordings in one table, as three applications."""
+    """Parts of three recordings in one table, as three applications."""
     path = tmp_path_factory.mktemp("recordings") / "three.csv"
     header, *_ = packaged()[NAMES[0]].read_text(encoding="utf-8").splitlines()
     rows = [

@@ -1,5 +1,5 @@
-"""A stateful query under a supervisor, restarted with more executors and other state partitions:
-its output is that of an uninterrupted computation.
+"""A stateful query under a supervisor, restarted with more executors and repartitioned state: its
+output is that of an uninterrupted computation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""A job with a file sink and a Kafka sink under a supervisor that gives its state other partitions:
-both sinks have what an uninterrupted run gives them, over the next compaction of the file sink's
-log.
+"""A job with a file sink and a Kafka sink under a supervisor that repartitions its state: both
+sinks have the output of an uninterrupted run, across the next compaction of the file sink's log.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from rheostat_lab.services.broker import Broker
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_rescaling]
 FILES = 13
-"""Spark compacts the log of a file sink in batch 9, and its readers want every number before."""
+"""Spark compacts the log of a file sink in batch 9, and its readers need every number before it."""
 
 SCRIPT = """
 import sys, time
@@ -57,7 +56,7 @@ for query in queries:
 
 
 class Topic:
-    """What is in the output topic so far: each word with each count that it was given."""
+    """The records of the output topic so far: each word with its counts."""
 
     def __init__(self, bootstrap: str, name: str) -> None:
         self.name = name
@@ -74,7 +73,7 @@ class Topic:
 
 
 def written(folder: Path) -> list[str]:
-    """The words in the files that the sink's log names: what a reader of Spark's sees."""
+    """Return the words in the files that the sink's log names, as a Spark reader would."""
     log = folder / "written" / "_spark_metadata"
     entries = [each for each in log.glob("*") if each.name.split(".")[0].isdecimal()]
     named = {
@@ -98,7 +97,7 @@ def job(folder: Path, broker: Broker, topic: Topic, partitions: int, *options: s
 
 
 def run_on(running: Supervised, topic: Topic) -> None:
-    """Feed the rest, and wait until both sinks have all of it."""
+    """Append the rest, and wait until both sinks have all of it."""
     running.restarted()
     feed(running.folder, range(3, FILES))
     every = sorted({word for file in range(FILES) for word in words(file)})

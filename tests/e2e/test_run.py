@@ -1,5 +1,4 @@
-"""``rheostat run`` around scripts that know nothing of it, in a process of its own as a user starts
-it."""
+"""``rheostat run`` of scripts that do not use Rheostat, in a process as a user starts it."""
 
 from __future__ import annotations
 
@@ -46,7 +45,7 @@ query.stop()
 """  # noqa: E501
 COUNTS = 'rows.groupBy((sf.col("value") % 7).alias("key")).count()'
 QUICK_START = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
-"""What a user may have set for the driver; here it spares the tests CPU time."""
+"""Driver options that a user may have set; here they save CPU time."""
 
 COMMAND = (sys.executable, "-m", "rheostat.cli", "run", "--interval", "1")
 SPARK_SUBMIT = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
@@ -56,7 +55,7 @@ UNDER_SUBMIT = str(Path(__file__).parents[2] / "deploy" / "submit" / "rheostat_r
 def script(
     folder: Path, builder: str = "", end: str = "", result: str = 'rows.where("value % 7 = 0")'
 ) -> str:
-    """Write an application that runs until there is a file ``enough``."""
+    """Write an application that runs until the file ``enough`` exists."""
     (folder / "app.py").write_text(
         SCRIPT.replace("BUILDER", builder).replace("RESULT", result) + end
     )
@@ -64,7 +63,7 @@ def script(
 
 
 class Run:
-    """``rheostat run`` with everything that it keeps under ``folder``."""
+    """``rheostat run`` with all its files in ``folder``."""
 
     def __init__(
         self, folder: Path, *arguments: str, command: Sequence[str] = COMMAND, **variables: str
@@ -96,8 +95,7 @@ class Run:
         ]
 
     def records(self) -> list[Record]:
-        """Return the ticks so far, from the journal that was asked for or the one of its own
-        choice."""
+        """Return the records so far, from the configured journal or the default one."""
         journals = [
             self.folder / "journal",
             *(self.folder / "state" / "rheostat" / "journal").glob("app-*"),
@@ -105,7 +103,7 @@ class Run:
         return [record for journal in journals for record in read(journal)]
 
     def decided(self) -> list[tuple[Record, Observation, Decision]]:
-        """Return the ticks that saw something and decided."""
+        """Return the ticks with an observation and a decision."""
         return [
             (each, each.observation, each.raw)
             for each in self.records()
@@ -123,8 +121,8 @@ class Run:
         return psutil.Process(self.process.pid).children(recursive=True)
 
     def java(self) -> list[psutil.Process]:
-        """Return the Java processes: driver, master, worker, executors; a process may be gone
-        before it is asked for its name."""
+        """Return the Java processes: driver, master, worker, executors; a process may end before
+        its name is read."""
         started = self.started()
         return [
             each
@@ -133,15 +131,15 @@ class Run:
         ]
 
     def ended_by(self, number: signal.Signals) -> int:
-        """End it by a signal and return the exit code, once all processes have gone that it
-        started."""
+        """End it with a signal and return the exit code, once all processes that it started have
+        ended."""
         started = self.started()
         self.process.send_signal(number)
         return self._left_nothing(started)
 
     def finished(self) -> int:
-        """Let the application come to its end and return the exit code, once all processes have
-        gone that it started."""
+        """Let the application finish and return the exit code, once all processes that it started
+        have ended."""
         self.until("it runs", lambda: self.output.startswith("running"))
         started = self.started()
         (self.folder / "enough").touch()
@@ -213,11 +211,11 @@ def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigter
     executors = [observation.executors for _, observation, _ in run.decided()]
     registered = set(
         dropwhile(lambda seen: seen == 0, executors)
-    )  # on a loaded machine the first look may come before any executor
+    )  # on a loaded machine the first observation may precede the executors
     assert registered
     assert registered <= {1, 2}
     for record, observation, _ in run.decided():
-        # The offsets that the rate source reports are counted, in seconds of rows.
+        # The offsets of the rate source are counted; they are seconds of rows.
         assert observation.lag_rows is None or observation.lag_unit == "offsets"
         assert record.target in (1, 2)
 
@@ -266,7 +264,7 @@ def test_under_spark_submit_a_script_without_a_line_is_sized_as_sparks_configura
         run.until("two executors", lambda: any(o.executors == 2 for _, o, _ in run.decided()))
         (tmp_path / "enough").touch()
         assert run.process.wait(DEADLINE_S) == 0, run.errors
-    lines = run.output.splitlines()  # Spark's launcher makes one stream of both
+    lines = run.output.splitlines()  # Spark's launcher merges both streams
     assert "running --of-its-own" in lines
     assert {raw.target for _, _, raw in run.decided()} == {2}
     assert any("policy fixed, 1 to 2 executors" in line for line in lines)
@@ -325,7 +323,7 @@ def test_an_application_gets_one_executor_of_two_on_loopback_and_no_java_outlive
 ) -> None:
     with Run(
         tmp_path, "--shadow", "--local", "2", script(tmp_path), TMPDIR=str(tmp_path)
-    ) as run:  # a killed one cannot tidy up
+    ) as run:  # a killed process cannot clean up
         run.until("it runs", lambda: run.output == "running\n")
         java = run.java()
         assert len(java) == 4
@@ -336,8 +334,8 @@ def test_an_application_gets_one_executor_of_two_on_loopback_and_no_java_outlive
 
 
 def settings_inside(folder: Path, *command: str, **variables: str) -> tuple[dict[str, str], str]:
-    """Run a script with settings of its own and of a file, and return those that its sessions have
-    inside, and what was said."""
+    """Run a script with its own settings and those of a file; return the effective settings in its
+    sessions, and the log."""
     (folder / "conf").mkdir(exist_ok=True)
     (folder / "conf" / "spark-defaults.conf").write_text(OWN_DEFAULTS)
     (folder / "own.py").write_text(OWN_SCRIPT)

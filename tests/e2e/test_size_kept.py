@@ -1,5 +1,5 @@
-"""A size that nobody has decided, on a real cluster: who attaches early, or again, and keeps the
-size, lets no executor go."""
+"""On a real cluster, attaching early or again and keeping the size removes no executor, even if no
+policy has decided that size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OPTIONS = {
     "spark.decommission.enabled": "true",
     "spark.sql.shuffle.partitions": "2",
 }
-"""No number of executors: a Standalone cluster then gives all that it may."""
+"""No number of executors is configured: a Standalone cluster then gives all that fit."""
 
 
 class Holds:
@@ -82,15 +82,15 @@ def test_executors_stay_where_nobody_has_decided_a_size(
     early = attached(spark, tmp_path / "early")
     with pytest.raises(rheostat.BadInput, match="already sized"):
         attached(spark, tmp_path / "second")
-    # On a busy machine they come further apart than those that arrive together: then a smaller size
-    # is seen first, and nobody asserts it.
+    # On a busy machine executors register at larger intervals; then a smaller size is observed
+    # first, and not asserted.
     until("the size that is there", lambda: early.last is not None and early.last.target == WANTED)
     decided(early)
     assert len(cluster.executors()) == WANTED
 
     context = spark.sparkContext
     nothing = context._jvm.PythonUtils.toScalaMap(context._jvm.java.util.HashMap())
-    context._jsc.sc().requestTotalExecutors(1, 0, nothing)  # ends none
+    context._jsc.sc().requestTotalExecutors(1, 0, nothing)  # this ends no executor
     assert {target for target, _ in decided(attached(spark, tmp_path / "again"))} == {WANTED}
     assert len(cluster.executors()) == WANTED
     query.stop()

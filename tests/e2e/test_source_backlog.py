@@ -1,4 +1,4 @@
-"""The backlog of real file and Delta streams, compared with the rows that no batch has read."""
+"""The reported backlog of real file and Delta streams equals the rows that no batch has read."""
 
 from __future__ import annotations
 

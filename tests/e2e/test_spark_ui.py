@@ -1,4 +1,4 @@
-"""The tab of Spark's UI, in a session of its own process."""
+"""The tab in Spark's UI, with a session in a separate process."""
 
 import subprocess
 import sys

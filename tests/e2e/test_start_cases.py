@@ -1,5 +1,5 @@
-"""Ten starts on real Spark: history, limits, configuration and backlog decide the first size, under
-``rheostat run``, ``attach`` and a supervisor."""
+"""Ten starts on real Spark: history, limits, configuration and backlog determine the initial size,
+under ``rheostat run``, ``attach`` and a supervisor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rheostat_lab.services.broker import Broker
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 TOPIC, ROWS, BACKLOG = "starts", 400, 380
 RATE = 20.0
-"""Rows per second of an executor in the journal: within 5 s the backlog needs four."""
+"""Rows per second of an executor in the journal; the backlog then needs four within 5 s."""
 
 DEAD = "127.0.0.1:1"
 RUN, ATTACH, RESTART = "run", "attach", "restart"
@@ -34,13 +34,13 @@ class Case:
 
     expected: int
     last: int | None = None
-    """None: there is no journal."""
+    """The last size in the journal; None without a journal."""
 
     age_s: float = 30.0
     limits: tuple[int, int] = (1, 4)
     backlog: int = 0
     broker: str = ""
-    """Nothing: the one that is up."""
+    """The broker's address; empty for the running one."""
 
     way: str = RUN
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -124,7 +124,7 @@ def attach_settings(case: Case, broker: Broker) -> Mapping[str, str]:
 
 
 def reread(checkpoint: Path, rows: int) -> None:
-    """Let the last committed batch have ended so many rows earlier."""
+    """Move the end of the last committed batch back by ``rows`` rows."""
     last = max((checkpoint / "commits").glob("[0-9]*"), key=lambda path: int(path.name)).name
     entry = checkpoint / "offsets" / last
     version, settings, offsets = entry.read_text().splitlines()
@@ -134,7 +134,7 @@ def reread(checkpoint: Path, rows: int) -> None:
 
 
 def journal(case: Case, job: KilledJob) -> None:
-    """Write the journal that a run has left."""
+    """Write the journal of a previous run."""
     if case.last is None:
         return
     t_s = time.time() - case.age_s

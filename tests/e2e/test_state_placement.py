@@ -1,5 +1,5 @@
-"""Two stateful queries of one real application: their state follows the executors that come, go and
-die, and every row counts once."""
+"""Two stateful queries of one real application: their state follows executors that are added,
+removed or killed, and every row counts once."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ DEADLINE_S = 300.0
 PARTITIONS = {"counts": 5, "sessions": 6}
 KEYS, ROWS_PER_KEY = 64, 50
 ROWS_PER_BATCH, LEAST_BATCHES = 2000, 4
-"""Two batches are waited for at the start of a test and two at its end, however long they take."""
+"""Each test waits for two batches at its start and two at its end, regardless of their duration."""
 LOOP = LoopOptions(interval_s=0.5, cooldown_out_s=0, cooldown_in_s=0, reversal_hold_s=0)
 LONG_TRIGGER_MS = 8000
-"""Leaves a pause of the 3 s that a rehearsal needs, also where a batch takes 5 s because others use
-the machine."""
+"""Leaves a pause of at least the 3 s that preloading needs, even if a batch takes 5 s on a busy
+machine."""
 OPTIONS = {
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -120,7 +120,7 @@ class Queries:
         return writer.options(checkpointLocation=str(self.folder / name), **folder).start()
 
     def run_on(self, more: int = 2) -> None:
-        """Wait for some more batches of every query."""
+        """Wait for ``more`` batches of every query."""
         for query in self.running.values():
             wanted = last_batch(query) + more
             until(f"{more} more batches of {query.name}", partial(has_reached, query, wanted))
@@ -130,7 +130,7 @@ class Queries:
             query.stop()
 
     def assert_exact(self) -> None:
-        """Compare all that was written with what the rows 0, 1, 2, ... must give."""
+        """Compare the complete output with that expected for the rows 0, 1, 2, ..."""
         self.run_on()
         self.stop()
         checks = {"counts": self._assert_counts, "sessions": self._assert_sessions}
@@ -160,7 +160,7 @@ class Queries:
 
 
 class Places:
-    """Who holds the state, asked for beside the autoscaler."""
+    """The executors that hold the state, read independently of the autoscaler."""
 
     def __init__(self, spark: SparkSession) -> None:
         parts = internals_of(spark)
@@ -241,8 +241,8 @@ def differ(places: Places, shares: list[int]) -> bool:
 
 
 def those_that_leave(journal: Path) -> set[str]:
-    """Return the executors that were on their way out when the memory of the rescaling was kept
-    last."""
+    """Return the executors that were being removed when the memory of the rescaling was last
+    written."""
     lives = FolderJournal(journal).restore()["rescaling"]["protocol"]["lives"]
     return {executor for executor, (phase, *_) in lives.items() if phase in GOING | KEEPABLE}
 
@@ -260,9 +260,7 @@ def test_state_follows_the_executors_and_the_output_is_exact(
         policy.executors = executors
         until(f"steady with {executors}", lambda: steady(handle, policy.executors))
         assert places.shares() == shares
-        assert (
-            kept_rows(spark) == 1000
-        )  # executors that are hidden from sources keep blocks all the same
+        assert kept_rows(spark) == 1000  # executors that are hidden from sources still keep blocks
     assert failed_tasks() == 0
     until("those that left have ended", lambda: len(cluster.executors()) == 2)
 
@@ -277,7 +275,7 @@ def test_state_follows_the_executors_and_the_output_is_exact(
     assert min(places.weights().values()) > 0
     handle.stop()
     queries.assert_exact()
-    # The journal has where the state was, and is short: no line where nothing moved.
+    # The journal contains the places of the state, without lines for unchanged ones.
     recorded = [
         kept.rescaling.places for _, kept in records(tmp_path / "journal") if kept.rescaling.places
     ]
@@ -328,12 +326,12 @@ def test_an_executor_is_hidden_from_sources_in_the_moment_in_which_it_comes_and_
     until("it is hidden", lambda: newcomer not in managers.preferred())
     assert managers.hide_newcomers(False)
     newcomer = one_after(cluster, executors)
-    time.sleep(1)  # the listener would have hidden it by now
+    time.sleep(1)  # by now the listener would have hidden it
     assert newcomer in managers.preferred()
 
 
 def one_after(cluster: Cluster, executors: Executors) -> str:
-    """End an executor, and return the one that Spark starts in its place."""
+    """Kill an executor, and return the one that Spark starts in its place."""
     before = set(executors.hosts())
     os.kill(cluster.executors()[0].pid, signal.SIGKILL)
     until("another one has come", lambda: len(set(executors.hosts()) - before) == 1)

@@ -1,4 +1,4 @@
-"""A sweep as Spark jobs: killed in the middle it goes on, and its rows are those of a sweep without
+"""A sweep as Spark jobs continues after being killed, and its rows equal those of a sweep without
 Spark."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Executors that a cluster takes for somebody else: what is said of each, and a job that goes on
-with its output exact.
+"""A cluster takes executors away for other applications: each is reported, and the job continues
+with an exact output.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""An executor trains the archive, and the next one starts from it: classes mapped, the agent
-through before it registers."""
+"""An executor creates the class archive, and the next one starts from it: classes are mapped, and
+the agent ends before it registers."""
 
 from __future__ import annotations
 

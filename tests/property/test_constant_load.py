@@ -1,4 +1,4 @@
-"""At a constant load a scale-in is taken back at most once an hour, whatever a batch costs."""
+"""At a constant load a scale-in is reversed at most once an hour, for any batch cost."""
 
 import itertools
 import random
@@ -36,7 +36,7 @@ plants = st.builds(
 
 
 class BusyComputer(PlantWrapper):
-    """A plant on a computer that is slow for ten seconds every quarter of an hour or so."""
+    """A plant on a computer that is slow for ten seconds about every quarter of an hour."""
 
     def __init__(self, plant: SparkPlant, times: float, seed: int) -> None:
         super().__init__(plant)
@@ -46,7 +46,7 @@ class BusyComputer(PlantWrapper):
         self._begin_s = list(itertools.accumulate(gaps_s))
 
     def advance(self, now: float) -> None:
-        """Let everything happen up to ``now``, then set the pace from then on."""
+        """Run all events due up to ``now``, then set the pace from then on."""
         super().advance(now)
         busy = any(begin_s <= now < begin_s + 10 for begin_s in self._begin_s)
         self._slow.slow = self._times if busy else 1.0
@@ -65,7 +65,7 @@ def played(rate: float, plant: SparkParameters, times: float, seed: int) -> Run:
 
 
 def reversals_s(run: Run) -> list[float]:
-    """Return the times of the scale-outs that took a scale-in back."""
+    """Return the times of the scale-outs that reversed a scale-in."""
     changes = [
         (record.t_s, record.target - record.observation.size)
         for record in run.records

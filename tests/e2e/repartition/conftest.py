@@ -1,4 +1,4 @@
-"""Which of these tests the installed Spark can run, and their session."""
+"""Selects the tests that the installed Spark supports, and provides their session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rheostat.local.local_session import start_session
 collect_ignore = (
     []
     if hasattr(pyspark.sql.streaming, "StatefulProcessor")
-    else [  # transformWithState came with Spark 4.0
+    else [  # transformWithState needs Spark 4.0
         "test_operator_matrix.py",
         "test_chained_operators.py",
         "test_key_types.py",
@@ -26,14 +26,14 @@ collect_ignore = (
 
 @pytest.fixture(autouse=True, scope="session")
 def spark_that_rescales() -> None:
-    """``rheostat state`` needs what Spark 4.3 shows of its stores."""
+    """Skip without Spark 4.3, whose interfaces to state stores ``rheostat state`` needs."""
     if pyspark.__version__ < "4.3":
         pytest.skip("rheostat state needs PySpark 4.3")
 
 
 @pytest.fixture(scope="module")
 def spark(driver: dict[str, str]) -> Iterator[SparkSession]:
-    """Two slots, for queries one after the other."""
+    """A session with two slots, for one query after the other."""
     from tests.e2e.repartition.left_alone import OPTIONS
 
     session = start_session("local[2]", OPTIONS, "state")

@@ -1,4 +1,4 @@
-"""A query of real Spark that counts words of files, a file a batch, and what it should give."""
+"""A query on real Spark that counts words of files, one file a batch, and its expected output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIRST_S = 1_700_000_000
 
 
 def session(provider: str, partitions: int, more: Mapping[str, str] | None = None) -> Any:
-    """Start a small session; ends with ``stop``."""
+    """Start a small session, which ``stop`` ends."""
     from pyspark.sql import SparkSession
 
     options = {
@@ -38,7 +38,7 @@ def session(provider: str, partitions: int, more: Mapping[str, str] | None = Non
 
 
 def words(file: int) -> list[str]:
-    """The words of a file."""
+    """Return the words of a file."""
     return [f"word-{(file * 31 + n * 7) % 97}" for n in range(60)]
 
 
@@ -49,14 +49,15 @@ def feed(folder: Path, files: range) -> None:
         text = "\n".join(json.dumps({"word": word}) for word in words(file))
         part = folder / "input.part"
         part.write_text(text)
-        os.utime(part, (FIRST_S + file, FIRST_S + file))  # Spark reads the oldest first
-        part.replace(folder / "input" / f"{file:03}.json")  # a running query lists whole files
+        os.utime(part, (FIRST_S + file, FIRST_S + file))  # Spark reads the oldest file first
+        part.replace(folder / "input" / f"{file:03}.json")  # a running query lists complete files
 
 
 def run(spark: Any, folder: Path, files: Path | None = None, checkpoint: str = "") -> None:
-    """Read all files that are there, one a batch, and end; ``files`` is where they are if it is
-    not the query's own folder, for a checkpoint keeps their full names. ``checkpoint`` is where it
-    is if it is not in the folder.
+    """Read all existing files, one a batch, and end.
+
+    ``files`` is their folder if it is not the query's own, because a checkpoint stores full names;
+    ``checkpoint`` is the checkpoint if it is not in the folder.
     """
 
     def keep(batch: Any, number: int) -> None:
@@ -77,12 +78,12 @@ def run(spark: Any, folder: Path, files: Path | None = None, checkpoint: str = "
 
 
 def output(folder: Path) -> list[Any]:
-    """All that the query has given, batch by batch."""
+    """Return the complete output of the query, batch by batch."""
     return [json.loads(file.read_text()) for file in sorted((folder / "sink").glob("*"))]
 
 
 def expected(files: int) -> list[Any]:
-    """What an uninterrupted run gives."""
+    """Return the output of an uninterrupted run."""
     seen: Counter[str] = Counter()
     out = []
     for file in range(files):
@@ -92,7 +93,7 @@ def expected(files: int) -> list[Any]:
 
 
 def repartition_by_spark(folder: Path, partitions: int, exactly_once: bool = True) -> None:
-    """Let Spark's own runner do it, in this process."""
+    """Repartition with Spark's own runner in this process."""
     spark = session(ROCKSDB, 4)
     spark._streamingCheckpointManager.repartition(
         str(folder / "checkpoint"), partitions, exactly_once

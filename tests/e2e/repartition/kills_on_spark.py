@@ -1,9 +1,10 @@
-"""Kills a repartition of a checkpoint of real Spark, and its way back, at every change of a file.
+"""Kills a repartition of a real Spark checkpoint, and its rollback, at every change of a file.
 
-A process of its own without a JVM: every point is a fork of it that ends by SIGKILL. ``ROOT/ready``
-is what Spark has left, ``ROOT/done`` the same with its new number, ``ROOT/undone`` taken back.
-Each point is resumed and rolled back, and must then be one of the three, file by file. Some are
-kept for Spark to go on with. Prints a line of JSON per point.
+It is a separate process without a JVM: every point is a fork of it that ends by SIGKILL.
+``ROOT/ready`` is Spark's checkpoint, ``ROOT/done`` the same with its new number of partitions,
+``ROOT/undone`` after the rollback. Each point is resumed and rolled back, and must then equal one
+of the three, file by file. Some are kept for a later run of Spark. It prints one JSON line per
+point.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def back(_: Path, folder: Path, disk: LocalFileSystem) -> None:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All that Spark reads of a checkpoint: no checksum, and no half of an entry that a kill has
-    left under a name that begins with a dot.
+    """Return all that Spark reads of a checkpoint, without checksums and without incomplete
+    entries, whose names begin with a dot.
     """
     checkpoint = folder / "checkpoint"
     return {
@@ -63,11 +64,11 @@ def copied(source: Path, target: Path) -> Path:
 
 
 def cured(cut: Path, target: Path, root: Path, to_new: bool) -> str:
-    """Resume or roll back, and return which of the three it is now."""
+    """Resume or roll back, and return which of the three checkpoints the result equals."""
     folder = copied(cut, target)
     try:
         (forth if to_new else back)(root / "done", folder, QuickDisk())
-    except BadInput as nothing:  # the kill came before the journal, or after the end
+    except BadInput as nothing:  # the kill was before the journal existed, or after the end
         said = str(nothing)
         assert "no repartition" in said or "has now" in said, said
     found = contents(folder)

@@ -1,5 +1,5 @@
-"""A query whose state is given other numbers of partitions, beside one that is left alone: the same
-rows out, the same rows kept.
+"""A query whose state is repartitioned, compared with an uninterrupted run: equal output, equal
+state.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ OPTIONS = {
 
 
 def configure(spark: SparkSession, partitions: int, settings: Mapping[str, str]) -> None:
-    """Give a session these settings, and none of another case."""
+    """Apply these settings to a session, and remove those of other cases."""
     for name in set(spark.conf.getAll) - set(OPTIONS):
         if name.startswith("spark.sql.streaming."):
             spark.conf.unset(name)
@@ -51,7 +51,7 @@ def configure(spark: SparkSession, partitions: int, settings: Mapping[str, str])
 
 
 def content(count: StoreCount) -> tuple[int, int]:
-    """Return what two stores with the same rows have in common."""
+    """Return the values that are equal for two stores with the same rows."""
     return count.rows, count.checksum
 
 
@@ -76,8 +76,8 @@ def check(
     files_a_part: int = 1,
     rewritten: Callable[[SparkSession, Path, int], None] = _rewrite,
 ) -> None:
-    """Run a part of the files with each number of partitions, a rewrite between two parts, and
-    compare with a run that was left alone: all that both gave out, and how many rows both keep.
+    """Run a part of the files with each number of partitions, with a rewrite between two parts, and
+    compare the output and the number of state rows with an uninterrupted run.
     """
     configure(spark, partitions[0], {**PROVIDERS[provider], **case.settings})
     files, changed, alone = (folder / name for name in ("files", "checkpoint", "left alone"))
@@ -103,5 +103,5 @@ def _counted(spark: SparkSession, checkpoint: Path) -> Mapping[StoreId, StoreCou
 
 
 def _kept(spark: SparkSession, checkpoint: Path) -> dict[StoreId, int]:
-    """The rows of every store: their bytes tell in which order rows came, so they may differ."""
+    """Return the rows of every store; their bytes may differ, because they encode arrival order."""
     return {store: count.rows for store, count in _counted(spark, checkpoint).items()}

@@ -1,7 +1,7 @@
-"""What real Spark has written for another number of partitions, written again without Spark.
+"""State that real Spark has written with another number of partitions, replayed without Spark.
 
 A repartition that is killed at a hundred points cannot start a hundred JVMs: real stores write the
-new state once, and every point is given those files.
+new state once, and every point gets copies of those files.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from rheostat.storage.local_files import LocalFileSystem
 
 
 class RecordedState:
-    """Rewrites as a repartition of Spark's has that is ended in ``done``; ``wrote`` is told before
-    every file.
+    """Rewrites state by copying the result of Spark's repartition in ``done``; calls ``wrote``
+    before every file.
     """
 
     def __init__(self, done: Path, wrote: Callable[[], None] = lambda: None) -> None:

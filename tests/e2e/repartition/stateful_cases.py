@@ -1,4 +1,4 @@
-"""Stateful queries on files, one of every kind that has state, and what they give out."""
+"""Stateful queries on files, one of every kind of state, and their output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROWS, KEYS = 120, 37
 
 
 def write_file(folder: Path, number: int) -> None:
-    """Write the rows of a batch: keys come again, times go on."""
+    """Write the rows of a batch: keys repeat, times rise."""
     rows = [
         {
             "key": f"key-{(number * 31 + i * 7) % KEYS}",
@@ -165,7 +165,7 @@ def transform_with_state(rows: DataFrame) -> DataFrame:
 
 
 def java_object(spark: SparkSession, name: str) -> Any:
-    """Compile a class beside this file, send it to the executors, and make one of it."""
+    """Compile a class in this folder, send it to the executors, and return an instance."""
     gateway = Gateway(spark)
     classes = CompiledClasses(gateway)
     compiled, codes = classes._compile(Path(__file__).with_name(f"{name}.java"))
@@ -175,7 +175,7 @@ def java_object(spark: SparkSession, name: str) -> Any:
 
 
 def groups_with_state(rows: DataFrame) -> DataFrame:
-    """flatMapGroupsWithState of Scala, called as Java calls it."""
+    """Return flatMapGroupsWithState of Scala, called through its Java API."""
     spark = rows.sparkSession
     seen = java_object(spark, "SeenState")
     java = spark._jvm
@@ -196,13 +196,14 @@ def groups_with_state(rows: DataFrame) -> DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A stateful query and its output mode; ``settings`` are what it needs beside Spark's defaults.
+    """A stateful query and its output mode; ``settings`` are needed in addition to Spark's
+    defaults.
 
-    ``later`` is what it is after its first stop, if it is changed there. ``rocksdb_only`` is an
-    operator that Spark has on RocksDB only. ``tells_stops``: timers show what was seen when they
-    fired, and a stop lets the watermark catch up, so that they fire earlier than in a run that
-    never stops; the run that is left alone then stops at the same places. ``once``: by processing
-    time there is always one more batch, so the query runs one batch a start.
+    ``later`` is the query after its first stop, if it changes then. ``rocksdb_only`` is an operator
+    that Spark supports only on RocksDB. ``tells_stops``: timers output their state when they fire,
+    and after a stop the watermark catches up, so that they fire earlier than without a stop; the
+    reference run then stops at the same points. ``once``: with processing time there is always
+    another batch, so the query runs one batch per start.
     """
 
     query: Callable[[DataFrame], DataFrame]
@@ -237,9 +238,9 @@ CASES: dict[str, Case] = {
 
 
 def run(spark: SparkSession, case: Case, files: Path, checkpoint: Path, part: int = 0) -> list[Row]:
-    """Run a query over the files that are there, and return what it has given out."""
+    """Run a query over the existing files, and return its output."""
     query = case.later if case.later and part else case.query
-    # The workers have no path to these modules.
+    # The workers cannot import these modules.
     for module in {query.__module__, __name__}:
         register_pickle_by_value(sys.modules[module])
     given: list[Row] = []

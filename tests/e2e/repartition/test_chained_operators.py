@@ -1,4 +1,4 @@
-"""Several operators with state, one behind the other, in one query."""
+"""Several stateful operators in sequence in one query."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def once_then_windows_then_sessions(rows: DataFrame) -> DataFrame:
 
 
 def remember(key: Any, frames: Iterator[pd.DataFrame], state: Any) -> Iterator[pd.DataFrame]:
-    """Collect the numbers of a key until nothing has come for 15 s of event time."""
+    """Collect the numbers of a key until 15 s of event time pass without a row."""
     seen = state.get[0] if state.exists else ""
     if state.hasTimedOut:
         state.remove()
@@ -62,7 +62,7 @@ def outer_then_windows(rows: DataFrame) -> DataFrame:
 
 
 def windows_then_total(rows: DataFrame) -> DataFrame:
-    """The second operator has no key but its window."""
+    """Return a query whose second operator has only its window as key."""
     keyed = windows(rows)
     whole = sql.window(sql.window_time("window"), "40 seconds")
     return keyed.groupBy(whole).agg(sql.sum("sum").alias("sum"), sql.count("*").alias("keys"))
@@ -83,7 +83,7 @@ def kept_then_windows(rows: DataFrame) -> DataFrame:
 
 
 class Timed(Keeper):
-    """Tells, at the time of the newest row, how many rows a key has had."""
+    """Outputs the number of rows of a key, at the time of the newest row."""
 
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802
         frames = list(rows)
@@ -104,7 +104,7 @@ class Timed(Keeper):
 
 
 CHAINS = {
-    # A stop lets the watermark catch up, and a key that was seen is forgotten earlier.
+    # After a stop the watermark catches up, so an observed key is removed from state earlier.
     "once, windows, sessions": Case(once_then_windows_then_sessions, tells_stops=True),
     "join, groups with a timeout": Case(joined_then_groups, tells_stops=True),
     "outer join, windows": Case(outer_then_windows),

@@ -1,4 +1,4 @@
-"""A query with a file sink goes on over the next compaction of its sink's log."""
+"""A query with a file sink continues across the next compaction of its sink's log."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from rheostat.repartition.spark_repartition import repartition, undo
 pytestmark = pytest.mark.thorough
 
 FILES = 13
-"""Spark compacts batch 9, and its readers want every number before."""
+"""Spark compacts batch 9, and its readers need every number before it."""
 
 
 def run(spark: Any, folder: Path) -> None:
-    """Write every word once, a file a batch."""
+    """Write every word once, one file a batch."""
     source = spark.readStream.schema("word string").option("maxFilesPerTrigger", 1)
     once = source.json(str(folder / "input")).dropDuplicates(["word"])
     query = once.writeStream.format("json").outputMode("append")

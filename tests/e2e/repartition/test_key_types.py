@@ -1,4 +1,4 @@
-"""Keys of every type that Spark groups by: each row stays where its own hash puts it."""
+"""Keys of every type that Spark groups by: each row is placed by its own hash."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEYS = {
 
 
 def counted(key: str) -> Case:
-    """A count by one key of the type and another."""
+    """Return a count by a key of the type and a second key."""
 
     def query(rows: DataFrame) -> DataFrame:
         keyed = rows.selectExpr(f"{key} as typed", "number % 5 as rest")
@@ -41,7 +41,7 @@ def counted(key: str) -> Case:
 
 
 def first_seen(key: str) -> Case:
-    """A deduplication, whose keys are hashed as they come."""
+    """Return a deduplication, which hashes keys unchanged."""
     return Case(lambda rows: rows.selectExpr(f"{key} as typed").dropDuplicates(["typed"]))
 
 

@@ -1,5 +1,5 @@
-"""kill -9 against a repartition of what real Spark has written: no checkpoint is lost, and Spark
-goes on with every one as if nothing had been."""
+"""kill -9 during a repartition of a real Spark checkpoint: no checkpoint is lost, and Spark
+continues each one as if nothing had happened."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[3]
 OLD = 3
 KEEP_EVERY = 15
-"""Of the cured checkpoints every 15th is gone on with by Spark; the others are the same files."""
+"""Spark continues every 15th of the repaired checkpoints; the others have the same files."""
 
 
 def quiet(*_: object) -> None:
-    """Every query here has ended."""
+    """Do nothing: every query here has ended."""
 
 
 def environment() -> dict[str, str]:
@@ -36,13 +36,13 @@ def environment() -> dict[str, str]:
 
 
 def begun(spark: Any, folder: Path) -> None:
-    """A query that has counted three files."""
+    """Run a query that counts three files."""
     counting.feed(folder.parent, range(3))
     counting.run(spark, folder, folder.parent / "input")
 
 
 def goes_on(spark: Any, folder: Path) -> None:
-    """Let Spark count two more files, and compare all output with an uninterrupted run's."""
+    """Count two more files with Spark, and compare the output with that of an uninterrupted run."""
     counting.feed(folder.parent, range(3, 5))
     counting.run(spark, folder, folder.parent / "input")
     assert counting.output(folder) == counting.expected(5), folder

@@ -1,4 +1,4 @@
-"""Long after a repartition, when Spark has deleted all that was there before it."""
+"""Checkpoints long after a repartition, when Spark has deleted all older files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOON = {
         ".FileSystemBasedCheckpointFileManager"
     ),
 }
-"""Snapshots, deletions of old versions and of old entries of the logs: all within a few batches."""
+"""Settings that create snapshots and delete old versions and log entries within a few batches."""
 PART = 14
 
 

@@ -1,5 +1,4 @@
-"""Every kind of state, both providers: after a rewrite a query gives out what it would have given
-without."""
+"""For every kind of state and both providers, a rewrite does not change the output of a query."""
 
 from __future__ import annotations
 

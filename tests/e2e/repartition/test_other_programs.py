@@ -1,5 +1,5 @@
-"""Checkpoints that programs have written that know nothing of Rheostat: up, down, and the output is
-that of a run that was left alone."""
+"""Checkpoints of programs that do not use Rheostat: after repartitions up and down, the output is
+that of an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COMMON = [
     "spark.driver.bindAddress=127.0.0.1",
     "spark.driver.host=127.0.0.1",
     "spark.sql.session.timeZone=UTC",
-    # The usual one starts several processes a file on a local disk.
+    # The default class starts several processes per file on a local disk.
     "spark.sql.streaming.checkpointFileManagerClass=org.apache.spark.sql.execution.streaming"
     ".checkpointing.FileSystemBasedCheckpointFileManager",
 ]
@@ -50,7 +50,7 @@ ROWS = 150
 
 
 def feed(folder: Path, part: int) -> None:
-    """Write the files of a part: customers come again, some have no name, some orders twice."""
+    """Write the files of a part: customers repeat, some have no name, some order twice."""
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(part * FILES_A_PART, (part + 1) * FILES_A_PART):
         drawn = random.Random(number)
@@ -73,7 +73,7 @@ def row(drawn: random.Random, number: int) -> dict[str, object]:
 
 
 def run(program: str, partitions: int, provider: str, folder: Path, of: str) -> None:
-    """Let a program read all files that are there."""
+    """Read all existing files with a program."""
     settings = [*COMMON, f"spark.sql.shuffle.partitions={partitions}", *PROVIDERS[provider]]
     places = [folder / "input", folder / of / "checkpoint", folder / of / "output"]
     process([str(PROGRAMS / f"{program}.py"), *map(str, places), *settings])
@@ -87,20 +87,20 @@ def repartition(folder: Path, partitions: int) -> None:
 
 
 def quieted(checkpoint: Path) -> None:
-    """Make its last batch an old one, else a running query is waited for."""
+    """Age the last batch, so that the command does not observe it for a running query."""
     for entry in [*checkpoint.glob("offsets/*"), *checkpoint.glob("commits/*")]:
         os.utime(entry, (1, 1))
 
 
 def sink_of(folder: Path) -> list[str]:
-    """The option that names where the program writes files, if it does."""
+    """Return the option with the program's output folder, if it writes files."""
     written = folder / "output"
     return ["--sink", str(written)] if (written / "_spark_metadata").exists() else []
 
 
 def process(command: list[str]) -> None:
     """Run a program; Spark gives a Python worker 10 s to connect, which a busy machine may exceed:
-    then the program is started again, as its user would, and goes on from its checkpoint.
+    then the program is started again, as a user would, and continues from its checkpoint.
     """
     paths = os.pathsep.join(map(str, (ROOT / "src", ROOT / "rheostat-lab" / "src")))
     environment = {
@@ -119,7 +119,7 @@ def process(command: list[str]) -> None:
 
 
 def output(folder: Path) -> list[str]:
-    """All rows of all files, in any order."""
+    """Return all rows of all files, in any order."""
     return sorted(
         line
         for file in folder.rglob("*.json")

@@ -1,4 +1,4 @@
-"""A checkpoint of real Spark: repartitioned, taken back, and cured of what Spark's runner did."""
+"""A real Spark checkpoint is repartitioned, rolled back, and repaired after Spark's own runner."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def quiet(*_: object) -> None:
-    """Every query here has ended."""
+    """Do nothing: every query here has ended."""
 
 
 @pytest.fixture(autouse=True)
@@ -88,7 +88,7 @@ def test_what_spark_bricks_by_a_kill_is_cured(
         counting.run(spark, tmp_path)
     finally:
         spark.stop()
-    if not exactly_once:  # the newest batch is not committed, as after a stop in the middle of it
+    if not exactly_once:  # the newest batch is not committed, as after a stop during a batch
         (checkpoint / "commits" / "2").unlink()
         (checkpoint / "commits" / ".2.crc").unlink(missing_ok=True)
         (tmp_path / "sink" / "002").unlink()
@@ -106,7 +106,7 @@ def test_what_spark_bricks_by_a_kill_is_cured(
 
 
 def _killed_amid(folder: Path, exactly_once: bool) -> None:
-    """Let Spark's runner begin, and kill it and its JVM when its batch is in the offset log."""
+    """Start Spark's runner, and kill it and its JVM when its batch is in the offset log."""
     how = "exactly-once" if exactly_once else "skip"
     child = subprocess.Popen(
         [sys.executable, "-m", "tests.e2e.repartition.counting_query", str(folder), "60", how],

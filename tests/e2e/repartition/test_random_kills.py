@@ -1,4 +1,4 @@
-"""kill -9 at random times against the commands themselves, their JVM included, in every phase."""
+"""kill -9 of the commands and their JVM at random times in every phase."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ FORTH = ("asked", "begun", "written", "verified", "locked", "placed", "committed
 BACK = ("withdrawing", "unlocked")
 KILLS = 20
 MOST_TRIES = 4
-"""A phase of milliseconds is missed now and then: so often it is tried again."""
+"""Number of attempts to hit a phase, which lasts only milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A command, its start, and how long each of its phases lasts in seconds."""
+    """A command, its start, and the duration of each of its phases in seconds."""
 
     command: tuple[str, ...]
     start: Path
@@ -54,7 +54,7 @@ class Way:
 
 
 def test_killed_in_every_phase(driver: dict[str, str], tmp_path: Path) -> None:
-    """The phases take turns, and the time in each is drawn."""
+    """Kill in each phase in turn, at a random time within it."""
     drawn = random.Random(24)
     spark = counting.session(counting.ROCKSDB, OLD)
     try:
@@ -79,7 +79,7 @@ def test_killed_in_every_phase(driver: dict[str, str], tmp_path: Path) -> None:
 
 
 def sought(hit: Counter[str]) -> Iterator[str]:
-    """Yield the phases in turn, and then those that were not hit."""
+    """Yield all phases in turn, then those that were not hit."""
     order = (*FORTH, *BACK)
     for number in range(KILLS):
         yield order[number % len(order)]
@@ -90,7 +90,7 @@ def sought(hit: Counter[str]) -> Iterator[str]:
 
 
 def way(start: Path, copy: Path, name: str, *options: str) -> Way:
-    """Go it once, on a copy that is kept."""
+    """Run the command once on a copy, and return the durations of its phases."""
     folder = copied(start, copy)
     one = Way((name, *options), start, {})
     began = time.time()
@@ -105,7 +105,7 @@ def way(start: Path, copy: Path, name: str, *options: str) -> Way:
 
 def started(checkpoint: Path, one: Way) -> subprocess.Popen[bytes]:
     for entry in [*checkpoint.glob("offsets/*"), *checkpoint.glob("commits/*")]:
-        os.utime(entry, (1, 1))  # else a running query is waited for
+        os.utime(entry, (1, 1))  # otherwise the command observes it for a running query
     name, *options = one.command
     return subprocess.Popen(
         [sys.executable, "-m", "rheostat.cli", "state", name, str(checkpoint), *options],
@@ -118,7 +118,7 @@ def started(checkpoint: Path, one: Way) -> subprocess.Popen[bytes]:
 
 
 def killed(checkpoint: Path, one: Way, phase: str, after_s: float) -> str:
-    """Kill a command so long after a phase has begun, and return the phase in which it was."""
+    """Kill a command ``after_s`` seconds into a phase, and return the phase that it was in."""
     command = started(checkpoint, one)
     while command.poll() is None:
         story = read(checkpoint)
@@ -126,7 +126,7 @@ def killed(checkpoint: Path, one: Way, phase: str, after_s: float) -> str:
             break
         time.sleep(0.0005)
     time.sleep(after_s)
-    with suppress(ProcessLookupError):  # it has ended meanwhile
+    with suppress(ProcessLookupError):  # it has already ended
         os.killpg(command.pid, signal.SIGKILL)
     command.wait()
     story = read(checkpoint)
@@ -137,7 +137,7 @@ def cure(spark: Any, folder: Path, resume: bool) -> None:
     checkpoint = str(folder / "checkpoint")
     story = read(folder / "checkpoint")
     on_its_way_back = story is not None and story.phase in BACK
-    with suppress(BadInput):  # the kill came before the beginning or after the end
+    with suppress(BadInput):  # the kill was before the beginning or after the end
         if resume and not on_its_way_back:
             repartition(checkpoint, NEW, lambda _: SparkRewriter(spark), check_stopped=quiet)
         else:

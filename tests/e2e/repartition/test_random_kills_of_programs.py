@@ -1,5 +1,5 @@
-"""kill -9 at random times against ``rheostat state repartition`` on what programs have written that
-know nothing of it: both commands cure every one, and the program goes on as if nothing had been.
+"""kill -9 at random times of ``rheostat state repartition`` on checkpoints of unrelated programs:
+both commands repair each one, and the program continues as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def test_a_program_goes_on_after_a_kill_and_a_cure(
     left_alone = output(tmp_path / "left alone" / "output")
     hit: Counter[str] = Counter()
     for number, wanted in enumerate(drawn.sample(FORTH, KILLS)):
-        folder = copied(ready, tmp_path / "changed")  # a file sink's log has its full path
+        folder = copied(ready, tmp_path / "changed")  # a file sink's log contains its full path
         at_s = drawn.uniform(0, forth.phases_s[wanted])
         hit[killed(folder / "checkpoint", forth, wanted, at_s)] += 1
         cure(folder / "checkpoint", forth, resume=number % 2 == 0)
@@ -52,7 +52,7 @@ def test_a_program_goes_on_after_a_kill_and_a_cure(
 
 
 def cure(checkpoint: Path, forth: Way, resume: bool) -> None:
-    """Go on, or take back what there is."""
+    """Resume the repartition, or undo it."""
     story = read(checkpoint)
     assert story is None or story.phase not in BACK
     quieted(checkpoint)

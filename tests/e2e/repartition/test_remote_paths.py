@@ -1,5 +1,5 @@
-"""A checkpoint elsewhere: on HDFS it is repartitioned; one that cannot be read is one line that
-says why, exit code 2."""
+"""A remote checkpoint: on HDFS it is repartitioned; an unreadable one gives one line with the
+reason and exit code 2."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checkpoints as the settings of users leave them: each is given other numbers of partitions as the
-command does it, whose own session knows none of these settings but those in the offset log."""
+"""Checkpoints with various user settings: the command repartitions each, though its own session
+knows only the settings in the offset log."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ PARTITIONS = (4, 6, 3)
 
 
 def quiet(*_: object) -> None:
-    """Every query here has ended."""
+    """Do nothing: every query here has ended."""
 
 
 def by_command(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
-    """Go through the whole protocol, which loads the new state again and compares it."""
+    """Run the complete protocol, which loads the new state again and compares it."""
     story = repartition(
         str(checkpoint), partitions, lambda _: SparkRewriter(spark), check_stopped=quiet
     )
@@ -43,7 +43,7 @@ def by_command(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
 
 
 def kept(spark: SparkSession, checkpoint: Path) -> list[str]:
-    """All rows of all stores, as Spark's own reader of state tells them."""
+    """Return all rows of all stores, read by Spark's own state reader."""
     told = []
     for operator in read_checkpoint(str(checkpoint), LocalFileSystem()).operators:
         for store in operator.stores:
@@ -68,7 +68,7 @@ def goes_on(
 
 JOIN = CASES["join-and-windows"]
 FAMILIES = replace(JOIN, settings={JOIN_FORMAT: "3"})
-"""A store with column families, and one without."""
+"""A join with one store with column families, and one without."""
 
 OF_ROCKSDB: dict[str, Mapping[str, str]] = {
     "rows are not counted": {f"{ROCKS}.trackTotalNumberOfRows": "false"},
@@ -218,7 +218,7 @@ def test_state_partitions_apart_from_those_of_other_shuffles(spark, tmp_path, pr
 
 
 def large_values(rows: DataFrame) -> DataFrame:
-    """Values from some bytes to more than a megabyte, of which the output has a digest."""
+    """Return values from a few bytes to more than a megabyte; the output contains their digest."""
     long = sql.expr("repeat(concat(key, ' ', side), cast(pow(10, number % 6) as int))")
     kept = rows.groupBy("key").agg(sql.max_by(long, sql.length(long)).alias("long"))
     return kept.select("key", sql.length("long"), sql.md5("long"))

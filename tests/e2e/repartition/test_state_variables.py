@@ -1,4 +1,4 @@
-"""Variables of transformWithState: in Scala, with a time to live, with a schema that changes."""
+"""Variables of transformWithState: in Scala, with a time to live, and with a changing schema."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOON_MS, DAY_MS = 1_000, 24 * 3600 * 1000
 
 
 def in_scala(rows: DataFrame) -> DataFrame:
-    """transformWithState of Scala, called as Java calls it."""
+    """Return transformWithState of Scala, called through its Java API."""
     spark = rows.sparkSession
     kept = java_object(spark, "KeptVariables")
     sql = spark._jvm.org.apache.spark.sql
@@ -34,7 +34,7 @@ def in_scala(rows: DataFrame) -> DataFrame:
 
 
 class Mortal(StatefulProcessor):  # type: ignore[misc]
-    """Variables that are gone before the next start, and the same ones that stay for a day."""
+    """Variables that expire before the next start, and equal ones that last a day."""
 
     def init(self, handle: Any) -> None:
         self._kept = {
@@ -69,7 +69,7 @@ class Mortal(StatefulProcessor):  # type: ignore[misc]
 
 
 def mortal(rows: DataFrame) -> DataFrame:
-    time.sleep(1.5 * SOON_MS / 1000)  # a start is longer ago than the short time to live
+    time.sleep(1.5 * SOON_MS / 1000)  # the next start must come after the short time to live
     return rows.groupBy("key").transformWithStateInPandas(
         Mortal(), "key string, told string", "Update", "ProcessingTime"
     )

@@ -1,4 +1,4 @@
-"""Alarms of customers: a list, a map, a value and timers of event time; foreachBatch into files."""
+"""Alarms of customers: a list, a map, a value and event-time timers; foreachBatch into files."""
 
 import event_files
 import pandas as pd

@@ -1,5 +1,5 @@
-"""What a customer ordered and paid, side by side: two windowed aggregations and their full outer
-join; foreachBatch with two sinks.
+"""Orders and payments of each customer: two windowed aggregations and their full outer join;
+foreachBatch with two sinks.
 """
 
 import event_files

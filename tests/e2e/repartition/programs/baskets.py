@@ -1,4 +1,4 @@
-"""Baskets that close when nothing comes: applyInPandasWithState with a timeout of event time, and a
+"""Baskets that close after inactivity: applyInPandasWithState with an event-time timeout, and a
 count whose key has many types; foreachBatch into files.
 """
 

@@ -1,5 +1,5 @@
-"""What these programs share: a session with the settings of their command line, the files that they
-read, one a batch, and the files that they write.
+"""Functions that these programs share: a session with the settings of the command line, the input
+files, read one a batch, and the output files.
 
 Run: PROGRAM.py INPUT CHECKPOINT OUTPUT [NAME=VALUE ...]
 """
@@ -13,7 +13,7 @@ EVENT = "kind string, id long, customer string, region string, amount decimal(12
 
 
 def session(name):
-    """Return a session of two slots."""
+    """Return a session with two slots."""
     builder = SparkSession.builder.master("local[2]").appName(name)
     for setting in sys.argv[4:]:
         builder = builder.config(*setting.split("=", 1))
@@ -28,8 +28,8 @@ def events(spark):
 
 
 def run(frame, mode, name="", sinks=("",), **trigger):
-    """Read all that is there, and write the rows of each batch into a file of every sink; ``name``
-    tells a query from others of the program.
+    """Read all existing files, and write the rows of each batch into a file of every sink; ``name``
+    distinguishes the queries of a program.
     """
     checkpoint, output = (Path(place, name) for place in sys.argv[2:4])
 

@@ -1,5 +1,5 @@
 """Meters with rows instead of pandas: an initial state, a map with a key of two columns, a list, a
-value, and several timers of event time for a key; foreachBatch into files.
+value, and several event-time timers per key; foreachBatch into files.
 """
 
 import event_files

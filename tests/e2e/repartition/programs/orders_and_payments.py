@@ -1,4 +1,4 @@
-"""Orders without repeats, joined with their payments, in sessions of a customer; a file sink."""
+"""Deduplicated orders, joined with their payments, in sessions of a customer; a file sink."""
 
 import sys
 

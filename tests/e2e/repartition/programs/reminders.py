@@ -1,5 +1,5 @@
-"""Events without repeats, then a text that grows until nothing comes: dropDuplicatesWithinWatermark
-followed by applyInPandasWithState with a timeout of event time; foreachBatch into files.
+"""Deduplicated events, then a text that grows until inactivity: dropDuplicatesWithinWatermark
+followed by applyInPandasWithState with an event-time timeout; foreachBatch into files.
 """
 
 import event_files

@@ -1,5 +1,5 @@
 """Sessions of a customer whose gap depends on the row, and windows of windows over the same events,
-both keyed by more than one column; two queries, foreachBatch into files.
+both with a key of several columns; two queries, foreachBatch into files.
 """
 
 import event_files

@@ -1,4 +1,4 @@
-"""Visits of customers: a value, a list and a map that expire after a day; files, once a start."""
+"""Visits of customers: a value, a list and a map that expire after a day; one batch a start."""
 
 import event_files
 import pandas as pd
@@ -40,5 +40,5 @@ told = events.groupBy("customer", "region").transformWithStateInPandas(
     outputMode="Update",
     timeMode="ProcessingTime",
 )
-# By processing time there is always one more batch, so availableNow never ends.
+# With processing time there is always another batch, so availableNow never ends.
 event_files.run(told, "update", once=True)
