@@ -1,9 +1,9 @@
-"""Attach at any moment, with any history: as long as the policy holds, no executor is asked to
-leave, and the cluster manager is asked for no fewer than before.
+"""Attach at any moment with any history: as long as the policy holds, no executor is removed, and
+the number that the cluster manager was requested to provide never falls.
 
-What is real here: the loop, the guards, the size in force, the actuator, the rescale controller
-with its transitions. What is not: Spark. ``Application`` is what they see of it, and notes every
-call that could make an executor leave, now or later.
+Real components: the loop, the guards, the effective size, the actuator, and the rescale controller
+with its transitions. Spark is replaced by ``Application``, which provides what they read of it and
+records every call that could remove an executor, now or later.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.sensing.queries.state_stores import Operator
 
 MOST = 6
-"""Executors that the cluster has room for; the limits allow them all."""
+"""Executors for which the cluster has room; the limits allow all of them."""
 
 ID = "app-1"
 
 
 @dataclass
 class Application:
-    """A Spark application with one query, and its cluster manager, at a moment of its life.
+    """A Spark application with one query, and its cluster manager, at one moment.
 
-    ``asked`` is the total that the cluster manager was asked for last; None: for all that there is,
-    as on a Standalone cluster. ``tells``: whether this Spark lets that number be read; where it
-    does not, the settings still tell what it was asked for at the start.
+    ``asked`` is the total that was last requested from the cluster manager; None requests all that
+    fit, as on a Standalone cluster. ``tells`` is whether this Spark version exposes that number; if
+    not, the settings still contain the initial request.
     """
 
     asked: int | None
@@ -51,7 +51,7 @@ class Application:
     living: dict[str, str] = field(default_factory=dict)
     leaving: set[str] = field(default_factory=set)
     harm: list[str] = field(default_factory=list)
-    """What an attached autoscaler did that makes an executor leave, or keeps one from coming."""
+    """Actions of an attached autoscaler that remove an executor, or prevent one from starting."""
 
     batch: int = 0
     places: dict[int, str] = field(default_factory=dict)
@@ -60,10 +60,10 @@ class Application:
     def __post_init__(self) -> None:
         self.at_first = self.asked
 
-    # What happens without an autoscaler
+    # Events without an autoscaler
 
     def arrive(self) -> None:
-        """An executor registers, wanted or late: one that was launched before the total was
+        """Register an executor: a wanted one, or a late one that was launched before the total was
         lowered.
         """
         if len(self.living) < MOST:
@@ -71,33 +71,33 @@ class Application:
             self.born += 1
 
     def fill(self) -> None:
-        """All come that were asked for, as far as there is room."""
+        """Register all requested executors, as far as there is room."""
         wanted = MOST if self.asked is None else self.asked
         while len(self.living.keys() - self.leaving) < wanted and len(self.living) < MOST:
             self.arrive()
 
     def lose(self, n: int) -> None:
-        """An executor dies."""
+        """Lose an executor."""
         if self.living:
             lost = sorted(self.living)[n % len(self.living)]
             del self.living[lost]
             self.leaving.discard(lost)
 
     def let_go(self) -> None:
-        """Those that were asked to leave are gone."""
+        """Remove the executors that are being decommissioned."""
         for executor in self.leaving:
             self.living.pop(executor, None)
         self.leaving = set()
 
     def run_batch(self) -> None:
-        """The query ends a batch; its state is where it was, or on any executor."""
+        """End a batch of the query; its state stays in place, or moves to any executor."""
         self.batch += 1
         able = sorted(self.living.keys() - self.leaving)
         for partition in range(4) if able else ():
             if self.places.get(partition) not in able:
                 self.places[partition] = able[partition % len(able)]
 
-    # What an autoscaler asks (``rheostat.spark.resizing.rescale_ports.Executors``)
+    # Requests of an autoscaler (``rheostat.spark.resizing.rescale_ports.Executors``)
 
     def hosts(self) -> dict[str, str]:
         return dict(self.living)
@@ -168,14 +168,14 @@ class Application:
 
 
 class Unthreaded(RescaleController):
-    """A controller that looks only when the test says so."""
+    """A controller that observes only on request of the test."""
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Start no thread."""
 
 
 class Controller(Sensor):
-    """An autoscaler on an application, put together as ``attach`` does it."""
+    """An autoscaler on an application, assembled as in ``attach``."""
 
     def __init__(self, application: Application, policy: Policy, graceful: bool) -> None:
         self.application = application
@@ -207,7 +207,7 @@ class Controller(Sensor):
         return [Observation(t_s=now)]
 
     def tick(self) -> None:
-        """A second passes, with a batch in it, and a decision falls."""
+        """Let a second pass, with a batch in it and a decision."""
         for quarter in range(4):
             if quarter == 2:
                 self.application.run_batch()
@@ -220,7 +220,7 @@ class Controller(Sensor):
 
 
 class AskFor:
-    """An earlier policy: it wants a size."""
+    """An earlier policy, which requests a size."""
 
     def __init__(self, executors: int) -> None:
         self.executors = executors
@@ -230,14 +230,14 @@ class AskFor:
 
 
 class Holds:
-    """Keeps the size, as the vocabulary says it."""
+    """Keeps the size, using ``hold``."""
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         return hold(observation, "held"), memory
 
 
 class KeepsWhatItSees:
-    """Keeps the size, as a user may write it."""
+    """Keeps the size, as a user may implement it."""
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         return Decision(target=observation.executors or 1, reason="held"), memory
@@ -263,7 +263,7 @@ later = st.lists(
 
 
 def happen(application: Application, what: str, n: int) -> None:
-    """Let one thing happen to an application."""
+    """Apply one event to an application."""
     if what == "arrive":
         application.arrive()
     elif what == "fill":
@@ -276,13 +276,13 @@ def happen(application: Application, what: str, n: int) -> None:
         application.run_batch()
     elif what == "pause":
         application.now += 10.0 * n
-    elif what == "ask":  # the user's own code
+    elif what == "ask":  # a request by the user's own code
         application.asked = max(1, n)
 
 
 def live(application: Application, happened: list[tuple[str, int]], graceful: bool) -> None:
-    """Give an application its history: earlier controllers came, decided, and were stopped, in the
-    middle of whatever they did.
+    """Give an application its history: earlier controllers attached, decided, and were stopped at
+    any point.
     """
     controller: Controller | None = None
     for what, n in happened:
@@ -290,7 +290,7 @@ def live(application: Application, happened: list[tuple[str, int]], graceful: bo
             controller = Controller(application, AskFor(max(1, n)), graceful)
         elif what == "stop":
             controller = None
-        elif what == "shrink":  # as far as it comes in a few ticks
+        elif what == "shrink":  # as far as it gets within a few ticks
             application.fill()
             controller = Controller(application, AskFor(1), graceful)
             for _ in range(2 * n):
@@ -303,8 +303,8 @@ def live(application: Application, happened: list[tuple[str, int]], graceful: bo
 
 
 def taken_for_leaving(application: Application) -> set[str]:
-    """Return the executors of which the saga thinks that they cannot stay: only those that have
-    really been asked to leave, and earlier.
+    """Return the executors that the saga marks as leaving: only those that were really requested to
+    leave earlier.
     """
     kept = application.journal.memory.get("rescaling", {}).get("protocol", {"lives": {}})
     gone = {executor for executor, (phase, *_) in kept["lives"].items() if phase in GOING}
@@ -363,7 +363,7 @@ def test_while_halted_no_executor_leaves_and_no_other_number_is_asked_for(
         harm, asked = len(application.harm), application.asked
         if what in ("halt", "resume"):
             journal.stopped = halted = what == "halt"
-            controller.loop.step(application.now)  # as the handle does: at once
+            controller.loop.step(application.now)  # at once, as the handle does
         elif what == "tick":
             controller.tick()
         elif what == "look":

@@ -1,4 +1,4 @@
-"""What guards remember: executed changes only, whatever was requested and whatever rejected it."""
+"""Guards remember only executed changes, not requested or rejected ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -47,7 +47,7 @@ def guards(given: dict[str, Any]) -> tuple[Guard, ...]:
 def ticks(
     rules: tuple[Guard, ...], requested: Sequence[int], executed: Sequence[bool]
 ) -> Iterator[tuple[int, Guarded]]:
-    """Yield the size before each tick and its outcome; a target becomes the size where executed."""
+    """Yield the size before each tick and its outcome; an executed target becomes the size."""
     size: int = 3
     memory: Mapping[str, Memory] = {}
     for tick, target in enumerate(requested):
@@ -102,8 +102,8 @@ def test_the_size_is_held_only_after_an_executed_change(requested, executed, giv
 @settings(max_examples=50, deadline=None)
 @given(target=st.integers(1, 40), given=options)
 def test_in_shadow_mode_the_same_request_gets_the_same_advice_at_every_tick(target, given):
-    given.pop("stabilization", None)  # its window fills: the advice changes once
-    given.pop("budget", None)  # what is left of it shrinks with time
+    given.pop("stabilization", None)  # its window fills, so the advice changes once
+    given.pop("budget", None)  # the remaining budget shrinks with time
     rules = guards(given)
     outcomes = [guarded.decision for _, guarded in ticks(rules, [target] * 20, [False])]
     assert len({(decision.target, decision.reason) for decision in outcomes}) == 1

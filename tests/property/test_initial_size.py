@@ -1,5 +1,5 @@
-"""The size after a start, over random situations: history, limits, configuration, backlog, broker
-up or down, journal present or not."""
+"""The initial size in random situations: history, limits, configuration, backlog, broker up or
+down, journal present or not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOW, SLO_S, TOPIC = 1_800_000_000.0, 10.0, "bids"
 
 
 class WantsOne:
-    """Would scale in at every tick."""
+    """A policy that would scale in at every tick."""
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         return Decision(target=1, reason="less is cheaper"), memory
@@ -39,14 +39,14 @@ class Situation:
     high: int
     configured: int
     last: int | None
-    """None: there is no journal."""
+    """The last size in the journal; None without a journal."""
 
     age_s: float
     rate: float | None
-    """Rows per second of an executor; None: the journal has no batch."""
+    """Rows per second of an executor; None if the journal has no batch."""
 
     backlog: int | None
-    """None: there is no checkpoint."""
+    """The rows of the backlog; None without a checkpoint."""
 
     is_up: bool
     arrivals: float
@@ -57,7 +57,7 @@ class Situation:
 
     @property
     def floor(self) -> int:
-        """What the application must not fall below, computed from the situation alone."""
+        """The lower bound of the size, computed from the situation alone."""
         wanted = [self.configured, self.low]
         if self.last is not None and self.age_s <= LAST_SIZE_AGE_S:
             wanted.append(self.last)
@@ -85,7 +85,7 @@ def situations() -> st.SearchStrategy[Situation]:
 
 
 def written(case: Situation, folder: Path) -> History | None:
-    """Write journal and checkpoint as an earlier run would have left them."""
+    """Write the journal and the checkpoint of an earlier run."""
     checkpoint = folder / "checkpoint"
     if case.backlog is not None:
         for log in ("offsets", "commits"):

@@ -1,4 +1,4 @@
-"""A journal is bounded, and what is needed of it is kept."""
+"""The size of a journal is bounded, and the required records are kept."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""``lag_s`` against queues of which every row's arrival time is known: the sensor sees only what a
-broker and Spark's progress show of them, at every tick."""
+"""``lag_s`` for queues with known arrival times of all rows: at every tick the sensor observes only
+the data of a broker and of Spark's progress."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _RUNNING = {"message": "Processing new data", "isTriggerActive": True, "isDataAv
 
 
 def arrival_times(random_: random.Random) -> list[float]:
-    """Return when each row arrives: stretches of a constant rate, a third of them without rows, and
-    peaks of up to fifty times the usual rate."""
+    """Return the arrival time of each row: intervals of constant rate, a third of them without
+    rows, and peaks of up to fifty times the usual rate."""
     times, t_s = [0.0], 0.0
     while t_s < UNTIL_S:
         length_s = random_.uniform(5, 40)
@@ -33,7 +33,7 @@ def arrival_times(random_: random.Random) -> list[float]:
 
 @dataclass
 class Queue:
-    """A query with batches of at most ``most`` rows, which take ``fixed_s`` and ``row_s`` a row,
+    """A query with batches of at most ``most`` rows, which take ``fixed_s`` plus ``row_s`` per row,
     and its broker."""
 
     arrived_s: list[float]
@@ -56,7 +56,7 @@ class Queue:
         return bisect_right(self.arrived_s, t_s)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is nothing to close."""
 
     def latest(self, topics: Any) -> dict[tuple[str, int], int]:
         return {("rows", 0): self.rows_by(self.now)}
@@ -110,7 +110,7 @@ def _iso(t_s: float) -> str:
 
 
 def random_queue(seed: int) -> tuple[Queue, float]:
-    """Return a queue that keeps up at some times and not at others, and the interval of a tick."""
+    """Return a queue that only sometimes keeps up, and the tick interval in seconds."""
     random_ = random.Random(seed)
     arrived_s = arrival_times(random_)
     mean = len(arrived_s) / UNTIL_S
@@ -125,7 +125,7 @@ def random_queue(seed: int) -> tuple[Queue, float]:
 
 
 def watched(queue: Queue, tick_s: float, until_s: float = UNTIL_S) -> Iterator[Observation]:
-    """Yield what the sensor shows at every tick after the first batch."""
+    """Yield the sensor's observation at every tick after the first batch."""
     session = SimpleNamespace(streams=SimpleNamespace(active=[queue]))
     sensor = SparkSensor(session, None, queue, trigger_s=lambda _: queue.trigger_s)
     for tick in range(1, int(until_s / tick_s) + 1):
@@ -144,14 +144,14 @@ def test_lag_is_within_a_tenth_of_the_truth_on_a_thousand_random_arrival_curves(
                 continue
             first_s = min(first_s, queue.now)
             if seen.lag_s is None:
-                # The curve begins at the first tick: older rows are not on it.
+                # The curve begins at the first tick and does not contain older rows.
                 assert waiting[0] <= first_s, f"seed {seed} at {queue.now}"
                 continue
             oldest_s = queue.now - waiting[0] if waiting else 0.0
             mean_s = queue.now - sum(waiting) / len(waiting) if waiting else 0.0
             assert seen.lag_mean_s is not None
             assert seen.lag_littles_law_s is None
-            # Between two ticks the curve is a straight line, so a row's arrival is known to a tick.
+            # The curve is linear between two ticks, so arrival times are exact to one tick.
             for estimate, truth in ((seen.lag_s, oldest_s), (seen.lag_mean_s, mean_s)):
                 context = f"seed {seed} at {queue.now}: {estimate}, not {truth}"
                 assert abs(estimate - truth) <= max(0.1 * truth, tick_s), context

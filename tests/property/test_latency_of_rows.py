@@ -1,4 +1,4 @@
-"""Latency from the arrival curve against the same rows looked at one by one."""
+"""Latency from the arrival curve equals the latency computed row by row."""
 
 import itertools
 
@@ -30,7 +30,7 @@ def test_mean_share_and_quantile_are_those_of_sampled_rows(steps, q, wait_s):
     if total == 0:
         assert quantile_s(spreads, q) is None
         return
-    # Between two points of the curve rows arrive evenly: the middles of equal shares stand for
+    # Between two points of the curve rows arrive evenly, so the middles of equal shares represent
     # them.
     shares = (np.arange(PER_PIECE) + 0.5) / PER_PIECE
     growing = [(low, high) for low, high in itertools.pairwise(points) if high[1] > low[1]]

@@ -29,8 +29,8 @@ RISING = (5.0, 5.0, 7.0, 90.0)
 
 @st.composite
 def histories(draw, steps=(*RISING, -3600.0, 0.0)):
-    """Draw records with steps of the clock, in both directions unless ``steps`` rise, absent
-    signals and failures.
+    """Draw records with clock steps (in both directions unless ``steps`` rise), absent signals and
+    failures.
     """
     t_s, records = 1e9, []
     for _ in range(draw(st.integers(1, 12))):
@@ -83,8 +83,8 @@ def test_no_counter_decreases_and_each_tick_is_one_decision(records):
 
 @given(histories(RISING), st.integers(0, 12))
 def test_a_restart_counts_nothing_twice(records, cut):
-    """Prometheus adds the counters of both processes: never more than those of one process, except
-    a batch or an outage that both observe. A process whose clock is put back counts less.
+    """Prometheus adds the counters of both processes: the sum never exceeds that of one process,
+    except for a batch or an outage that both observe. A clock that is set back reduces counts.
     """
     whole = counters(records, RecordMetrics())
     parts = [counters(part, RecordMetrics()) for part in (records[:cut], records[cut:])]

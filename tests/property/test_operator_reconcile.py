@@ -1,5 +1,5 @@
-"""Any order and loss of events, and a death between any two steps, ends in the wanted state, and
-nothing is done twice.
+"""Any order and loss of events, and a crash between any two steps, leads to the desired state, and
+no action is repeated.
 """
 
 # mypy: disallow-untyped-calls=False
@@ -22,7 +22,7 @@ LIMITS = Limits.between(1, 8)
 
 
 class World:
-    """One application in a cluster: its driver's pods, its agent, and what the API keeps."""
+    """One application in a cluster: its driver pods, its control API, and the API server's data."""
 
     def __init__(self, live, ours, ends=False):
         self.live, self.ours, self.ends = live, ours, ends
@@ -52,7 +52,7 @@ class World:
         return Observed(drivers=self.seen, report=report)
 
     def reconcile(self, dies_after=99, stale=False):
-        """Write the status, then act; die after so many of these steps. Return what was done."""
+        """Write the status, then act; crash after ``dies_after`` steps. Return the actions."""
         found = reconcile(self.application(), self.status, self.observed(stale))
         actions = (*found.actions, *mirrored(self.mode, self.replicas, found.status))
         if dies_after == 0:
@@ -109,7 +109,7 @@ class World:
             self.agents[uid] = replace(report, draining=True)
 
     def go_on(self):
-        """What the cluster does by itself: pods begin, queries end, pods that leave are gone."""
+        """Let the cluster proceed: pods start, queries end, deleted pods disappear."""
         for name, pod in list(self.pods.items()):
             if pod.leaving:
                 del self.pods[name], self.agents[pod.uid]
@@ -117,9 +117,9 @@ class World:
                 self.pods[name] = replace(pod, running=True)
             elif pod.ended:
                 continue
-            elif self.agents[pod.uid].drained and self.ends:  # its program has nothing left to do
+            elif self.agents[pod.uid].drained and self.ends:  # its program has finished
                 self.pods[name] = replace(pod, running=False, ended=True, end="Succeeded")
-            elif self.agents[pod.uid].draining:  # the batch that runs takes its time
+            elif self.agents[pod.uid].draining:  # the running batch takes some time
                 done = pod.uid in self.ending
                 self.ending.add(pod.uid)
                 self.agents[pod.uid] = replace(self.agents[pod.uid], drained=done)
@@ -191,7 +191,7 @@ def test_nothing_is_done_twice_and_never_are_there_two_drivers(live, ours, ends,
 
 @given(st.integers(1, 8), st.integers(0, 30))
 def test_killed_at_each_of_its_steps_no_size_is_forgotten(size, point):
-    """A restart at another size, with the operator dead after ``point`` of its steps for once."""
+    """Restart at another size, and crash the operator once after ``point`` steps."""
     world, done = World(live=False, ours=True), 0
     settle(world)
     world.replicas = size

@@ -1,5 +1,5 @@
-"""Whatever job, policy and faults: no row is lost, no bound is crossed, nothing is paid twice, and
-one seed is one course of events."""
+"""For any job, policy and faults: no row is lost, no bound is violated, nothing is paid twice, and
+a seed determines the run."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""The rules of SPARK-12133 for receivers, beside brute force: the document's words, tried one
-executor at a time in whole fractions.
+"""The rules of SPARK-12133 for receivers, compared with brute force: the document's rules, tried
+one executor at a time in exact fractions.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Whatever was recorded and whatever stands: no target of a replay is outside the limits, and the
-lines are JSON."""
+"""For any recording and size, no target of a replay is outside the limits; the lines are JSON."""
 
 import json
 from dataclasses import replace

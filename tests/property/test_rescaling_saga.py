@@ -1,5 +1,5 @@
-"""Whatever a cluster does, the saga breaks no rule on the way and ends at its target, settled and
-even."""
+"""For any behaviour of the cluster, the saga violates no rule and ends at its target, steady and
+with evenly placed state."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PER_BATCH = 2
 
 @dataclass
 class Cluster:
-    """A cluster and an application in miniature: executors come and are lost, state moves, spills,
-    and is not where it was sent.
+    """A miniature cluster and application: executors register and are lost, state moves, spills, or
+    is not where it was sent.
 
-    ``deaf``: orders are not carried out; not ``sticky``: what is assigned does not stay there.
+    If ``deaf``, orders are not executed; unless ``sticky``, state leaves its assigned executor.
     """
 
     partitions: int
@@ -55,7 +55,7 @@ class Cluster:
 
     @property
     def now_s(self) -> float:
-        """What the controller's clock shows."""
+        """The time of the controller's clock."""
         return self.true_s + self.clock_off_s
 
     def facts(self) -> Facts:
@@ -82,8 +82,7 @@ class Cluster:
             self.hidden_at.pop(lost, None)
 
     def run_batch(self) -> None:
-        """Every unit runs where it was sent, or where it was, or anywhere if that executor is
-        gone."""
+        """Run every unit where it was sent or was before, or anywhere if that executor is gone."""
         self.true_s += 1.0
         self.batch = (self.batch or 0) + 1 if self.batches else None
         for unit, executor in self.pending.items():
@@ -103,8 +102,8 @@ class Cluster:
             self.holders["q", unit % self.partitions] = able[n % len(able)]
 
     def quiet(self) -> None:
-        """What a healthy cluster does in a second: those asked to leave go, one that is lacking
-        comes, warm-ups end, a batch runs."""
+        """Let a second pass in a healthy cluster: decommissioned executors are removed, a missing
+        one registers, warm-ups end, a batch runs."""
         self.registered = [executor for executor in self.registered if executor not in self.leaving]
         self.leaving = set()
         if len(self.registered) < self.total:
@@ -113,8 +112,8 @@ class Cluster:
         self.run_batch()
 
     def step(self) -> Step:
-        """Let the controller take a step, restarted through JSON, check what it orders, and carry
-        it out."""
+        """Let the controller take a step after a restart through JSON, check its orders, and
+        execute them."""
         facts, before = self.facts(), self.memory
         step = advance(
             Memory.from_json(json.loads(json.dumps(before.to_json()))),
@@ -151,7 +150,7 @@ class Cluster:
             self.leaving -= set(order.executors)
 
     def _check(self, step: Step, facts: Facts, before: Memory) -> None:
-        """What must hold in every step, whatever happened before."""
+        """Check the invariants of every step, for any history."""
         lives = step.memory.lives
         staying = [executor for executor, life in lives.items() if life.phase in STAYING]
         assert lives.keys() == set(facts.registered)
@@ -184,15 +183,15 @@ class Cluster:
                     self._check_decommission(executor, before)
 
     def _gone_for_good(self, before: Memory) -> int:
-        """Executors that were hidden or asked to leave before this step, and are still registered:
-        there is no way back."""
+        """Return the executors that were hidden or requested to leave before this step and are
+        still registered: that is irreversible."""
         return sum(
             life.phase in GOING and executor in self.registered
             for executor, life in before.lives.items()
         )
 
     def _check_decommission(self, executor: str, before: Memory) -> None:
-        if before.lives[executor].phase == "leaving":  # asked again
+        if before.lives[executor].phase == "leaving":  # a repeated request
             return
         overdue = self.now_s - before.lives[executor].since_s >= WAITS.hidden_s
         assert before.lives[executor].phase == "hidden"
@@ -271,7 +270,7 @@ worlds = st.builds(
 
 
 def happen(cluster: Cluster, event: str, n: int) -> None:
-    """Let one thing happen; n says to whom or how much."""
+    """Apply one event; ``n`` selects its target or its extent."""
     able = sorted(cluster.leaving)
     if event == "register" and len(cluster.registered) < 8:
         cluster.register()
@@ -295,13 +294,13 @@ def happen(cluster: Cluster, event: str, n: int) -> None:
     elif event == "wait":
         cluster.true_s += 5.0 * n
     elif event == "clock":
-        cluster.clock_off_s -= 10.0 * n  # put back
+        cluster.clock_off_s -= 10.0 * n  # the clock is set back
     elif event in ("deaf", "slippery", "forget", "placing", "standby", "restart"):
         disturb(cluster, event, n)
 
 
 def disturb(cluster: Cluster, event: str, n: int) -> None:
-    """Break or mend something."""
+    """Break or repair something."""
     cluster.deaf = n < 4 if event == "deaf" else cluster.deaf
     cluster.sticky = n >= 4 if event == "slippery" else cluster.sticky
     cluster.placing = n >= 2 if event == "placing" else cluster.placing
@@ -311,7 +310,7 @@ def disturb(cluster: Cluster, event: str, n: int) -> None:
 
 
 def come_to_rest(cluster: Cluster, seconds: int = 400) -> Step:
-    """Mend everything and let the cluster run until the saga says that it is steady."""
+    """Repair everything and let the cluster run until the saga reports that it is steady."""
     cluster.deaf, cluster.sticky = False, True
     for _ in range(seconds):
         cluster.quiet()
@@ -367,7 +366,7 @@ def test_every_row_of_the_lifecycle_is_taken(monkeypatch):
             happen(cluster, drawn.choice((*HAPPENS, *DISTURBS)), drawn.randrange(8))
             cluster.step()
         cluster.target, cluster.standby, cluster.deaf = 1, 0, True
-        for _ in range(10):  # nothing leaves, so that everything is late
+        for _ in range(10):  # no executor is removed, so everything is late
             cluster.true_s += 40.0
             cluster.run_batch()
             cluster.step()

@@ -1,4 +1,4 @@
-"""What is a function of the seed is one however the work is split."""
+"""Data that is a function of the seed does not depend on how the work is split."""
 
 from __future__ import annotations
 

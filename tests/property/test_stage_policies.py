@@ -1,5 +1,5 @@
-"""Policies that read stages, busy shares and executors bear any of them, absent and broken numbers
-included."""
+"""Policies that read stages, busy shares and executors tolerate any values, including absent and
+invalid numbers."""
 
 import json
 import math

@@ -1,5 +1,5 @@
-"""Assignments are complete, even, cheapest and the same each time; the bounds are computed here in
-another way."""
+"""Assignments are complete, even, of minimal cost and deterministic; the bounds are computed here
+in a different way."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ current = st.dictionaries(
 
 
 def keepable(now: Mapping[Unit, str | None], able: Sequence[str]) -> int:
-    """Return the most units that can stay where they are when no executor may have more than its
-    even share."""
+    """Return the maximum number of units that can stay in place if no executor may exceed its even
+    share."""
     held = sorted((Counter(now.values())[executor] for executor in able), reverse=True)
     share, larger = divmod(len(now), len(able))
     return sum(min(count, share + (n < larger)) for n, count in enumerate(held))
@@ -62,7 +62,7 @@ def test_units_that_are_all_to_be_placed_are_even_within_each_query(sizes, able)
 
 
 def unevenness(new: Mapping[Unit, str], able: Sequence[str]) -> int:
-    """Return by how many units the queries' counts lie beside the floor or the ceiling of their
+    """Return by how many units the queries' counts lie outside the floor and the ceiling of their
     means."""
     beside = 0
     for query, total in Counter(query for query, _ in new).items():
@@ -85,7 +85,7 @@ def unevenness(new: Mapping[Unit, str], able: Sequence[str]) -> int:
     able=st.integers(1, 3).map(lambda n: [str(e) for e in range(n)]),
 )
 def test_no_even_assignment_has_fewer_moves_or_as_few_and_evener_queries(now, able):
-    """All assignments there are, tried out."""
+    """Compare with all possible assignments."""
     new = minimal_movement(now, able)
     every = (
         dict(zip(now, found, strict=True)) for found in itertools.product(able, repeat=len(now))

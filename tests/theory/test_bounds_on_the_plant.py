@@ -1,4 +1,4 @@
-"""The model below the bounds and the plant that policies run on are the same job."""
+"""The model of the bounds and the plant for policies represent the same job."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SECONDS, LIMITS, SLO = 3600.0, Limits.between(1, 8), Slo(latency_s=18)
 
 @dataclass(frozen=True)
 class Planned:
-    """Follows a plan: targets from their times on."""
+    """A policy that follows a plan: targets with their start times."""
 
     times_s: tuple[float, ...]
     targets: tuple[int, ...]

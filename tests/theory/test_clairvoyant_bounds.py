@@ -44,8 +44,8 @@ def _job(**more: object) -> Job:
 
 
 def _every_run(job: Job, curve: Curve, initial: int, price: float) -> float:
-    """Return the least cost plus price per late row over all sequences of sizes, one a batch: told
-    anew, without tables."""
+    """Return the minimum of cost plus price per late row over all sequences of sizes, one per
+    batch, by a direct search without tables."""
     best = math.inf
     step_s, rows = curve.step_s, curve.rows
     for sizes in itertools.product(
@@ -135,7 +135,7 @@ def test_a_constant_load_needs_no_change_and_its_bounds_meet() -> None:
     assert found.static == 2  # 1500 rows in 10 s: 15.5 s with one executor, 8 s with two
     assert found.static_cost == 2 * 1200
     assert found.clairvoyant.path is not None
-    # One row in a hundred may be late: the last batch may be slow.
+    # One percent of the rows may be late, so the last batch may be slow.
     assert 0.99 * found.static_cost <= found.clairvoyant.path.cost <= found.static_cost
     assert found.clairvoyant.path.rescalings <= 1
     assert found.clairvoyant.gap == pytest.approx(0, abs=0.03)
@@ -252,8 +252,8 @@ def test_the_best_fixed_size_is_the_least_that_attains() -> None:
 
 
 def _cheapest_attaining(job: Job, curve: Curve, end_age: int) -> float:
-    """Return the least cost over all first sizes and all sequences of sizes that keep the objective
-    and both its rules: told anew, without tables."""
+    """Return the minimum cost over all initial sizes and all sequences of sizes that meet both
+    rules of the objective, by a direct search without tables."""
     best, batches = math.inf, Batches(job, curve)
     for sizes in itertools.product(range(len(job.sizes)), repeat=curve.steps):
         t, since, size, found = 1, 0, sizes[0], []

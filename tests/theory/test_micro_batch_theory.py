@@ -1,4 +1,4 @@
-"""The Spark plant without noise against the batch model, whose steady states are known."""
+"""The Spark plant without noise matches the batch model, whose steady states are known."""
 
 import numpy as np
 import pytest
@@ -27,8 +27,8 @@ def run(
 
 
 def steady_s(job: SparkParameters, rate_per_s: float, slots: int) -> float:
-    """Return the least fixed point of T = T(rate x max(interval, T)): a batch takes what arrived
-    since the one before it started.
+    """Return the least fixed point of T = T(rate x max(interval, T)): a batch reads what arrived
+    since the start of the previous one.
     """
     batch_s = 0.0
     for _ in range(1000):
@@ -45,7 +45,7 @@ def test_with_an_interval_a_batch_lasts_what_the_model_says(executors: int) -> N
     found = measures(ledger, Slo(latency_s=60.0), warm_up_s=100.0)
     assert found.latency_mean_s == pytest.approx(
         5.0 + expected_s, rel=1e-3
-    )  # half an interval, then the batch
+    )  # half an interval plus the batch
     assert found.latency_p99_s == pytest.approx(10.0 + expected_s, rel=0.1)
 
 

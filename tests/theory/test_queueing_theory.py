@@ -1,4 +1,4 @@
-"""The engine against queueing theory: waits inside their interval, Little's law, conservation."""
+"""The engine matches queueing theory: waits within their interval, Little's law, conservation."""
 
 import pytest
 

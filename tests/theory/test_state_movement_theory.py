@@ -1,5 +1,4 @@
-"""How much state a change of size must move, in closed form, against the two rules of
-assignment."""
+"""The state that a change of size must move, in closed form, for both assignment rules."""
 
 from typing import Any
 
@@ -12,7 +11,7 @@ SIZES = [(before, after) for before in range(1, 13) for after in range(1, 13) if
 
 
 def moved(units: list[Unit], before: int, after: int, rule: Any) -> int:
-    """Return how many of the units move from an even assignment to so many executors."""
+    """Return how many units move from an even assignment to one for ``after`` executors."""
     names = [str(n) for n in range(max(before, after))]
     now = (
         minimal_movement(dict.fromkeys(units), names[:before])
@@ -31,11 +30,9 @@ def test_out_moves_what_the_new_executors_get_and_in_moves_what_the_old_ones_hel
     units = [("q", n) for n in range(partitions)]
     small, large = sorted((before, after))
     share, rest = divmod(partitions, large)
-    # the executors that stay keep the larger shares, as many of them as there are
+    # As many of the remaining executors as there are larger shares keep them.
     outside = (large - small) * share + max(0, rest - small)
-    held = sum(
-        share + (n < rest) for n in range(small, large)
-    )  # those that leave are the last ones
+    held = sum(share + (n < rest) for n in range(small, large))  # the last executors are removed
     assert moved(units, before, after, minimal_movement) == (outside if after > before else held)
 
 

@@ -1,4 +1,4 @@
-"""T(rows, slots), and its inverse."""
+"""The batch time T(rows, slots), and its inverse."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What binds, beside what doctor and the policies make of it."""
+"""The bottleneck of a query, as doctor and the policies report it."""
 
 from rheostat.capacity.batch import BatchModel, StageCost
 from rheostat.capacity.binding import binding

@@ -1,6 +1,7 @@
-"""A concave curve, as measured on a real engine: the right size in one step after two observations.
+"""A concave curve measured on a real engine gives the right size in one step after two
+observations.
 
-The points are of Nexmark query 1 on Flink as ContTune's authors measured them (VLDB 2023).
+The points are of Nexmark query 1 on Flink, measured by ContTune's authors (VLDB 2023).
 """
 
 import math
@@ -42,7 +43,7 @@ def right(rate: float) -> int:
 
 
 def asked_for(rate: float, sizes: tuple[int, int], rng: np.random.Generator) -> int:
-    """Return what is asked for after batches on two sizes, each three times with 5 % noise."""
+    """Return the requested size after batches on two sizes, each three times with 5 % noise."""
     learnt: dict[str, Any] = {}
     for slots in sizes:
         for _ in range(3):
@@ -59,7 +60,7 @@ def test_the_size_is_right_in_one_step_and_hardly_ever_two_too_many() -> None:
     over, enough = [], []
     rng = np.random.default_rng(5)
     for draw in range(100):
-        sizes = ((4, 8), (6, 10))[draw % 2]  # up to 1.5 times the larger: none is foretold beyond
+        sizes = ((4, 8), (6, 10))[draw % 2]  # predictions end at 1.5 times the larger one
         rate = float(rng.uniform(capacity(sizes[1]), capacity(1.4 * sizes[1])))
         asked = asked_for(rate, sizes, rng)
         over.append(asked - right(rate))

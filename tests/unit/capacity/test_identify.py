@@ -1,4 +1,4 @@
-"""A batch model learnt from batches is the one that made them."""
+"""A batch model fitted to batches equals the one that generated them."""
 
 import json
 import math
@@ -119,7 +119,7 @@ def test_stages_of_an_empty_batch_say_nothing_of_the_rows_of_the_next() -> None:
 
 
 def test_stages_of_a_batch_before_go_with_the_rows_that_they_read() -> None:
-    """A live job is asked for its stages every ten seconds, and its batches are shorter."""
+    """The stages of a live job are read every ten seconds, but its batches are shorter."""
     known: dict[str, Any] = {}
     for rows, slots in BATCHES * 6:
         read = [replace(each, rows_in=5000.0) for each in stages(5000.0)]
@@ -130,8 +130,8 @@ def test_stages_of_a_batch_before_go_with_the_rows_that_they_read() -> None:
 
 
 def test_what_the_bias_had_learnt_is_not_learnt_again_from_the_next_reading_of_stages() -> None:
-    """A job at night is read once, on cold tasks, and once more in the morning: between them the
-    bias makes rows cheaper, and the line through both must not make them cheaper once more.
+    """A job is read once at night, with cold tasks, and once in the morning: in between, the bias
+    reduces the cost of rows, and the line through both readings must not reduce it again.
     """
     slots, row_s, task_s, tasks = 4, 0.002, 0.05, 16
 

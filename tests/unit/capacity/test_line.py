@@ -1,4 +1,4 @@
-"""A line through samples, newest first in what they say."""
+"""A line through samples that favours the newest ones."""
 
 import random
 

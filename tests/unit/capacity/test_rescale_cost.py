@@ -1,4 +1,4 @@
-"""What is learned of start times: an observation is a moment, and between two nothing is known."""
+"""Start times learned from observations, between which nothing is known."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from rheostat.capacity.rescale_cost import RescaleCost
 
 
 def started(takes_s: float, tick_s: float, times: int = 6) -> RescaleCost:
-    """Return what is known after so many starts of one executor, observed every ``tick_s``."""
+    """Return the cost after ``times`` starts of one executor, observed every ``tick_s``."""
     known = RescaleCost().observe(0.0, 1, 1)
     t_s, size = 0.0, 1
     for _ in range(times):

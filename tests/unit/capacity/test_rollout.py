@@ -1,4 +1,4 @@
-"""Batches to come: late rows, the first that is late, and sizes that arrive on the way."""
+"""Predicted batches: late rows, the first late row, and sizes that arrive meanwhile."""
 
 import pytest
 

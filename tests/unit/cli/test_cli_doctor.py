@@ -74,7 +74,7 @@ def test_bad_input_is_one_line(capsys, arguments, said):
 
 
 def kept(folder: Path, tasks: int) -> Path:
-    """Keep a journal of a query whose one stage has so many tasks, on four slots."""
+    """Write a journal of a query whose only stage has ``tasks`` tasks, on four slots."""
     journal = FolderJournal(folder)
     for n in range(20):
         rows = 1000 + 500 * (n % 4)

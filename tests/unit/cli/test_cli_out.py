@@ -1,4 +1,4 @@
-"""What ``--out`` may replace: the regular file that it names, or a folder that Rheostat made."""
+"""``--out`` may replace only the regular file that it names, or a folder that Rheostat created."""
 
 from __future__ import annotations
 

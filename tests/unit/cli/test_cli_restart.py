@@ -1,4 +1,4 @@
-"""``rheostat restart`` and the options of restarts: what is told, and what is refused in a line."""
+"""``rheostat restart`` and the options of restarts: the output, and the rejected inputs."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def taken() -> Iterator[int]:
 
 
 def refused(capsys: Any, *arguments: str) -> str:
-    """Run a command that must refuse its input; return the one line it says."""
+    """Run a command that must reject its input; return its one line of output."""
     assert run(list(arguments)) == 2
     shown = capsys.readouterr()
     assert shown.out == ""

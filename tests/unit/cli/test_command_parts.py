@@ -1,4 +1,4 @@
-"""Small parts of commands: how a result is told, and what is read from texts."""
+"""Small parts of commands: the output of a result, and the parsing of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy of the user's own on recordings: found, made, and its faults told in one line."""
+"""A user's own policy on recordings: it is imported, created, and its errors take one line."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_a_driver_bound_to_all_addresses_is_not_called_there(anywhere: str) -> N
 def test_a_pod_that_is_sent_to_a_loopback_address_finds_itself(own: str) -> None:
     assert f"add {BOUND}=" in lines({HOST: "10.0.0.9", BOUND: own})[0]
     assert f"add {HOST}=" in lines({HOST: own}, "4.0.0")[0]
-    # Without a bind address of its own a driver is bound to its host.
+    # Without a bind address a driver is bound to its host.
     assert f"at {own} ({BOUND})" in lines({HOST: own})[0]
 
 

@@ -1,4 +1,4 @@
-"""Every master has one cluster manager, and an unknown one has the answers that fit most."""
+"""Every master has one cluster manager; an unknown one gets the defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is set for an application of which the user has set something already."""
+"""The settings of an application for which the user has configured some already."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _MASTERS = st.sampled_from([STANDALONE, "yarn", "k8s://a", "local[2]", "local-cl
 
 
 def plan(user: dict[str, str], limits: Limits | None = None, master: str = STANDALONE) -> Plan:
-    """Plan with what the user has set in a file."""
+    """Return the plan for settings that the user has made in a file."""
     origin = {name: Given(value, "a file") for name, value in user.items()}
     return planned(limits or Limits(), origin, master, {PATH: Wanted("/ours.jar", "", joins=":")})
 

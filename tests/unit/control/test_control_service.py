@@ -18,7 +18,7 @@ from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 
 class App:
-    """The loop of an application without an engine, as a handle has it."""
+    """The loop of an application without an engine, with the interface of a handle."""
 
     def __init__(self, script, mode=None):
         self.actuator, self.journal = RecordingActuator(), MemoryJournal()
@@ -158,7 +158,7 @@ def test_a_sizing_that_is_paused_decides_nothing_until_it_is_not():
     app.desk.direct(Sizing(paused=True))
     app.tick(0)
     assert "(paused by the control API)" in app.desk.report().detail
-    assert app.desk.resume().halted  # what the resource says is not for /resume to change
+    assert app.desk.resume().halted  # /resume does not change the resource's pause
     app.desk.direct(Sizing(mode="policy"))
     app.tick(1)
     assert app.actuator.targets == [3]

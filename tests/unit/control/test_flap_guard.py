@@ -9,7 +9,7 @@ from rheostat.model import Decision, Observation
 
 
 def played(sizes, every_s=1.0, rule=None):
-    """Sizes that are in force, tick by tick, where these are asked for."""
+    """Return the effective size tick by tick for these requested sizes."""
     rule, size = rule or FlapGuard(), 5
     memory: Any = {}
     found: list[Any] = []
@@ -45,7 +45,7 @@ def test_whatever_is_written_growth_is_never_held_and_turns_are_few(sizes, every
             turns.append(at_s)
         shrank = size < before if size != before else shrank
         before = size
-    # A fourth only in the tick that is a minute after the first: seen one tick after it happened.
+    # A fourth one is possible only a minute after the first, which is observed a tick later.
     for first, fourth in zip(turns, turns[3:], strict=False):
         assert fourth - first >= 60.0
 

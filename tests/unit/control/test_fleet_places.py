@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""Jobs that are elsewhere: journals on another file system, drivers of a Kubernetes namespace."""
+"""Remote jobs: journals on another file system, and drivers of a Kubernetes namespace."""
 
 import shutil
 

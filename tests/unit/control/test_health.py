@@ -74,7 +74,7 @@ SHADOWED = replace(WELL, start=start(t_s=NOON_S, mode=SHADOW), wanted=5)
         ),
         (replace(WELL, binding="sink: more executors would not help"), "Bound", "Sink", "sink"),
         (replace(WELL, binding="the cluster: quota", wanted=None), "Bound", "quota", "capacity"),
-        # A guard that keeps a size larger than wanted is not a bound that a user has to lift.
+        # A guard that keeps a larger size than wanted is no bound that the user should change.
         (
             replace(WELL, wanted=1, binding="floor: 1 executors wanted, 3 allowed"),
             "Healthy",

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""What a page shows of a journal."""
+"""The page's data of a journal."""
 
 import json
 from dataclasses import replace
@@ -114,7 +114,7 @@ def test_every_tick_is_in_one_bucket_whatever_the_width_of_the_chart(count, step
             assert times == sorted(set(times))
             ticks = sum(bucket.ticks for bucket in buckets)
             inside = sum(record.t_s >= (begin_s or 0.0) for record in records)
-            assert inside <= ticks <= inside + 1 + 900 / step_s  # the first bucket may begin before
+            assert inside <= ticks <= inside + 1 + 900 / step_s  # the first bucket may start before
 
 
 def test_a_clock_that_jumps_back_is_no_error(tmp_path):

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""The page's HTTP: what is answered, to whom, and what is refused."""
+"""The page's HTTP interface: its answers, its access control, and its refusals."""
 
 import json
 import re
@@ -89,7 +89,7 @@ def test_the_page_runs_only_its_own_scripts(places):
     answer = client.get("/")
     policy = answer.headers["content-security-policy"]
     assert "unsafe-inline" not in policy
-    assert len(re.findall("sha256-", policy)) == 3  # the library, the page, the styles
+    assert len(re.findall("sha256-", policy)) == 3  # the library, the page and the styles
     assert not re.search(r'(?:src|href)="(?:https?:)?//', answer.text)
     assert answer.headers["content-encoding"] == "gzip"
 
@@ -136,7 +136,7 @@ def test_with_a_read_token_data_needs_a_token_and_the_page_does_not(places, path
     assert client.get("/").status_code == 200
     assert client.get(path).status_code == 401
     assert client.get(path, headers=authorized("wrong")).status_code == 401
-    if path != "/api/events":  # it does not end
+    if path != "/api/events":  # this stream does not end
         for token in ("read", "secret"):
             assert client.get(path, headers=authorized(token)).status_code == 200
 

@@ -74,7 +74,7 @@ def test_reasons_that_differ_in_numbers_only_are_one():
 def test_forecasts_stand_at_the_time_that_they_are_for():
     table = columns(fold([tick(place) for place in range(10)], 0.0), STARTS, 60.0)
     assert table["now"] == NOON_S + 45
-    assert table["t"][-1] == NOON_S + 45 + 15  # the horizon next to 9 s of start and 5 s of tick
+    assert table["t"][-1] == NOON_S + 45 + 15  # the horizon nearest to 9 s of start and a 5 s tick
     assert table["forecast_p50"][:3] == [None, None, None]
     assert table["forecast_p50"][3] == 120.0
     assert table["forecast_p99"][-1] == 150.0

@@ -214,7 +214,7 @@ def test_of_two_hundred_connections_each_is_answered_and_the_next_one_is_served(
     for connection in connections:
         connection.close()
     answers = (ask(server, "GET", "/status")[0] for _ in range(1000))
-    assert 200 in answers  # as soon as the server has noticed that the others are closed
+    assert 200 in answers  # once the server has detected that the others are closed
 
 
 def test_a_reader_that_takes_nothing_is_cut_off_and_delays_nobody(monkeypatch):

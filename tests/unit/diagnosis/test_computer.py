@@ -1,4 +1,4 @@
-"""What a computer has: each line says what is there, or what is not and what that means."""
+"""Each line about a computer states what is installed, or what is missing and the consequence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session's queries, by the progress that they remember."""
+"""The findings on a session's queries, from their recent progress."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_query_in_real_time_mode_shows_the_slots_that_it_holds():
 
 
 def kafka(batch: int, taken: int, there: int) -> dict[str, Any]:
-    """Return the progress of a batch that read a topic up to ``taken`` of ``there``."""
+    """Return the progress of a batch that read a topic up to ``taken`` of ``there`` rows."""
     source = {
         "description": "KafkaV2[Subscribe[orders]]",
         "startOffset": {"orders": {"0": 0}},
@@ -124,7 +124,7 @@ def test_a_remote_session_is_told_of_its_shape_and_asked_for_nothing_of_its_driv
     assert found["live scaling"].line.startswith("Spark Connect: a remote session")
     assert found["state partitions of orders"].state == "advice"
     assert found["state partitions of new queries"].state == "good"
-    # Two queries of one shape are told once.
+    # Two queries of the same shape are reported once.
     assert len(found) == len(seen)
     lines = str(seen).splitlines()
     assert lines[0].startswith("idle   live scaling: Spark Connect: a remote session")

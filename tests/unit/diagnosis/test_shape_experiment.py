@@ -61,7 +61,7 @@ def test_cheap_files_are_measured_only_where_the_session_has_them():
 
 
 class Conf(dict[str, str]):
-    """A session's settings: what was never set is absent."""
+    """A session's settings, in which unset ones are absent."""
 
     def set(self, name: str, value: str) -> None:
         self[name] = value
@@ -105,7 +105,7 @@ def test_a_session_has_its_settings_back_also_after_an_error(
 
 @dataclass
 class Running:
-    """A query that reports one batch more each time it is asked, up to ``most``."""
+    """A query that reports one more batch at each read, up to ``most``."""
 
     most: int
     ends: bool = False
@@ -130,7 +130,7 @@ class Running:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A clock that only sleep moves."""
+    """A clock that only sleep advances."""
 
     class Clock:
         now_s = 0.0
@@ -179,7 +179,7 @@ def test_each_setting_is_measured_in_turns_with_the_advice(monkeypatch: pytest.M
     said: list[str] = []
     found = measure(Live(), said.append, repetitions=2)
     best, changes = advised(Live.version), list(variants(Live.version).values())
-    # The first run warms the session and belongs to no pair.
+    # The first run warms the session and is not counted.
     assert ran == [best] + [
         {**best, **c} if n % 2 == 0 else best for c in changes for n in range(4)
     ]

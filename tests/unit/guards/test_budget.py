@@ -12,7 +12,7 @@ DAY_S = 86_400.0
 def day(
     rule: Budget, asked: list[int], *, step_s: float = 600.0, slots: int = 1, start_s: float = 0.0
 ) -> tuple[list[int], float]:
-    """Return the sizes and the slot-hours used when each decision comes true at once."""
+    """Return the sizes and the slot-hours used if each decision takes effect at once."""
     memory: Memory = {}
     size, sizes = 1, []
     for n, target in enumerate(asked):

@@ -1,4 +1,4 @@
-"""The guards that options ask for."""
+"""The guards that options configure."""
 
 import pytest
 

@@ -22,7 +22,7 @@ def utc(text: str) -> float:
 
 
 def minutes_in_force(period: str, first: str, last: str) -> list[str]:
-    """Return begin and end of each uninterrupted occurrence between two UTC times."""
+    """Return start and end of each uninterrupted occurrence between two UTC times."""
     edges, held, t_s = [], False, utc(first)
     while t_s <= utc(last):
         if in_force(periods_of(period), t_s) != held:
@@ -44,7 +44,7 @@ def minutes_in_force(period: str, first: str, last: str) -> list[str]:
         ("Fri-Mon 8:00-9:30", "2026-11-22T08:30", True),
         ("Fri-Mon 8:00-9:30", "2026-11-24T08:30", False),
         ("Fri 23:00-01:00", "2026-11-20T23:30", True),
-        ("Fri 23:00-01:00", "2026-11-21T00:30", True),  # belongs to the day on which it begins
+        ("Fri 23:00-01:00", "2026-11-21T00:30", True),  # it belongs to the day of its start
         ("Fri 23:00-01:00", "2026-11-20T00:30", False),
         ("Sun 00:00-24:00", "2026-11-22T12:00", True),
         ("Sun", "2026-11-22T23:59", True),
@@ -57,7 +57,7 @@ def minutes_in_force(period: str, first: str, last: str) -> list[str]:
         ("08:00-10:00 Europe/Budapest", "2026-01-15T07:00", True),  # UTC+1
         ("08:00-10:00 Europe/Budapest", "2026-07-15T06:00", True),  # UTC+2
         ("08:00-10:00 Europe/Budapest", "2026-07-15T08:00", False),
-        ("Sun 23:00-01:00 America/New_York", "2026-02-02T05:30", True),  # Monday 00:30 there
+        ("Sun 23:00-01:00 America/New_York", "2026-02-02T05:30", True),  # Monday 00:30 local time
         ("01:00-02:00", "1970-01-01T01:30", True),
         ("", "2026-11-20T17:30", False),
     ],
@@ -151,7 +151,7 @@ def test_a_size_without_a_period_or_a_number_is_refused(text):
         ("2026-11-23", "2026-11-24", False),
         ("2026-12-24..2027-01-02", "Sat,Sun", True),
         ("08:00-10:00 Europe/Budapest", "08:00-10:00 America/New_York", False),
-        # Five hours apart for three weeks of March only, six in the rest of the year.
+        # The offset is five hours only for three weeks in March, and six for the rest of the year.
         ("13:00-13:30 Europe/Budapest", "08:00-08:30 America/New_York", True),
         ("15:00-15:30 Europe/Budapest", "08:00-08:30 America/New_York", False),
         ("2026-11-23 23:00-24:00 UTC", "2026-11-24 00:30-02:00 Europe/Budapest", True),
@@ -184,7 +184,7 @@ def test_outside_changed_hours_a_period_is_what_the_clock_on_the_wall_shows(
     local = datetime.fromtimestamp(moment, ZoneInfo(zone))
     days = [local.date() + timedelta(days=n) for n in (-1, 0, 1)]
     if len({offset(day, zone, minute) for day in days for minute in (0, 720)}) > 1:
-        return  # the clocks change: the tests above name what holds then
+        return  # the clocks change: the tests above cover this case
     minute = local.hour * 60 + local.minute
     expected = begin <= minute < end or begin <= minute + 24 * 60 < end
     assert in_force(periods_of(text), moment) is expected

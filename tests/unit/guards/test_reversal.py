@@ -1,4 +1,4 @@
-"""A scale-in that was taken back at the same load is not repeated within an hour."""
+"""A scale-in that was reversed at the same load is not repeated within an hour."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ class Job:
         self.memory: Memory = {}
 
     def tick(self, target: int, rate: float | None, minutes: float = 0.0) -> str:
-        """Ask for a size, for so many minutes at every tick; return the last reason."""
+        """Request a size at every tick for ``minutes``; return the last reason."""
         for _ in range(max(1, round(60 * minutes / TICK_S))):
             observation = Observation(
                 t_s=self.now, executors=self.size, target=self.size, input_rows_per_s=rate
@@ -81,7 +81,7 @@ def test_a_change_by_a_schedule_is_no_reversal():
     job = Job(6)
     job.tick(4, 52.0)
     job.tick(4, 52.0)
-    job.size = 6  # a floor that begins
+    job.size = 6  # a scheduled floor begins
     job.tick(6, 52.0)
     job.tick(4, 52.0)
     assert job.size == 4

@@ -39,7 +39,7 @@ def test_over_provisioning_enlarges_a_change_and_never_turns_it(size, asked, got
 
 def test_over_provisioning_does_not_add_to_itself():
     size = 4
-    for _ in range(9):  # a policy that needs 5 whatever stands
+    for _ in range(9):  # a policy that always needs 5
         size = OverProvisioning()(
             Decision(target=5, reason="needs 5"), Observation(t_s=0.0, executors=size), {}, 0.0
         )[0].target

@@ -13,8 +13,8 @@ def run(
     ticks: int = 60,
     asked: int = 6,
 ) -> list[Decision]:
-    """A job of 3 executors asks for 6 after a minute (10 s ticks) and gets what the guard lets
-    through at once."""
+    """Return the decisions for a job of 3 executors that requests 6 after a minute (10 s ticks) and
+    gets what the guard allows at once."""
     memory: Memory = {}
     size, decisions = 3, []
     for n in range(ticks):
@@ -43,9 +43,9 @@ def test_a_scale_out_that_did_not_help_is_undone_after_three_minutes_and_refused
 @pytest.mark.parametrize(
     ("rate", "lag"),
     [
-        (1400.0, 20.0),  # 40 % of what three more executors promise
+        (1400.0, 20.0),  # 40 % of the expected gain of three more executors
         (1000.0, 15.0),  # lag fell by a quarter
-        (1000.0, 4.0),  # nobody waits
+        (1000.0, 4.0),  # no row waits
     ],
 )
 def test_a_scale_out_that_helped_stays(rate, lag):

@@ -1,4 +1,4 @@
-"""What binds a query, by batches that a batch model made."""
+"""The bottleneck of a query, from batches of a batch model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rheostat.model import Observation, Stage
 def batches(
     model: BatchModel, executors: int, count: int = 30, **seen: object
 ) -> list[Observation]:
-    """Return the batches of a query whose rows go up and down, as a sensor shows them."""
+    """Return the observed batches of a query whose rows rise and fall."""
     found = []
     for n in range(count):
         rows = 2000 + 1000 * (n % 5)

@@ -23,7 +23,7 @@ STEP_S = BEAT_S + 1
 
 
 class Files(MemoryFileSystem):
-    """The files of a journal in memory, with a clock of their own."""
+    """The files of a journal in memory, with their own clock."""
 
     def __init__(self) -> None:
         super().__init__(clock=self.clock)

@@ -1,4 +1,4 @@
-"""What happened to a job beside its decisions."""
+"""The events of a job other than its decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A journal that is kept here and brought to another file system."""
+"""A journal that is written locally and copied to another file system."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def sized(t_s: float) -> Record:
 
 
 def told(far: MemoryFileSystem, folder: Path) -> list[float]:
-    """Read the far journal as one that was copied here."""
+    """Return the times in a local copy of the remote journal."""
     folder.mkdir()
     for name, text in far.folder(FAR).items():
         (folder / name).write_text(text)

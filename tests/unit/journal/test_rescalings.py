@@ -1,4 +1,4 @@
-"""What counts as a rescaling, and how its reason is told."""
+"""What counts as a rescaling, and the text of its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a job stands, by its journal."""
+"""The status of a job, from its journal."""
 
 from __future__ import annotations
 

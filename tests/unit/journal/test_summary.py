@@ -52,7 +52,7 @@ def test_writers_that_are_killed_leave_a_summary_that_is_brought_up_to_date(
     folder, ticks = tmp_path_factory.mktemp("journal"), 0
     append_event(folder, start())
     for part in parts:
-        write(folder, range(ticks, ticks + part))  # never closed
+        write(folder, range(ticks, ticks + part))  # without closing it
         ticks += part
     if not has_file:
         (folder / SUMMARY_FILE).unlink()

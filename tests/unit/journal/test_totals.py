@@ -1,4 +1,4 @@
-"""What a journal adds up to."""
+"""The totals of a journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever stands in a client's file, its secrets are in no message."""
+"""No message contains secrets, for any content of a client's file."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from rheostat.kafka.offsets import Offsets
 
 
 class Cluster:
-    """A cluster inside a producer: it speaks Kafka's protocol over TCP and makes a topic of four
-    partitions when it is asked for one."""
+    """A cluster inside a producer: it speaks Kafka's protocol over TCP and creates a topic of four
+    partitions on request."""
 
     def __init__(self) -> None:
         self.producer = Producer({"test.mock.num.brokers": 1, **settings({})})

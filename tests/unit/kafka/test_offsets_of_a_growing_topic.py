@@ -1,5 +1,5 @@
-"""Offsets while topics grow, are deleted or made anew, and while the broker is slow: against a
-cluster that is a table."""
+"""Offsets while topics grow, are deleted or created again, and while the broker is slow, with a
+simulated cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rheostat.signals.lag import lag_rows
 
 @dataclass
 class Cluster:
-    """Topics with the next offset of each partition, and a clock; in place of a consumer."""
+    """Topics with the next offset of each partition, and a clock; it replaces a consumer."""
 
     topics: dict[str, list[int]] = field(default_factory=dict)
     now: float = 1000.0

@@ -1,4 +1,4 @@
-"""What stands around the applications of a script: settings, cluster, journals."""
+"""The environment of a script's applications: settings, cluster, journals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INITIAL = "spark.dynamicAllocation.initialExecutors"
 
 
 class FakeCluster:
-    """A cluster that notes what it was started with."""
+    """A cluster that records how it was started."""
 
     started: list[tuple[int, int]]
     url = "spark://127.0.0.1:1"
@@ -215,7 +215,7 @@ def test_after_the_kill_switch_no_further_application_is_sized(
 
 
 UNWRITABLE = Path("/proc/self/journal")
-"""Nobody makes a folder there, root included."""
+"""A path that no user can create, including root."""
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -254,7 +254,7 @@ def test_settings_that_cannot_be_used_are_refused_before_anything_starts(
 
 
 class FakeExecutors:
-    """Notes the totals that Spark is asked for."""
+    """Records the totals that Spark is requested to provide."""
 
     def __init__(self) -> None:
         self.totals: list[int] = []

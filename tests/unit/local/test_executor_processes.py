@@ -1,4 +1,4 @@
-"""Executors are found among the processes of this computer by what stands on their command line."""
+"""Executors are identified among the processes of this computer by their command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WAITS = "import sys; sys.stdin.read()"
 
 @contextmanager
 def child(*words: str) -> Iterator[psutil.Process]:
-    """Start a process with these words on its command line, which ends when its input does."""
+    """Start a process with these words on its command line; it ends when its input is closed."""
     with subprocess.Popen([sys.executable, "-c", WAITS, *words], stdin=subprocess.PIPE) as started:
         yield psutil.Process(started.pid)
         assert started.stdin is not None

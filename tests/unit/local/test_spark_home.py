@@ -20,7 +20,7 @@ HOME = SparkHome(Path("/spark"), "4.0.0", "2.13", JDK)
 
 
 def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, *jars: str) -> None:
-    """Let there be a PySpark with these JARs."""
+    """Install a PySpark with these JARs."""
     (folder / "jars").mkdir(parents=True)
     for jar in jars:
         (folder / "jars" / jar).touch()

@@ -1,4 +1,4 @@
-"""What the user has set before a script runs, and where."""
+"""The user's settings before a script runs, and their origin."""
 
 from __future__ import annotations
 

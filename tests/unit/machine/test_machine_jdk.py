@@ -9,7 +9,7 @@ from rheostat.machine.jdk import Jdk, find_jdk
 
 
 def java(home: Path, version: str, *, jcmd: bool = True, release: bool = True) -> Path:
-    """Lay out a Java installation whose program can say nothing but its version."""
+    """Create a Java installation whose program prints only its version."""
     (home / "bin").mkdir(parents=True)
     program = home / "bin" / "java"
     program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025-04-15' >&2\n")

@@ -32,7 +32,7 @@ sys.exit(child_supervisor.main(["--", "sh", "-c", "trap '' TERM; echo ready >&2;
 
 
 def until(condition: Callable[[], bool]) -> bool:
-    """Wait for what must come; a minute is never reached unless it does not."""
+    """Wait for a condition that must become true; the limit of a minute only detects failures."""
     deadline = time.monotonic() + 60
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -73,7 +73,7 @@ def test_what_a_child_starts_ends_with_it(tmp_path: Path, switch: str) -> None:
     with Child(
         ["sh", "-c", f"set {switch}; sleep 60 & echo $!; wait"], log=tmp_path / "log"
     ) as child:
-        # A shell without a terminal writes a line about job control as well.
+        # A shell without a terminal also writes a line about job control.
         number = re.compile(r"^\d+$", re.MULTILINE)
         assert until(lambda: bool(number.search((tmp_path / "log").read_text())))
         grandchild = int(number.findall((tmp_path / "log").read_text())[0])

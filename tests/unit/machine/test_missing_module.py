@@ -90,7 +90,7 @@ def test_a_file_of_ours_that_is_missing_is_a_damaged_installation() -> None:
 
 
 def _link(folder: Path, *names: str) -> None:
-    """Put distributions of this environment, and what they need, into a folder, as links."""
+    """Link distributions of this environment, and their dependencies, into a folder."""
     for name in names:
         found = distribution(name)
         for top in {Path(str(file)).parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
@@ -102,7 +102,7 @@ def _link(folder: Path, *names: str) -> None:
 
 
 def _run(folder: Path, *arguments: str) -> tuple[int, str, str]:
-    """Run the command line in a Python that has only the standard library and a folder."""
+    """Run the command line with only the standard library and a folder."""
     code = f"import sys; sys.path.append({str(folder)!r}); from rheostat.cli import main; main()"
     command = [sys.executable, "-S", "-E", "-c", code, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

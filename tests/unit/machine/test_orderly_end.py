@@ -96,7 +96,7 @@ def test_the_death_of_the_parent_unwinds_too():
         assert parent.stdout is not None
         assert (
             parent.stdout.read() == "unwound\n"
-        )  # which ends only when the child has closed its end
+        )  # the read ends only when the child has closed its end
 
 
 def test_the_handlers_from_before_come_back():

@@ -1,4 +1,4 @@
-"""Files of properties, as ``java.util.Properties`` reads them."""
+"""Properties files, compatible with ``java.util.Properties``."""
 
 from __future__ import annotations
 

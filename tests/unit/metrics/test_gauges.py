@@ -13,8 +13,8 @@ from rheostat.model import Observation
 def test_after_a_jump_of_the_clock_the_windows_begin_again_and_nothing_is_made_up(jump_s):
     """Lag grows by 100 rows/s and 200 are consumed: eq. 3 is 1.5, or absent, never anything else.
 
-    With a clock that is put back by less than the window, the slope of that window is not known
-    better than its samples tell."""
+    If the clock is set back by less than the window, the slope in that window is only as exact as
+    its samples."""
     kept: Any = {}
     found = []
     t_s = 1e9

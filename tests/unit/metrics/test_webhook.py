@@ -29,8 +29,8 @@ def event():
 
 
 class Receiver:
-    """An HTTP server that answers with the statuses of ``script``, then with 200; until it is
-    released it does not answer at all."""
+    """An HTTP server that answers with the statuses of ``script``, then with 200; it does not
+    answer before it is released."""
 
     def __init__(self, script=(), released=True):
         self.bodies: list[Any] = []
@@ -94,7 +94,7 @@ def test_a_receiver_that_hangs_delays_nobody_and_the_queue_is_bounded(receive, c
     receiver = receive(released=False)
     webhook = Webhook(receiver.url, most=3)
     webhook.send(event())
-    assert receiver.arrived.acquire(timeout=30)  # the thread waits for an answer now
+    assert receiver.arrived.acquire(timeout=30)  # the thread now waits for an answer
     with caplog.at_level(logging.WARNING):
         for _ in range(50):
             webhook.send(event())
@@ -129,7 +129,7 @@ def test_the_loop_goes_on_ticking_while_the_receiver_hangs(receive):
     handle = started(webhook=receiver.url)
     loop = Loop(
         sensor=ScriptedSensor(at(float(number)) for number in range(ticks + 1)),
-        policy=AskFor(*[2, 5] * ticks),  # each tick is an event, and more than the queue holds
+        policy=AskFor(*[2, 5] * ticks),  # each tick is an event; together they exceed the queue
         guards=(),
         actuator=actuator,
         journal=MemoryJournal(),
@@ -137,7 +137,7 @@ def test_the_loop_goes_on_ticking_while_the_receiver_hangs(receive):
     handle.tick(loop.step(0.0))
     assert receiver.arrived.acquire(timeout=60)
     loop.run(0.0, Ticks(ticks), handle.tick)
-    # The first message has had no answer yet, and all ticks have ended.
+    # The first message is still unanswered, and all ticks have ended.
     assert len(actuator.asked) == ticks + 1
     assert not receiver.released.is_set()
     assert receiver.bodies == []

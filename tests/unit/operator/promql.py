@@ -1,5 +1,5 @@
-"""As much of PromQL as the recording rules need, for one application: an expression has one value
-at a time, or none. promtool runs the same cases where it is there."""
+"""The subset of PromQL that the recording rules need, for one application: an expression has one
+value at a time, or none. If promtool is installed, it runs the same cases."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _LOOK_BACK_S = 300.0
 
 
 class PromQL:
-    """Series by name, and rules by name: a rule is worked out at the time that is asked for."""
+    """Series and rules by name; a rule is evaluated at the requested time."""
 
     def __init__(self, series: Mapping[str, Samples], rules: Mapping[str, str]) -> None:
         self._series, self._rules = series, rules
 
     def at(self, expression: str, now: float) -> Value:
-        """Return the value of an expression at a time, None for no sample."""
+        """Return the value of an expression at a time; None without a sample."""
         words = [found for found in _TOKEN.findall(expression) if any(found)]
         value, rest = self._level(words, now, 0)
         assert not rest, rest

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""Leaders over a lease that several candidates write."""
+"""Leader election with a lease that several candidates write."""
 
 import contextlib
 
@@ -10,7 +10,7 @@ from rheostat.operator.candidate import LEADS_S, LEASE_S, Candidate, Held
 
 
 class OneLease:
-    """A lease as the API server has it: who writes an old version is refused."""
+    """A lease with the behaviour of the API server: writes of an old version are rejected."""
 
     def __init__(self):
         self.held: Held | None = None
@@ -81,7 +81,7 @@ turns = st.lists(st.tuples(st.integers(0, 2), st.floats(0, 20), st.floats(-900, 
 
 @given(turns)
 def test_never_two_lead_however_they_are_delayed_and_wherever_their_clocks_begin(steps):
-    """Each has a clock of its own, with its own origin; turns come in any order and any late."""
+    """Each has its own clock with its own origin; turns come in any order, with any delay."""
     lease = OneLease()
     candidates = [Candidate(name, lease) for name in "abc"]
     offsets = [steps[n][2] if n < len(steps) else 0.0 for n in range(3)]

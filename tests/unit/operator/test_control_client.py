@@ -1,4 +1,4 @@
-"""The operator calls drivers over TLS, each with its own token and its own authority."""
+"""The operator calls drivers over TLS, each with its own token and its own CA."""
 
 # mypy: disallow-untyped-calls=False
 

@@ -1,4 +1,4 @@
-"""The keeper with a cluster and agents in memory."""
+"""The controller with a cluster and control APIs in memory."""
 
 # mypy: disallow-untyped-calls=False
 
@@ -150,7 +150,7 @@ def test_the_younger_of_two_resources_waits():
 
 
 def test_a_driver_that_cannot_be_scaled_is_restarted_once_a_size_has_stood():
-    """A clock of the test: the driver runs for long, and the size is written anew each second."""
+    """With a test clock, the driver runs for long, and the size is written again each second."""
     now, drains = [1000.0], []
 
     class Stiff(Agent):
@@ -225,7 +225,7 @@ def test_an_hpa_that_nobody_reads_is_named_and_scale_goes_back_to_the_size_in_fo
             assert reason(api) == "Sized"
             keeper.see(body(mode="policy", replicas=9))
             await asyncio.sleep(0.1)
-            keeper.see(body(mode="policy", replicas=2))  # what we have written comes back
+            keeper.see(body(mode="policy", replicas=2))  # the event of our own write
             await asyncio.sleep(0.05)
 
     api, agent = played(fought, mode="policy", replicas=5)

@@ -11,7 +11,7 @@ DEPLOY = Path(__file__).parents[3] / "deploy"
 
 
 def test_the_definition_that_is_deployed_is_the_one_that_the_options_make():
-    """Else: rheostat operator crd > deploy/operator/crd.yaml"""
+    """If this fails, run: rheostat operator crd > deploy/operator/crd.yaml"""
     assert yaml.safe_load((DEPLOY / "operator" / "crd.yaml").read_text()) == definition()
 
 

@@ -19,7 +19,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def instructions():
-    """Each instruction with its words; comments and line ends with a backslash are gone."""
+    """Return each instruction with its words, without comments and line continuations."""
     lines = [line for line in FILE.read_text().splitlines() if not line.startswith("#")]
     joined = re.sub(r"\\\n\s*", " ", "\n".join(lines))
     return [tuple(line.split(maxsplit=1)) for line in joined.splitlines() if line.strip()]

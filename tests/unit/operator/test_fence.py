@@ -12,7 +12,7 @@ ENDPOINT = Endpoint(address="host:1")
 
 
 class Kept:
-    """A cluster and agents that keep what they were asked to do."""
+    """A cluster and control APIs that record their requests."""
 
     def __init__(self):
         self.done = []

@@ -1,6 +1,6 @@
 # mypy: disallow-untyped-calls=False
-"""The recording rules against the equations of Varga et al. and against our own gauges; by
-Prometheus' own tool where it is there."""
+"""The recording rules match the equations of Varga et al. and our own gauges; also with
+Prometheus' own tool if it is installed."""
 
 import re
 import shutil
@@ -55,7 +55,7 @@ def test_a_rule_has_the_value_of_the_equation(case):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_a_rule_has_the_value_of_our_gauge(case):
-    """With Prometheus and without it an HPA is told the same."""
+    """An HPA gets the same values with and without Prometheus."""
     series = series_of(case)
     told: dict[float, Any] = {}
     kept: Any = {}
@@ -94,7 +94,7 @@ def test_what_is_scraped_has_the_labels_that_the_adapter_needs():
     assert {"application", "namespace"} <= {
         each.get("target_label") for each in job["relabel_configs"]
     }
-    # Prometheus renames a label of the agent that the target has, too.
+    # Prometheus also renames a label of the driver that the target already has.
     assert job["metric_relabel_configs"] == [
         {"regex": "exported_application", "action": "labeldrop"}
     ]

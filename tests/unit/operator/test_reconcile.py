@@ -151,7 +151,7 @@ def test_a_driver_that_ended_in_a_restart_stays_until_its_successor_has_an_execu
 def test_a_driver_is_not_restarted_for_a_size_that_comes_and_goes():
     pod = replace(POD, incarnation=1, size=4)
     status = Status(incarnation=1, started_at=4)
-    for second in range(50):  # somebody writes 4 and 6 in turn
+    for second in range(50):  # another controller writes 4 and 6 alternately
         wanted = replace(OURS, sizing=replace(SIZING, size=6 - 2 * (second % 2)))
         seen = Observed(drivers=(pod,), report=FIXED, stood_s=0.5)
         found = reconcile(wanted, status, seen)

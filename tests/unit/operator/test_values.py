@@ -61,7 +61,7 @@ def test_every_gauge_is_a_metric_and_the_selector_names_the_application():
 
 
 def test_a_clock_that_is_put_back_changes_no_time_of_a_condition_and_no_age():
-    """Ages are measured by whoever reports, on a clock that is not set."""
+    """The reporter measures ages with a monotonic clock."""
     said = Status(conditions=(Condition(type="Ready", true=True, reason="Sized"),))
     first = status_json(said, {}, "2026-01-02T00:00:00Z")
     again = status_json(said, first, "2026-01-01T00:00:00Z")

@@ -21,7 +21,7 @@ def test_the_size_in_force_that_we_write_ourselves_is_nobodys_fight() -> None:
 def test_who_writes_three_times_in_two_minutes_is_seen_until_he_stops() -> None:
     clock = Clock()
     sizes = UnappliedSizes(clock)
-    sizes.see("u", "policy", 9)  # before we have written anything
+    sizes.see("u", "policy", 9)  # before our first write
     sizes.writes("u", 5)
     for _ in range(3):
         assert sizes.size("u") is None

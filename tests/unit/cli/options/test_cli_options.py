@@ -1,4 +1,4 @@
-"""Option groups as options of a command, and a reader that goes away."""
+"""Option groups as options of a command, and a reader that closes the pipe."""
 
 import json
 import subprocess
@@ -31,7 +31,7 @@ app = typer.Typer()
 @app.command()
 @takes(group=Group)
 def command(name: str, *, group: Group) -> None:
-    """Do it."""
+    """Print the arguments."""
     typer.echo(f"{name} {group}")
 
 

@@ -1,4 +1,4 @@
-"""A policy of one's own in the folder of the script."""
+"""A user's own policy in the folder of the script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``rheostat run`` tells a program, and what it would set."""
+"""The machine-readable report of ``rheostat run``, and the settings that it would apply."""
 
 from __future__ import annotations
 

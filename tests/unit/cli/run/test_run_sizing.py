@@ -1,5 +1,5 @@
-"""The command line of ``rheostat run`` goes before ``spark.rheostat.*``, and that before the
-defaults."""
+"""The command line of ``rheostat run`` takes precedence over ``spark.rheostat.*``, and that over
+the defaults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CONF = {
 
 @pytest.fixture
 def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Returns the settings that a command line makes of a configuration."""
+    """Return a function from a configuration and a command line to the merged settings."""
     script = tmp_path / "app.py"
     script.touch()
     lines: list[Mapping[str, Any]] = []

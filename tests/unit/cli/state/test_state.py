@@ -37,7 +37,7 @@ def test_plan_tells_what_is_impossible_and_why(tmp_path, capsys):
 def test_inspect_and_plan_tell_a_repartition_of_our_own_and_a_missing_file(tmp_path, capsys):
     checkpoint = read_checkpoint(str(whole(tmp_path)), LocalFileSystem())
     RepartitionLog(str(tmp_path), LocalFileSystem()).begin(plan_of(checkpoint, 7), 1.0)
-    planned(tmp_path, 2, 7)  # its lock
+    planned(tmp_path, 2, 7)  # the repartition's lock
     for command in (["inspect"], ["plan", "--partitions", "9"]):
         assert run(["state", *command, str(tmp_path), "--no-rows"]) == 0
         told = capsys.readouterr().out
@@ -61,7 +61,7 @@ def test_inspect_bears_that_a_query_deletes_old_files_meanwhile(tmp_path, capsys
     written(tmp_path / "state/0/0/1.zip", "xx")
     for gone in ("offsets/0", "commits/0"):
         (tmp_path / gone).unlink()
-        (tmp_path / gone).symlink_to("nowhere")  # listed, and then not there
+        (tmp_path / gone).symlink_to("nowhere")  # it is listed but does not exist
     (tmp_path / "state/0/0/0.zip").symlink_to("nowhere")
     assert run(["state", "inspect", str(tmp_path), "--no-rows"]) == 0
     assert "4 state partitions" in capsys.readouterr().out

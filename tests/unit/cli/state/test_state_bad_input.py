@@ -1,4 +1,4 @@
-"""Every input that a repartition refuses: exit code 2, one line, nothing written, no Spark."""
+"""Every input that a repartition rejects: exit code 2, one line, nothing written, no Spark."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def with_conf(**settings: str) -> Broken:
 
 
 def unchanged(_: Path) -> None:
-    """Nothing is wrong with the checkpoint."""
+    """Leave the checkpoint valid."""
 
 
 CASES: dict[str, tuple[Broken, int, str]] = {
@@ -83,7 +83,7 @@ def everything(folder: Path) -> dict[Path, bytes | None]:
 
 
 def aged(folder: Path) -> Path:
-    """Let a checkpoint's logs be old, so that nobody waits for a running query."""
+    """Age a checkpoint's logs, so that the command does not wait for a running query."""
     for entry in [*folder.rglob("offsets/*"), *folder.rglob("commits/*")]:
         os.utime(entry, (1, 1))
     return folder

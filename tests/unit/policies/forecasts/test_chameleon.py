@@ -9,7 +9,7 @@ from rheostat.testing.contracts import follow
 
 
 def job(t_s: float, rate: float, size: int = 4, slots: int = 1) -> Observation:
-    """A row costs a slot for a millisecond: 1,000 rows/s keep a slot busy."""
+    """A row needs a slot for a millisecond, so 1,000 rows/s keep a slot busy."""
     return Observation(
         t_s=t_s,
         executors=size,
@@ -55,7 +55,7 @@ def test_a_season_that_was_seen_lets_it_grow_before_the_load_does():
 
 def test_a_forecast_that_is_worse_than_the_last_value_does_not_decide():
     policy = Chameleon(interval_s=60.0, season_s=240.0, ahead_s=120.0)
-    # the season is said to be four minutes, but the load turns every five
+    # The configured season is four minutes, but the load changes every five.
     rates = [2000.0 + 1000.0 * ((n // 5) % 2) for n in range(40)]
     decisions, _ = follow(policy, [job(60.0 * n, rate) for n, rate in enumerate(rates)])
     distrusted = [each for each in decisions[15:] if "not trusted" in each.reason]

@@ -19,7 +19,7 @@ def seen(
     lag_rows: float | None = 0.0,
     **signals: Any,
 ) -> Observation:
-    """Executors that do 1000 rows/s each at full CPU, which follows the load."""
+    """Executors that process 1000 rows/s each at full CPU, which is proportional to the load."""
     usual: dict[str, Any] = {
         "processed_rows_per_s": min(rate, 1000.0 * executors),
         "cpu": min(1.0, rate / 1000 / executors),
@@ -52,9 +52,9 @@ def steady(policy: Daedalus = QUICK, until_s: float = 120.0, **signals: Any) -> 
 def test_the_smallest_size_that_does_more_than_the_load_and_recovers_in_time(
     rate, lag_rows, target
 ):
-    # 3990 of 4000 rows/s leave 6000 rows in 10 minutes: 30,000 that wait need a fifth; 5000 that
-    # wait keep all four 3 would do 2999 rows/s, but not make up within 10 minutes for the 75,000
-    # rows of the change
+    # 3990 of 4000 rows/s leave 6000 rows in 10 minutes: a backlog of 30,000 needs a fifth
+    # executor, one of 5000 keeps all four. 3 would process 2999 rows/s, but not catch up with the
+    # 75,000 rows of the change within 10 minutes.
     assert steady(rate=rate, lag_rows=lag_rows).target == target
 
 
@@ -100,7 +100,7 @@ def test_a_size_that_was_seen_is_not_extrapolated():
 
 
 def test_a_rising_load_is_met_before_it_is_there():
-    rising = [seen(10.0 * n, rate=2000.0 + 10.0 * n) for n in range(13)]  # 1 row/s more each second
+    rising = [seen(10.0 * n, rate=2000.0 + 10.0 * n) for n in range(13)]  # +1 row/s per second
     assert follow(QUICK, rising)[0][-1].target == 4  # 2120 now, 3020 in 15 minutes
     assert steady(rate=2120.0).target == 3
 

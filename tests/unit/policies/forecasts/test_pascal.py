@@ -9,7 +9,7 @@ from rheostat.testing.contracts import follow
 
 
 def job(t_s: float, rate: float, size: int = 4, fixed_slots: float = 0.0) -> Observation:
-    """A thousand rows per second keep a slot busy, and ``fixed_slots`` are always."""
+    """A thousand rows per second keep a slot busy; ``fixed_slots`` are always busy."""
     return Observation(
         t_s=t_s,
         executors=size,

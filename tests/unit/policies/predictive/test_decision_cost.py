@@ -19,7 +19,7 @@ STEADY = replace(Predictive.about.steady, slots_per_executor=1, latency_s=1.0)
 
 
 def looked(rates: list[float], every_s: float) -> tuple[Observation, Memory]:
-    """Return the last of looks at which batches differ, and what was remembered before it."""
+    """Return the last of several observations with different batches, and the memory before it."""
     policy = Predictive()
     memory: Memory = {}
     before, now = memory, STEADY
@@ -58,4 +58,4 @@ def test_without_a_new_mean_no_horizon_is_read_anew() -> None:
         after, _ = learnt(replace(now, t_s=now.t_s + n), state, 10.0)
         read += after.turn != state.turn
         state = after
-    assert read == 3  # means of five seconds, looks of one
+    assert read == 3  # means over five seconds, observations every second

@@ -10,7 +10,7 @@ from rheostat.policies.predictive.tuning import Tuning
 
 
 def after(seconds: int, latency_s: float = 1.0) -> tuple[float, float]:
-    """A job of 100 rows/s that has run for so long: what of its rows may still be late."""
+    """Return how many rows of a job of 100 rows/s may still be late after ``seconds``."""
     state = State()
     for t_s in range(0, seconds + 1, 5):
         now = Observation(
