@@ -67,7 +67,7 @@ def works(facts: RestartFacts) -> bool:
 
 
 def due(facts: RestartFacts) -> bool:
-    """Another size is requested, the pause after the last restart is over, the window is open."""
+    """A restart is requested and permitted now: a person's at once, the loop's after the pause."""
     return facts.due
 
 

@@ -41,8 +41,8 @@ def too_big(slack_s: float | None, load_s: float | None) -> str | None:
 def ramp(held: int, coming: int, in_pause: bool = False) -> int:
     """Return how many units an executor may get that holds ``held`` while ``coming`` are pending.
 
-    The limit is as many as it holds and a third of the pending ones, because a young JVM is slow;
-    ``in_pause`` three times and half; at least 1.
+    It may double its units and get a third of the pending ones, whichever is less, because a young
+    JVM is slow; ``in_pause`` it may quadruple them and get half; at least 1.
     """
     times, part = (3, 2) if in_pause else (1, 3)
     return max(1, min(times * held, math.ceil(coming / part)))

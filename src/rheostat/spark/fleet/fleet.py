@@ -154,7 +154,7 @@ class Fleet:
         return self
 
     def stop(self, within_s: float = 40.0) -> None:
-        """Let all receivers finish; return at their end or after the time limit in seconds."""
+        """Stop all receivers gracefully; return at their end or after the time limit in seconds."""
         self._end.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(10.0)

@@ -127,7 +127,7 @@ def _logged(claim: Claim, journal: str) -> Claim:
 
 
 def _place(spark: Any) -> Path:
-    """Return the default folder of journals: in cluster mode the container's working directory,
+    """Return the default folder of journals: in cluster mode in the container's working directory,
     which is deleted with it, because a container has no home folder (YARN sets ``/home/``).
     """
     in_container = not is_connect(spark) and is_in_cluster(spark)
@@ -135,7 +135,7 @@ def _place(spark: Any) -> Path:
 
 
 def default_place(in_container: bool = False) -> Path:
-    """Return the default folder of journals; in a container its working directory."""
+    """Return the default folder of journals; in a container in its working directory."""
     return Path.cwd() / "rheostat-journal" if in_container else state_folder() / "journal"
 
 

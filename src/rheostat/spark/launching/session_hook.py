@@ -116,10 +116,10 @@ class SessionHook:
         return get_or_create
 
     def _completed(self, conf: Any, master: str | None) -> Any:
-        """Return the script's settings completed by ours.
+        """Return the script's settings with those of Rheostat.
 
-        A JVM keeps the settings of an earlier application; those that we added then are not the
-        script's own.
+        A JVM keeps the settings of an earlier application; those that Rheostat added then are not
+        the script's own.
         """
         from pyspark import SparkConf
 

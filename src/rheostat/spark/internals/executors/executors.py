@@ -77,7 +77,7 @@ class Executors:
         return bool(self._scala_context.requestTotalExecutors(executors, 0, nothing))
 
     def decommission(self, executors: Sequence[str]) -> None:
-        """Let executors finish their tasks and end (``decommissionExecutors``)."""
+        """Make executors finish their tasks and end (``decommissionExecutors``)."""
         information = self._jvm.org.apache.spark.scheduler.ExecutorDecommissionInfo(
             _REASON, self._jvm.scala.Option.empty()
         )
