@@ -20,6 +20,7 @@ from rheostat.sources.backlog_reader import BacklogReader
 from rheostat.sources.readers import reader_of
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing.sensor import SparkSensor
+from rheostat_lab.services.delta_jars import DELTA_SETTINGS
 
 SAMPLES = 30
 
@@ -59,9 +60,7 @@ def main(kind: str, folder: Path, seconds: float) -> None:
         writer.append()
     options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
     if kind == "delta":
-        extension, catalog = "DeltaSparkSessionExtension", "catalog.DeltaCatalog"
-        options["spark.sql.extensions"] = f"io.delta.sql.{extension}"
-        options["spark.sql.catalog.spark_catalog"] = f"org.apache.spark.sql.delta.{catalog}"
+        options |= DELTA_SETTINGS
     spark = SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     reader = spark.readStream.option("maxFilesPerTrigger", 2)

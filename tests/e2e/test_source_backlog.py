@@ -12,15 +12,10 @@ from typing import Any
 import pyspark
 import pytest
 
-from rheostat.machine import scratch_folder as folders
-from rheostat.machine.ivy import cached_jars
+from rheostat_lab.services.delta_jars import SPARKS, delta_jars
 
 pytestmark = pytest.mark.e2e
 PROGRAM = Path(__file__).with_name("source_backlog_program.py")
-DELTA = "4.4.0"
-DELTA_SPARKS = ("4.0", "4.1", "4.2")
-"""The versions of Spark for which Delta 4.4.0 is published."""
-
 SPARK = ".".join(pyspark.__version__.split(".")[:2])
 
 
@@ -45,14 +40,9 @@ def test_the_backlog_of_files_is_within_5_percent(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(SPARK not in DELTA_SPARKS, reason=f"no Delta for Spark {SPARK}")
+@pytest.mark.skipif(SPARK not in SPARKS, reason=f"no Delta for Spark {SPARK}")
 def test_the_backlog_of_a_delta_table_is_exact(tmp_path: Path) -> None:
-    element = (
-        f'<dependency org="io.delta" name="delta-spark_{SPARK}_2.13" rev="{DELTA}"'
-        ' conf="jars->default"/><exclude module="^(?!delta-).*" matcher="regexp"/>'
-    )
-    jars = cached_jars(folders.cache_folder() / "jars" / f"delta-{DELTA}-{SPARK}", "Delta", element)
-    samples = observed("delta", tmp_path, 150, ":".join(map(str, jars)))
+    samples = observed("delta", tmp_path, 150, ":".join(map(str, delta_jars())))
     waiting = [sample for sample in samples if sample[0]]
     assert len(waiting) > 10
     assert [(truth, "rows") for truth, *_ in waiting] == [

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import yaml
@@ -30,3 +31,15 @@ def test_the_examples_are_applications_and_the_template_takes_its_size_before_it
     names = [each["name"] for each in env]
     used = [name for name in names if f"$({name})" in str(env[-1]["value"])]
     assert used == ["RHEOSTAT_EXECUTORS", "POD_IP", "POD_NAME"]
+
+
+def test_the_chart_uses_the_manifests_of_the_kustomization_and_replaces_what_is_in_them():
+    chart, operator = DEPLOY / "helm" / "rheostat-operator", DEPLOY / "operator"
+    assert (chart / "manifests").resolve() == operator
+    assert (chart / "crds" / "crd.yaml").resolve() == operator / "crd.yaml"
+    template = (chart / "templates" / "operator.yaml").read_text()
+    replaced = re.findall(r'\| replace "([^"]+)"', template)
+    named = yaml.safe_load((operator / "kustomization.yaml").read_text())["resources"]
+    manifests = "".join((operator / name).read_text() for name in named)
+    assert len(replaced) == 5
+    assert [text for text in replaced if text not in manifests] == []

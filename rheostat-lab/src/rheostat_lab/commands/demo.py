@@ -49,6 +49,9 @@ class ShownDay:
         default="standalone",
         metadata={"help": "where it runs, on this computer: standalone, yarn or kubernetes"},
     )
+    source: str = field(
+        default="kafka", metadata={"help": "what the query reads: kafka, files or delta"}
+    )
     service_ms: float = field(
         default=2.0, metadata={"help": "wait per event, standing for a call to an outside system"}
     )
@@ -98,6 +101,8 @@ def demo(
 
     Exit code 0 only if the output is exact. Example: rheostat demo --query q11
     """
+    if operator and day.source != "kafka":
+        raise BadInput(f"--operator plays on Kafka: leave out --source {day.source}")
     if full and operator:
         raise BadInput("--full plays fixed sizes, --operator a resource of Kubernetes: choose one")
     if receivers:
@@ -130,6 +135,7 @@ def _demo(day: ShownDay, parameters: Mapping[str, Any], guards: GuardOptions, ou
         guards=guards,
         price_per_slot_hour=day.price_per_slot_hour,
         cluster=day.cluster,
+        source=day.source,
         out=out,
     )
 

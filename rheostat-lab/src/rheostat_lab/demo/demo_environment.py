@@ -23,7 +23,9 @@ from rheostat_lab.clusters.cluster_kinds import LocalCluster, local_cluster
 from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION, Demo
 from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View
+from rheostat_lab.nexmark.landing import Landing
 from rheostat_lab.services.broker import Broker
+from rheostat_lab.services.delta_jars import DELTA, DELTA_SETTINGS, delta_jars
 
 _BASE_BYTES = 2 * 1024**3
 _EXECUTOR_BYTES = 512 * 1024**2
@@ -38,6 +40,12 @@ _DRIVER_MEMORY_MIB = 768
 _LINGER_S = 5.0
 _LINGER_STATELESS_S = 1.0
 """How long a leaving executor stays at least; without a shuffle it has no files to keep."""
+
+LANDING_SETTINGS = {
+    "spark.sql.files.minPartitionNum": "16",
+    "spark.sql.files.openCostInBytes": "1024",
+}
+"""As many tasks a batch as with 16 Kafka partitions: by default Spark packs small files."""
 
 _DRIVER_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
 """A driver of four minutes on two shared cores: compiling well costs more than it brings."""
@@ -58,14 +66,16 @@ class DemoEnvironment:
         find_jdk()
         # Asked before the JARs are fetched: minutes of downloads should not end in a refusal.
         require_memory(_BASE_BYTES + demo.max_executors * _EXECUTOR_BYTES, "the demo")
-        view.step("fetching the JARs of Kafka and of Spark's Kafka source (first time only)")
-        broker_jars()
+        view.step(f"fetching the JARs of the source {demo.source} (first time only)")
         self.jars: SourceJars = source_jars()
-        view.step("starting a Kafka broker")
-        self.broker = stack.enter_context(Broker())
+        self.class_path = class_path()
+        if demo.source == "delta":
+            self.class_path += delta_jars()
+        self.landing = None if demo.source == "kafka" else Landing(demo.source, self.folder)
+        self.broker = None if self.landing else self._broker(stack)
+        self.address = self.broker.bootstrap if self.broker else f"{demo.source}:{self.folder}"
         self.warm_up_topics = {kind: f"warm-up-{kind}" for kind in demo.known.sources}
-        for topic in self.warm_up_topics.values():
-            self.broker.create_topic(topic, demo.partitions)
+        self.create(self.warm_up_topics)
         view.step(f"starting {_STARTS[demo.cluster]}")
         self.cluster: LocalCluster = self._cluster()
         stack.enter_context(self.cluster)
@@ -77,6 +87,24 @@ class DemoEnvironment:
         if cold:
             view.note(cold)
 
+    def _broker(self, stack: ExitStack) -> Broker:
+        broker_jars()
+        self.view.step("starting a Kafka broker")
+        return stack.enter_context(Broker())
+
+    @property
+    def kafka(self) -> dict[str, str] | None:
+        """The autoscaler's connection to Kafka; None where the load comes from elsewhere."""
+        return {"bootstrap.servers": self.broker.bootstrap} if self.broker else None
+
+    def create(self, topics: Mapping[str, str]) -> None:
+        """Create topics, by kind of their events."""
+        for kind, topic in topics.items():
+            if self.landing:
+                self.landing.create(topic, kind)
+            elif self.broker:
+                self.broker.create_topic(topic, self.demo.partitions)
+
     def _cluster(self) -> LocalCluster:
         return local_cluster(self.demo.cluster, self.demo.most_slots, tell=self.view.note)
 
@@ -84,14 +112,14 @@ class DemoEnvironment:
         """Return how executors start; warm on Standalone only."""
         if self.demo.cluster != "standalone":
             return None, f"executors start cold on {self.demo.cluster}: no class archive there"
-        return arrivals(f"demo {self.demo.query}", self.cluster.folder, class_path())
+        return arrivals(f"demo {self.demo.query}", self.cluster.folder, self.class_path)
 
     def session_options(self, limits: Limits) -> dict[str, str]:
         """Return the static options of a session of these limits."""
         driver_tmp = f'"-Djava.io.tmpdir={self.cluster.folder}"'
         options = session_options(
             limits,
-            jars=class_path(),
+            jars=self.class_path,
             archive_flags=self.warm.flags if self.warm else (),
             driver_memory_mib=_DRIVER_MEMORY_MIB,
             quiet=True,
@@ -103,11 +131,15 @@ class DemoEnvironment:
         )
         warm = self.warm.settings if self.warm else {}
         own = _dynamic_allocation(self.demo) if self.demo.policy == DYNAMIC_ALLOCATION else {}
-        return {**options, **own, **local_files().settings, **warm, **self.cluster.settings}
+        source = LANDING_SETTINGS if self.landing else {}
+        if self.demo.source == "delta":
+            source = {**source, **DELTA_SETTINGS}
+        mine = {**local_files().settings, **warm, **self.cluster.settings}
+        return {**options, **own, **source, **mine}
 
     def keep_broker(self) -> None:
         """Start the broker again, on its data, if it has died."""
-        if not self.broker.alive:
+        if self.broker and not self.broker.alive:
             self.view.note("the Kafka broker has died; starting it again on the same data")
             self.broker.restart()
 
@@ -120,7 +152,7 @@ class DemoEnvironment:
         """Start a producer of events into topics, by kind; each has an equal share of the load."""
         program = [sys.executable, "-m", "rheostat_lab.nexmark.load"]
         where = [word for topic in as_words(topics) for word in ("--topic", topic)]
-        where += ["--bootstrap", self.broker.bootstrap]
+        where += ["--bootstrap", self.address]
         return Child([*program, *where, *words], log=self.folder / f"{name}.log")
 
     def train(self, application: str) -> None:
@@ -142,10 +174,15 @@ class DemoEnvironment:
         ).stderr.splitlines()
         return {
             "PySpark": version("pyspark"),
-            "Kafka source": self.jars.version,
+            **self._source_version(),
             "Python": ".".join(map(str, sys.version_info[:3])),
             "Java": java[0] if java else "?",
         }
+
+    def _source_version(self) -> dict[str, str]:
+        if self.demo.source == "delta":
+            return {"Delta": DELTA}
+        return {} if self.landing else {"Kafka source": self.jars.version}
 
 
 def _dynamic_allocation(demo: Demo) -> dict[str, str]:

@@ -19,6 +19,7 @@ from rheostat.workloads.workload import Workload
 from rheostat_lab.clusters.cluster_kinds import find_kind
 from rheostat_lab.loads.text import parse, with_seed
 from rheostat_lab.loads.trace_file import find_trace
+from rheostat_lab.nexmark.landing import KINDS as LANDINGS
 from rheostat_lab.nexmark.queries import find_query, offered_queries
 from rheostat_lab.nexmark.queries.query import Query
 from rheostat_lab.report.result_text import slots
@@ -26,6 +27,8 @@ from rheostat_lab.report.result_text import slots
 PEAKS = {"q1": 2600.0, "q11": 2000.0}
 _OTHER_PEAK = 2000.0
 """Events per second that four executors of two slots still take within 10 s, by query."""
+
+SOURCES = ("kafka", *LANDINGS)
 
 DYNAMIC_ALLOCATION = "spark-dynamic-allocation"
 """Spark's own sizing instead of a policy; its parameters are those of spark.dynamicAllocation."""
@@ -94,6 +97,9 @@ class Demo:
         default="standalone",
         metadata={"help": "where it runs: standalone, yarn or kubernetes, on this computer"},
     )
+    source: str = field(
+        default="kafka", metadata={"help": f"what the query reads: {', '.join(SOURCES)}"}
+    )
     out: Path = field(
         default=Path("out/demo"),
         metadata={"help": "folder of the report, the plot and the summary"},
@@ -102,6 +108,8 @@ class Demo:
     def __post_init__(self) -> None:
         find_query(self.query)
         find_kind(self.cluster)
+        if self.source not in SOURCES:
+            raise BadInput(f"source must be {', '.join(SOURCES)}, but it is {self.source!r}")
         if self.seconds < _SHORTEST_S:
             raise BadInput(
                 f"a day of {self.seconds:g} seconds is too short to see anything; take"
@@ -209,7 +217,7 @@ class Demo:
     def in_words(self) -> str:
         """Say what will be shown, and what stands for what."""
         return (
-            f"Nexmark {self.query}, {self.span}: {self.load_words}; each"
+            f"Nexmark {self.query}, {self.span}: {self.load_words} through {self.source}; each"
             f" waits {self.service_ms:g} ms, standing for a call to an outside system;"
             f" trigger {self.trigger_s:g} s, objective {self.slo.latency_s:g} s,"
             f" policy {self.sized_by}, {self.min_executors} to {self.max_executors} executors of"

@@ -1,11 +1,11 @@
-"""The pipeline of the lab: a Nexmark query from Kafka into a Parquet folder, restarted from its
-checkpoint if it fails.
+"""The pipeline of the lab: a Nexmark query from Kafka, files or Delta tables into a Parquet folder,
+restarted from its checkpoint if it fails.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from rheostat.spark.sensing.capabilities.query_shape import (
 from rheostat.spark.sensing.queries import progress
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, unix_s
 from rheostat.spark.sensing.rest.rest_pages import Pages, Rest
+from rheostat_lab.nexmark.landing import landing_of
 from rheostat_lab.nexmark.queries import find_query
 from rheostat_lab.nexmark.streams import topic_streams, with_service_time
 from rheostat_lab.report.finished_run import CommittedBatch, ExecutorLife
@@ -60,7 +61,7 @@ def start_query(
     service_ms: float,
     trigger_s: float,
 ) -> Any:
-    """Start a Nexmark query from Kafka topics (by kind of events) into ``folder``/sink and return
+    """Start a Nexmark query from topics (by kind of events) into ``folder``/sink and return
     it; each event waits ``service_ms`` on its way.
     """
     streams = {
@@ -155,10 +156,17 @@ class Pipeline:
         self.start_query()
         return reason[0] if reason else "it ended"
 
-    def committed_rows(self) -> int:
-        """Return the rows of the topics that are committed so far."""
+    def has_committed(self, rows: int) -> bool:
+        """Return whether so many rows of the topics are committed; of files and tables, whose
+        progress has no running count, whether nothing is known to be left.
+        """
         last = self._queries[-1].lastProgress
-        return sum(progress.batch_of(last).committed.values()) if last else 0
+        if not last:
+            return False
+        if landing_of(self._bootstrap):
+            status = self._queries[-1].status
+            return not status["isDataAvailable"] and not status["isTriggerActive"]
+        return sum(progress.batch_of(last).committed.values()) >= rows
 
     def drain(self) -> None:
         """Return when everything in the topics is processed, the batch without data that closes
@@ -168,23 +176,11 @@ class Pipeline:
 
     def batches(self) -> list[CommittedBatch]:
         """Return all batches with rows, over all restarts, in their order."""
-        by_id: dict[int, CommittedBatch] = {}
-        for query in self._queries:
-            for event in query.recentProgress:
-                batch = progress.batch_of(event)
-                end = sum(batch.committed.values())
-                if batch.rows:
-                    # By its number: a batch that is run again after a restart is told twice, and
-                    # the last counts.
-                    by_id[batch.batch_id] = CommittedBatch(
-                        end - batch.rows,
-                        end,
-                        batch.start_s,
-                        batch.commit_s,
-                        batch.rows,
-                        batch.parts_s,
-                    )
-        return [by_id[batch_id] for batch_id in sorted(by_id)]
+        events = (event for query in self._queries for event in query.recentProgress)
+        reported = [batch for event in events if (batch := progress.batch_of(event)).rows]
+        # By its number: a batch that is run again after a restart is reported twice, and the last
+        # counts.
+        return committed_batches([*{batch.batch_id: batch for batch in reported}.values()])
 
     def executors(self, records: list[Record]) -> tuple[list[ExecutorLife], int]:
         """Return the life of every executor, and the tasks that failed on any."""
@@ -203,6 +199,21 @@ class Pipeline:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def committed_batches(reported: Sequence[progress.ReportedBatch]) -> list[CommittedBatch]:
+    """Return batches with their rows counted from the first on: by Kafka's offsets, else by the
+    rows of the batches before.
+    """
+    batches, end = [], 0
+    for batch in sorted(reported, key=lambda batch: batch.batch_id):
+        end = sum(batch.committed.values()) or end + batch.rows
+        batches.append(
+            CommittedBatch(
+                end - batch.rows, end, batch.start_s, batch.commit_s, batch.rows, batch.parts_s
+            )
+        )
+    return batches
 
 
 def executors_of(spark: Any, records: list[Record]) -> tuple[list[ExecutorLife], int]:

@@ -55,7 +55,7 @@ class PlayedDay:
             demo.limits if size is None else Limits(min_executors=size, max_executors=size)
         )
         self.pipeline = Pipeline(
-            demo.query, lab.broker.bootstrap, self.topics, folder, demo.service_ms, demo.trigger_s
+            demo.query, lab.address, self.topics, folder, demo.service_ms, demo.trigger_s
         )
         self._lab, self._name, self._scaled = lab, name, size is None
         self._curve_file = folder / "curve.jsonl"
@@ -63,8 +63,7 @@ class PlayedDay:
 
     def play(self) -> Run:
         """Do all of it, from the topic to the last committed row."""
-        for topic in self.topics.values():
-            self._lab.broker.create_topic(topic, self._lab.demo.partitions)
+        self._lab.create(self.topics)
         with self.pipeline:
             self.prepare()
             return self.run()
@@ -109,7 +108,7 @@ class PlayedDay:
             parameters={} if own else demo.policy_parameters,
             slo=demo.slo,
             limits=demo.limits,
-            kafka={"bootstrap.servers": lab.broker.bootstrap},
+            kafka=lab.kafka,
             journal=demo.out / JOURNAL,
             loop=demo.loop,
             guards=demo.guards,
@@ -127,7 +126,7 @@ class PlayedDay:
         self._until(lambda: not producer.alive, deadline_s=math.inf)
         # What it says that it wrote, not what was asked for: an outage may have cost some.
         rows = rows_produced(producer.log.read_text(errors="replace"))
-        self._until(lambda: self.pipeline.committed_rows() >= rows, deadline_s=_DRAIN_S)
+        self._until(lambda: self.pipeline.has_committed(rows), deadline_s=_DRAIN_S)
 
     def _until(self, done: Callable[[], bool], deadline_s: float) -> None:
         deadline = time.monotonic() + deadline_s
@@ -147,7 +146,7 @@ class PlayedDay:
         query = find_query(self.pipeline.name)
         if query.closes:
             demo, rows = self._lab.demo, read_curve(self._curve_file).points[-1].rows
-            sent = open_topics(self._lab.broker.bootstrap, as_words(self.topics), demo.seed)
+            sent = open_topics(self._lab.address, as_words(self.topics), demo.seed)
             sent.resume(rows)
             sent.write(rows, len(query.sources), int((time.time() + _CLOSING_S) * 1000))
             sent.flush(_CLOSING_S)
@@ -158,8 +157,8 @@ class PlayedDay:
         lab, demo, curve = self._lab, self._lab.demo, read_curve(self._curve_file)
         # Before the verdict, while the session is there to be asked.
         executors, failed_tasks = self.pipeline.executors(self._records)
-        lab.view.step("comparing the sink with a batch computation over the topics")
-        verdict = verify(demo.query, lab.broker.bootstrap, self.topics, self.pipeline.sink)
+        lab.view.step("comparing the sink with a batch computation over its input")
+        verdict = verify(demo.query, lab.address, self.topics, self.pipeline.sink)
         batches = within(self.pipeline.batches(), curve)
         end_s = batches[-1].commit_s
         return Run(

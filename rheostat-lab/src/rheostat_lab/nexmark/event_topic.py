@@ -11,6 +11,7 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.client import settings
 from rheostat_lab.nexmark.encoding import encode
 from rheostat_lab.nexmark.events import events
+from rheostat_lab.nexmark.landing import LandedEvents, landing_of
 
 ANSWER_WITHIN_S = 20.0
 
@@ -106,7 +107,7 @@ class SourceTopics:
     equal share of the rate.
     """
 
-    def __init__(self, topics: Sequence[EventTopic]) -> None:
+    def __init__(self, topics: Sequence[EventTopic | LandedEvents]) -> None:
         self._topics = topics
         self.resume(0)
 
@@ -137,13 +138,17 @@ class SourceTopics:
         return sum(topic.flush(within_s) for topic in self._topics)
 
 
-def open_topic(bootstrap: str, topic: str, seed: int, kind: str = "bids") -> EventTopic:
-    """Return a topic that exists, ready for events; raises BadInput if the broker does not answer
-    or has no such topic.
+def open_topic(
+    bootstrap: str, topic: str, seed: int, kind: str = "bids"
+) -> EventTopic | LandedEvents:
+    """Return a topic that exists, of a broker or of a landing, ready for events; raises BadInput if
+    the broker does not answer or has no such topic.
 
     Each event is appended once, also when the broker is killed and comes back: the producer is
     idempotent and tries for ten minutes.
     """
+    if landing := landing_of(bootstrap):
+        return LandedEvents(landing, topic, seed, kind)
     lost: list[str] = []
     quiet = settings({"bootstrap.servers": bootstrap})
     producer = Producer(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rheostat.errors import BadInput
 from rheostat_lab.nexmark.encoding import TIMES, columns
+from rheostat_lab.nexmark.landing import landing_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 def topic_streams(
     spark: SparkSession, bootstrap: str, topics: Mapping[str, str]
 ) -> dict[str, DataFrame]:
-    """Return the streams of Kafka topics by kind of their events."""
+    """Return the streams of the topics of a broker or of a landing, by kind of their events."""
+    if landing := landing_of(bootstrap):
+        streams = {kind: landing.stream(spark, topic) for kind, topic in topics.items()}
+        if landing.kind == "delta":
+            return streams
+        return {kind: parse_events(stream, kind) for kind, stream in streams.items()}
     return {
         kind: parse_events(
             spark.readStream.format("kafka")
@@ -43,7 +49,7 @@ def file_streams(
 
 
 def parse_events(records: DataFrame, kind: str = "bids") -> DataFrame:
-    """Return events from the column ``value`` of Kafka records; times are timestamps."""
+    """Return events from the column ``value`` of records; times are timestamps."""
     from pyspark.sql import functions as sf
 
     schema = ", ".join(f"{name} {type_}" for name, type_ in columns(kind).items())

@@ -1,4 +1,4 @@
-"""All events of a Kafka topic as an Arrow table."""
+"""All events of a topic, of Kafka or of a landing, as an Arrow table."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 from rheostat.errors import RheostatError
 from rheostat.kafka.client import settings
 from rheostat_lab.nexmark.encoding import TIME, TIMES, columns
+from rheostat_lab.nexmark.landing import landing_of
 
 ANSWER_WITHIN_S = 20.0
 _CHUNK = 50_000
@@ -37,10 +38,14 @@ def read_events(bootstrap: str, topic: str, kind: str = "bids") -> pa.Table:
     """Return all events of a topic as a table of the columns that queries read, times as timestamps
     (UTC).
 
-    Reads each partition from offset 0 to its end (to be called when nothing is written any more).
-    Raises RheostatError if the broker does not answer, the topic has lost its begin, or a record is
-    no such event.
+    Reads each partition of a Kafka topic from offset 0 to its end (to be called when nothing is
+    written any more). Raises RheostatError if the broker does not answer, the topic has lost its
+    begin, or a record is no such event.
     """
+    if landing := landing_of(bootstrap):
+        if landing.kind == "files":
+            return events_of(iter(landing.lines(topic)), kind)
+        return landing.table(topic).select(_schema(kind, TIME).names)
     config = {
         "bootstrap.servers": bootstrap,
         "group.id": "rheostat-verdict",

@@ -62,6 +62,8 @@ def test_a_signal_ends_the_demo_with_its_own_code(capsys, tmp_path, monkeypatch,
         (("--min", "0"), "min executors must be at least 1"),
         (("--max", "101"), "but it is 101"),
         (("--seed", "-1"), "but it is -1"),
+        (("--source", "kinesis"), "source must be kafka, files, delta, but it is 'kinesis'"),
+        (("--source", "files", "--operator"), "leave out --source files"),
     ],
 )
 def test_what_is_out_of_range_is_refused_and_the_folder_not_made(capsys, tmp_path, words, said):

@@ -6,7 +6,8 @@ import pytest
 
 from rheostat.errors import RheostatError
 from rheostat.model import Record, Rescaling
-from rheostat_lab.demo.pipeline import executor_lives, requested
+from rheostat.spark.sensing.queries.progress import batch_of
+from rheostat_lab.demo.pipeline import committed_batches, executor_lives, requested
 from rheostat_lab.report.finished_run import ExecutorLife
 
 
@@ -89,3 +90,38 @@ def test_executors_and_failed_tasks_are_what_the_driver_tells():
 def test_a_driver_that_does_not_answer_is_no_run_without_executors(told):
     with pytest.raises(RheostatError, match="the driver does not tell which executors there were"):
         executor_lives(told, [])
+
+
+def progress(batch: int, rows: int, source: dict[str, Any]) -> Any:
+    return batch_of(
+        {
+            "name": "q1",
+            "runId": "r",
+            "batchId": batch,
+            "timestamp": "2026-11-28T10:00:00.000Z",
+            "numInputRows": rows,
+            "durationMs": {"triggerExecution": 1000},
+            "sources": [{"numInputRows": rows, **source}],
+            "stateOperators": [],
+            "sink": {},
+        }
+    )
+
+
+def test_rows_of_files_are_counted_from_the_first_batch_on():
+    files = {"description": "FileStreamSource[file:/data]", "endOffset": {"logOffset": 1}}
+    batches = committed_batches([progress(1, 5, files), progress(0, 30, files)])
+    assert [(batch.first_row, batch.end_row) for batch in batches] == [(0, 30), (30, 35)]
+
+
+def test_rows_of_kafka_are_counted_by_its_offsets():
+    first, last = (
+        {
+            "description": "KafkaV2[x]",
+            "startOffset": {"t": {"0": start}},
+            "endOffset": {"t": {"0": start + rows}},
+        }
+        for start, rows in ((70, 10), (80, 20))
+    )
+    batches = committed_batches([progress(3, 10, first), progress(5, 20, last)])
+    assert [(batch.first_row, batch.end_row) for batch in batches] == [(70, 80), (80, 100)]
