@@ -17,7 +17,7 @@ from rheostat.settings import Settings, settings_of
 
 
 class RemoteSession:
-    """A Spark Connect session, as far as it shows: queries, and nothing of a JVM."""
+    """A Spark Connect session: it has queries, but no JVM."""
 
     def __init__(self, **settings: str) -> None:
         self.streams = SimpleNamespace(active=[])
@@ -35,7 +35,7 @@ RemoteSession.__module__ = "pyspark.sql.connect.session"
 
 
 class SessionOf35(RemoteSession):
-    """A session of PySpark 3.5, whose settings are named in SQL, where secrets are hidden."""
+    """A session of PySpark 3.5, which lists settings through SQL with secrets hidden."""
 
     def __init__(self, **settings: str) -> None:
         super().__init__()
@@ -255,7 +255,7 @@ def test_a_call_is_completed_by_sparks_configuration_and_wins_over_it(tmp_path, 
     remote.is_stopped = True
     handle.stop()
     assert "objective 25 s, a decision every 0.002 s" in caplog.messages[0]
-    assert "rheostat halt" not in caplog.messages[1]  # a client looks at no checkpoint
+    assert "rheostat halt" not in caplog.messages[1]  # a client does not read checkpoints
     assert handle.journal == tmp_path / "ours"
 
 

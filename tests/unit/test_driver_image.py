@@ -1,4 +1,4 @@
-"""The image of a driver: what it copies is in the repository, what it installs is an extra."""
+"""The image of a driver copies only files of the repository and installs only existing extras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults of ours in the log."""
+"""Rheostat's own errors in the log."""
 
 from __future__ import annotations
 

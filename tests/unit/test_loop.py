@@ -12,7 +12,7 @@ from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 
 class AskFor:
-    """Asks for the given sizes in their order, the last one for ever; an exception is raised
+    """Requests the given sizes in sequence, the last one repeatedly; exceptions are raised
     instead."""
 
     def __init__(self, *sizes: int | Exception) -> None:
@@ -58,7 +58,7 @@ def loop_of(script: Any, policy: Any, actuator: Any = None, journal: Any = None)
 
 
 class Ticks(threading.Event):
-    """A stop event that waits for nothing and sets itself after some ticks."""
+    """A stop event that never waits and sets itself after some ticks."""
 
     def __init__(self, ticks: int) -> None:
         super().__init__()
@@ -72,8 +72,7 @@ class Ticks(threading.Event):
 
 
 class Now(ScriptedSensor):
-    """Sees three executors at every moment, as the loop's own clock tells it; raises its faults
-    first."""
+    """Observes three executors at every time of the loop's own clock; raises its errors first."""
 
     def __init__(self, *faults: Exception) -> None:
         super().__init__(faults)

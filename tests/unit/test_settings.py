@@ -1,4 +1,4 @@
-"""``spark.rheostat.*`` in Spark's configuration: a mapping of texts becomes arguments."""
+"""``spark.rheostat.*`` in Spark's configuration: texts become arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_each_argument_is_a_setting_and_each_field_of_a_group() -> None:
         if parameter.kind is parameter.KEYWORD_ONLY
     }
     settings = {key.argument for key in conf_settings()}
-    # Parts of ServeOptions, which a call passes as one argument.
+    # These are parts of ServeOptions, which a call passes as one argument.
     assert settings - arguments == {"serve_certificate", "serve_hosts", "serve_key"}
     assert arguments <= settings
     assert all(key.help for key in conf_settings())

@@ -1,5 +1,5 @@
-"""Model-based policies drive a small job through a day: they follow its load up and down, and it
-does not fall behind."""
+"""Model-based policies control a small job for a day: they follow its load up and down without
+falling behind."""
 
 import itertools
 import math
@@ -15,7 +15,7 @@ from rheostat.policies.registry import create
 from rheostat.testing.fakes import FluidJob
 
 DAY_S = 1200.0
-QUICKER: dict[str, dict[str, float]] = {  # their published times are those of jobs that restart
+QUICKER: dict[str, dict[str, float]] = {  # their published times are for jobs that restart
     "flink": {
         "stabilization_interval_s": 10.0,
         "metrics_window_s": 20.0,
@@ -40,8 +40,8 @@ QUICKER: dict[str, dict[str, float]] = {  # their published times are those of j
 
 
 def load(t: float) -> float:
-    """Return between 1000 and 6000 rows/s, where an executor does 1000, with noise that no two
-    neighbouring ticks share."""
+    """Return a rate between 1000 and 6000 rows/s (an executor processes 1000), with noise that
+    differs in successive ticks."""
     return 3500.0 - 2500.0 * math.cos(2 * math.pi * t / DAY_S) + 200.0 * math.sin(1.7 * t)
 
 

@@ -1,4 +1,4 @@
-"""What the constructor of a user's own policy takes."""
+"""The constructor parameters of a user's own policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies that other distributions add."""
+"""Policies from other distributions."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "04_own_policy.py"
 
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
-    """A distribution on the path, as pip leaves it: a module and its metadata."""
+    """An installed distribution, as pip leaves it: a module and its metadata."""
     (tmp_path / "their_policies.py").write_text(EXAMPLE.read_text(encoding="utf-8"))
     info = tmp_path / "their_policies-1.2.dist-info"
     info.mkdir()

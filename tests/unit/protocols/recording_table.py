@@ -1,4 +1,4 @@
-"""A table that records the rows that are taken from it."""
+"""A table that records the rows taken from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rheostat.protocols.engine import Row, Table
 
 
 class RecordingTable:
-    """Stands in for ``table``; ``taken`` are the rows that were taken so far."""
+    """Replaces ``table``; ``taken`` are the rows taken so far."""
 
     def __init__(self, table: Table[Any, Any]) -> None:
         self._table = table

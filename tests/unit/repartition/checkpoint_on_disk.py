@@ -39,7 +39,7 @@ def operator(
 
 
 def written(file: Path, text: str) -> None:
-    """Write a file as Spark does: whole, or not at all."""
+    """Write a file atomically, as Spark does."""
     file.parent.mkdir(parents=True, exist_ok=True)
     fresh = file.with_name(f".{file.name}.tmp")
     fresh.write_text(text)
@@ -47,7 +47,7 @@ def written(file: Path, text: str) -> None:
 
 
 def whole(folder: Path, provider: str | None = None) -> Path:
-    """Two committed batches with four partitions."""
+    """Write a checkpoint with two committed batches and four partitions."""
     settings = {PROVIDER: provider} if provider else {}
     for batch in range(2):
         planned(folder, batch, 4, **settings)

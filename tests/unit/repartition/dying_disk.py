@@ -1,4 +1,4 @@
-"""A disk whose process is killed at a chosen change: before it or in the middle of it."""
+"""A disk whose process is killed at a chosen change: before it or during it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DyingDisk(LocalFileSystem):
         self._moment = moment
 
     def count(self) -> bool:
-        """Count a change and return whether the process is to be killed amid it."""
+        """Count a change and return whether to kill the process during it."""
         self.left -= 1
         if self.left == -1 and self._moment == "before":
             die()
@@ -76,4 +76,4 @@ class DyingDisk(LocalFileSystem):
         super().link_tree(source, target)
 
     def flush(self) -> None:
-        """The disks of the whole computer need not wait for a test."""
+        """Do nothing: a test need not flush the disks of the computer."""

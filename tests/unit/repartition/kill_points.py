@@ -1,7 +1,8 @@
-"""Kills a repartition of the toy query, and its way back, at every change of a file, and cures it.
+"""Kills a repartition of the toy query, and its rollback, at every change of a file, and repairs
+the checkpoint.
 
-A process of its own: every point is a fork of it that ends by SIGKILL. Prints a line of JSON per
-point; ends with an error where a checkpoint was lost.
+It is a separate process: every point is a fork of it that ends by SIGKILL. It prints a JSON line
+per point, and fails if a checkpoint was lost.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def to_old(checkpoint: Path, disk: LocalFileSystem) -> None:
 
 
 def killed(work: Callable[[LocalFileSystem], None], point: int, moment: str) -> bool:
-    """Do the work in a fork that is killed at the point; False where it ended before."""
+    """Run ``work`` in a fork that is killed at the point; return False if it ended before."""
     child = os.fork()
     if child == 0:
         try:
@@ -68,7 +69,7 @@ def killed(work: Callable[[LocalFileSystem], None], point: int, moment: str) -> 
 
 
 def goes_on(checkpoint: Path, partitions: int | None) -> str:
-    """Run the query to its end and compare all its output; says if it refuses to start."""
+    """Run the query to its end and compare its output; return a message if it does not start."""
     query = ToyQuery(checkpoint)
     try:
         query.run()
@@ -86,7 +87,7 @@ def cured(
     checkpoint = copied(cut, folder)
     try:
         cure(checkpoint, QuickDisk())
-    except BadInput as nothing:  # the kill came before the journal, or after the end
+    except BadInput as nothing:  # the kill was before the journal existed, or after the end
         said = str(nothing)
         assert "no repartition" in said or "has now" in said, said
         return goes_on(checkpoint, OLD if "no repartition" in said else NEW)
@@ -94,7 +95,7 @@ def cured(
 
 
 def cured_late(cut: Path, folder: Path, cure: Callable[[Path, LocalFileSystem], None]) -> str:
-    """Let the query run two batches before the cure, as a supervisor that starts it again would."""
+    """Run two batches of the query before the repair, as a supervisor that restarts it would."""
     checkpoint = copied(cut, folder)
     query = ToyQuery(checkpoint)
     try:
@@ -102,7 +103,7 @@ def cured_late(cut: Path, folder: Path, cure: Callable[[Path, LocalFileSystem], 
     except Refused:
         return "refused"
     partitions = query.partitions
-    with suppress(BadInput):  # there is nothing to be taken back, or the query has gone on
+    with suppress(BadInput):  # there is nothing to undo, or the query has continued
         cure(checkpoint, QuickDisk())
     return goes_on(checkpoint, partitions)
 

@@ -1,4 +1,4 @@
-"""A checkpoint elsewhere: rewritten here, put in its place there, killed at every change there."""
+"""A remote checkpoint is rewritten locally, uploaded, and killed at every remote change."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def test_killed_at_every_change_it_is_resumed_or_rolled_back(
         cut = copied(ready, tmp_path / "cut")
         with pytest.raises(Killed):
             work(cut, RemoteFolder(point))
-        lease_of(cut).unlink(missing_ok=True)  # its holder is this process, which lives
+        lease_of(cut).unlink(missing_ok=True)  # its owner is this process, which is alive
         for cure, partitions in ((forth, NEW), (back, OLD)):
             if way == "back" and cure is forth:
                 continue
             cured = copied(cut, tmp_path / "cured")
-            with suppress(BadInput):  # before the beginning or after the end
+            with suppress(BadInput):  # it was before the beginning or after the end
                 cure(cured)
             done = partitions if (cured / "_rheostat" / "journal.jsonl").exists() else OLD
             goes_on(cured, done)
@@ -142,8 +142,8 @@ def test_what_spark_has_begun_elsewhere_is_taken_out_killed_at_any_change(
         cut = copied(ready, tmp_path / "cut")
         with pytest.raises(Killed):
             repair(str(cut), RemoteFolder(point))
-        lease_of(cut).unlink(missing_ok=True)  # its holder is this process, which lives
-        with suppress(BadInput):  # it was done but for its lease
+        lease_of(cut).unlink(missing_ok=True)  # its owner is this process, which is alive
+        with suppress(BadInput):  # it was finished except for its lease
             repair(str(cut), RemoteFolder())
         goes_on(cut, OLD)
 

@@ -1,4 +1,4 @@
-"""Checkpoints as Spark's own repartition leaves them, and their cure."""
+"""Checkpoints after Spark's own repartition, and their repair."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def test_one_that_has_skipped_a_batch_that_was_not_committed(checkpoint: Path, h
     for part in range(1 if half else 0, 4):
         (checkpoint / "state" / "0" / str(part) / "4.delta").unlink()
     (checkpoint / "sink" / "3").unlink()
-    begun_by_spark(checkpoint, batch=4, copy_of=2)  # commits/3 is the empty one
+    begun_by_spark(checkpoint, batch=4, copy_of=2)  # commits/3 is the empty commit
     done = repair(str(checkpoint))
     assert (done.batch, done.partitions) == (2, 4)
     assert not (checkpoint / "commits" / "3").exists()

@@ -1,8 +1,8 @@
-"""A query that counts keys, with Spark's rules of starting and of loading state, in a few lines.
+"""A small query that counts keys, with Spark's rules of starting and of loading state.
 
-A store's version is a file of its partition: ``V.delta`` where the query has written it,
-``V.snapshot`` where the toy engine has; as in Spark, a snapshot is what is loaded if there is one.
-So state that is left behind by a repartition poisons the query, as it would Spark's.
+A version of a store is a file in its partition: ``V.delta`` if the query has written it,
+``V.snapshot`` if the toy engine has; as in Spark, a snapshot is loaded if there is one. So state
+that a repartition leaves behind corrupts the query, as it would in Spark.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from rheostat.repartition.state_engine import (
 )
 
 ROWS = 35
-"""Rows of the source; a batch reads five."""
+"""Rows of the source; a batch reads five of them."""
 
 STORE = StoreId(0, "default")
 
 
 class Refused(Exception):
-    """The query does not start, and says why; nothing is harmed."""
+    """The query does not start; the message states why. Nothing is damaged."""
 
 
 def key(row: int) -> str:
@@ -43,12 +43,12 @@ def partition(name: str, partitions: int) -> int:
 
 
 def expected(rows: int) -> list[list[object]]:
-    """What an uninterrupted run gives to the sink: row, key, count so far."""
+    """Return the sink's output after an uninterrupted run: row, key, count so far."""
     return [[row, key(row), sum(key(r) == key(row) for r in range(row + 1))] for row in range(rows)]
 
 
 class ToyQuery:
-    """``log`` is that of a file sink, which gives nothing out for a batch that it knows."""
+    """``log`` is the log of a file sink, which ignores a batch that it knows."""
 
     def __init__(self, checkpoint: Path, partitions: int = 4, log: Path | None = None) -> None:
         self.checkpoint = checkpoint
@@ -56,7 +56,7 @@ class ToyQuery:
         self.first_partitions = partitions
 
     def run(self, batches: int | None = None) -> None:
-        """Run so many batches, or to the end of the source."""
+        """Run ``batches`` batches, or to the end of the source."""
         done = 0
         while (batches is None or done < batches) and self._batch():
             done += 1
@@ -136,7 +136,7 @@ def load(checkpoint: Path, number: int, version: int) -> dict[str, int]:
 
 
 class ToyEngine:
-    """Rewrites the toy's state; ``wrote`` is told of every file before it is written."""
+    """Rewrites the toy's state; calls ``wrote`` before writing each file."""
 
     def __init__(self, wrote: Callable[[], None] = lambda: None, lose: int = 0) -> None:
         self._wrote = wrote

@@ -15,7 +15,7 @@ HERE = __name__
 
 @dataclass(frozen=True)
 class OneMore:
-    """Asks for one more than stands, and remembers the sizes that it saw."""
+    """Requests one executor more than the current size, and records the observed sizes."""
 
     more: int = 1
 

@@ -9,8 +9,8 @@ from rheostat.journal.control_channel import ControlChannel, Order, Report
 
 
 class MemoryJob:
-    """A job that works at once, drains at once and ends by itself when it has drained; with
-    ``stays`` it has to be stopped, with ``hangs`` it never drains.
+    """A job that starts and drains at once and then ends by itself; with ``stays`` it must be
+    stopped, with ``hangs`` it never drains.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class MemoryJob:
         self._state: Literal["none", "alive", "ended"] = "none"
 
     def start(self, order: Order) -> None:
-        """Start it with an order."""
+        """Start the job with an order."""
         self.orders.append(order)
         self._channel.write_order(order)
         self._state = "alive"
@@ -39,12 +39,12 @@ class MemoryJob:
         return self._state
 
     def stop(self) -> int:
-        """End it if it runs, and return its exit code."""
+        """Stop the job if it runs, and return its exit code."""
         self._state = "none" if self._state == "none" else "ended"
         return self.code
 
     def go_on(self, now: float) -> None:
-        """Let it do what it would do by now."""
+        """Let the job proceed to ``now``."""
         order = self._channel.order()
         if order is None or self._state != "alive":
             return
@@ -65,8 +65,8 @@ class MemoryJob:
 
 
 class MemoryStates:
-    """Checkpoints as a mapping of names to state partitions; ``planned`` are those with a batch
-    that is planned and not committed, ``refusal`` is why a repartition is refused.
+    """Checkpoints as a mapping of names to state partitions; ``planned`` are those with a planned
+    but uncommitted batch, ``refusal`` is the reason for rejecting a repartition.
     """
 
     def __init__(self, partitions: dict[str, int]) -> None:
@@ -84,11 +84,11 @@ class MemoryStates:
         ]
 
     def uncommitted(self, checkpoint: str) -> bool:
-        """Tell whether a batch is planned that is not committed."""
+        """Return whether a batch is planned but not committed."""
         return checkpoint in self.planned
 
     def repartition(self, checkpoint: str, partitions: int, sink: str) -> str:
-        """Give it so many state partitions; return why that was not possible, or nothing."""
+        """Set the number of state partitions; return why that was impossible, or ""."""
         if not self.refusal:
             self.repartitioned.append((checkpoint, partitions, sink))
             self.by_checkpoint[checkpoint] = partitions

@@ -1,4 +1,4 @@
-"""The supervisor goes through its table, remembers nothing but its story, and loses no step."""
+"""The supervisor follows its table, stores nothing but its log, and repeats or loses no step."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ CHECKPOINT = "/cp"
 
 
 class Killed(BaseException):
-    """The supervisor is killed here."""
+    """Replaces a kill of the supervisor at this point."""
 
 
 class World:
-    """A job, its state and a clock; supervisors come and go."""
+    """A job, its state and a clock, for one supervisor after another."""
 
     def __init__(
         self, folder: Path, partitions: int = 4, terms: RestartConfig | None = None
@@ -127,7 +127,7 @@ def test_the_sink_is_named_also_after_a_process_that_only_commits_a_planned_batc
     world.go(3)
     assert world.phases[-1] == "finishing"
     world.states.planned.clear()
-    world.sinks.clear()  # its batch was over before it was looked at
+    world.sinks.clear()  # its batch had ended before the observation
     world.go()
     assert world.states.repartitioned == [(CHECKPOINT, 8, "/out")]
 
@@ -205,7 +205,7 @@ def test_a_job_that_ends_by_itself_ends_its_supervisor_with_its_exit_code(world:
 def test_the_downtime_is_from_the_last_querys_end_to_the_first_batch(world: World) -> None:
     world.request(executors=2)
     story = world.go()
-    assert story.down_s == 2.0  # the clock goes on by a second a step: stopped, starting
+    assert story.down_s == 2.0  # the clock advances by a second per step: stopped, starting
     assert list(story.spent_s) == ["draining", "stopped", "starting"]
     assert "restart 1: 1 -> 2 executors: downtime 2.0 s (draining" in restart_text(story)
 

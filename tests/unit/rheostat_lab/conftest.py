@@ -1,5 +1,5 @@
-"""Runs that were made up: a compressed day, batches every second, executors that follow the load a
-little late; and the same day with executors that took long to come in the steep ramp."""
+"""Synthetic runs: a compressed day with batches every second and executors that follow the load
+with a small delay; and the same day with slow executor starts in the steep ramp."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def day_run() -> Run:
 
 @pytest.fixture(scope="session")
 def late_run() -> Run:
-    """Return the day on which the executors of the ramp came fourteen seconds later, with all that
-    can be recorded of a run."""
+    """Return the day on which the executors of the ramp registered fourteen seconds later, with all
+    recordable signals."""
     run = made_up_run()
     lives = [
         replace(life, registered_s=life.registered_s + 14)
@@ -52,7 +52,7 @@ def idle_machine(cpu: float = 0.4) -> list[MachineSample]:
 
 
 def batches_of(run: Run) -> list[CommittedBatch]:
-    """Return the batches of a run by its arrivals and executors: each takes all that waits."""
+    """Return the batches of a run from its arrivals and executors: each reads the backlog."""
     found: list[CommittedBatch] = []
     done, now = 0, run.start_s + 1
     while now < run.end_s - 1:

@@ -128,7 +128,7 @@ def test_where_one_query_shows_no_stages_there_are_none():
 
 
 def batch(name: str, rate: float, work_s: float, batch_s: float, trigger_s: float) -> Observation:
-    """Return a query of one stage: a row costs ``work_s`` slot-seconds."""
+    """Return a query of one stage whose rows cost ``work_s`` slot-seconds each."""
     rows = rate * max(batch_s, trigger_s)
     stage = Stage(name="0", upstream=("in",), rows_in=rows, busy_s=rows * work_s, tasks=8)
     return query(
@@ -156,7 +156,7 @@ def test_the_slots_that_queries_of_one_session_need_add_up(drawn):
     alone = sum(operator.slots for each in queries for operator in needs(each).operators)
     assert sum(operator.slots for operator in needs(both).operators) == pytest.approx(alone)
     busy_s = sum(stage.busy_s or 0.0 for stage in both.stages or ())
-    work_s = busy_s / (both.batch_rows or 1)  # of a mean row: what a model of one batch learns
+    work_s = busy_s / (both.batch_rows or 1)  # per mean row, as a model of one batch learns it
     assert work_s * (both.input_rows_per_s or 0.0) == pytest.approx(alone, rel=0.05)
 
 

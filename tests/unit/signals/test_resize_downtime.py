@@ -9,7 +9,7 @@ from rheostat.signals.last_resize import learn_downtimes, predicted_downtime_s
 def learn(
     *script: tuple[float, int | None, float | None], keep: int = 10, rate: float = 100.0
 ) -> dict[str, Any]:
-    """Follow (t_s, executors, lag_rows) at 100 rows/s; a disturbance settles within 30 s."""
+    """Process (t_s, executors, lag_rows) at 100 rows/s; a disturbance settles within 30 s."""
     memory: dict[str, Any] = {}
     for t_s, executors, lag in script:
         memory = learn_downtimes(

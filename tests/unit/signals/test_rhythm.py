@@ -1,4 +1,4 @@
-"""When a query pauses, told from its trigger and its batches."""
+"""The pauses of a query, derived from its trigger and its batches."""
 
 from __future__ import annotations
 

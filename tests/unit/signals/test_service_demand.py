@@ -20,7 +20,7 @@ def batch(rate: float = 100.0, busy_s: float = 20.0) -> Observation:
 
 def test_the_demand_of_a_row_is_the_busy_time_of_all_stages_over_the_rows():
     assert slot_s_per_row(batch()) == pytest.approx(0.04)
-    assert slot_s_per_row(batch(rate=300.0)) == pytest.approx(0.04)  # whatever arrives now
+    assert slot_s_per_row(batch(rate=300.0)) == pytest.approx(0.04)  # independent of the arrivals
 
 
 def test_without_stages_the_share_of_time_that_batches_fill_counts():

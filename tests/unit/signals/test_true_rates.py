@@ -33,8 +33,8 @@ def stage(
 
 
 def test_a_rate_is_per_busy_slot_second_so_the_number_of_slots_does_not_matter():
-    # 300 rows in 1.5 busy slot-seconds are 200 rows/s a slot, on one slot or on eight: 100 rows/s
-    # need half a slot
+    # 300 rows in 1.5 busy slot-seconds are 200 rows/s per slot, on one slot or on eight: 100 rows/s
+    # need half a slot.
     for executors in (1, 8):
         (operator,) = stage_needs(
             job(stage("map", "kafka", rows_in=300.0, busy_s=1.5), executors=executors)
@@ -43,8 +43,8 @@ def test_a_rate_is_per_busy_slot_second_so_the_number_of_slots_does_not_matter()
 
 
 def test_the_target_of_a_stage_is_what_its_upstreams_would_give_at_their_own_targets():
-    # a filter keeps a tenth: of 100 rows/s 10 go on, and the un-rounded parallelism decides, not
-    # the rounded one
+    # A filter keeps a tenth: of 100 rows/s 10 remain, and the unrounded parallelism decides, not
+    # the rounded one.
     _, second = stage_needs(
         job(
             stage("filter", "kafka", rows_in=50.0, rows_out=5.0),

@@ -35,7 +35,7 @@ def test_backpressured_time_is_idle_for_varga_and_in_use_for_koper(
         (
             {"batch_s": 10.0, "trigger_s": 0.0},
             0.5,
-        ),  # back to back: half the objective of 10 s stands for the interval
+        ),  # back to back: half the objective of 10 s replaces the interval
         ({"batch_s": 0.0, "trigger_s": 1.0}, 0.0),
         ({}, None),
     ],

@@ -1,4 +1,4 @@
-"""Journals of simulated runs: what a fit must find in them is known."""
+"""Journals of simulated runs, whose true parameters are known to a fit's test."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TRUE = SparkParameters(
 )
 
 Journaled: TypeAlias = Callable[..., Path]
-"""(policy, executors at the start, seconds) -> the folder of the run's journal."""
+"""(policy, initial executors, seconds) -> the folder of the run's journal."""
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The demand curve, searched on the plant, is the one that the batch model gives."""
+"""The demand curve, searched on the plant, equals that of the batch model."""
 
 from collections.abc import Callable
 from dataclasses import replace

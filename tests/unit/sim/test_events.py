@@ -1,4 +1,4 @@
-"""One clock, one heap: what is due first happens first."""
+"""Events run in order of their time."""
 
 from functools import partial
 

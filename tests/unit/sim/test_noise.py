@@ -1,5 +1,4 @@
-"""Random factors: mean 1, one stream however it is drawn, streams that do not disturb each
-other."""
+"""Random factors have mean 1, one stream for any block size, and independent streams."""
 
 import numpy as np
 import pytest

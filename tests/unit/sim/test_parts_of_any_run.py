@@ -1,4 +1,4 @@
-"""What a simulation is made of, on any input: steps, arrivals, books, quantiles, nodes, noise."""
+"""The parts of a simulation for any input: steps, arrivals, ledgers, quantiles, nodes, noise."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_rows_only_come_and_the_time_of_a_row_is_when_it_has_come(
     for row in (0.0, counts[-1] / 3, counts[-1]):
         came_s = arrivals.time_of(row, by_s=1e4)
         assert arrivals.rows_at(came_s) == pytest.approx(row, abs=1e-6)
-        # There are more than that many right after it, and it is the first such moment.
+        # More rows have arrived immediately after it, so it is the first such time.
         assert arrivals.rows_at(came_s + 1e-3) > row
         assert arrivals.rows_at(max(0.0, came_s - 1e-3)) <= row + 1e-6
 
@@ -154,7 +154,7 @@ def test_nodes_hold_all_executors_and_none_is_paid_for_empty(
 def test_events_happen_in_the_order_of_time_and_then_of_planning(
     planned: list[tuple[int, int]], until_s: int
 ) -> None:
-    """Each event plans another one ``later`` seconds after it, once."""
+    """Each event schedules another one, once, ``later`` seconds after it."""
     events, seen = Events(), []
 
     def happen(number: int, later: int) -> None:
@@ -181,7 +181,7 @@ def test_factors_of_a_stream_do_not_depend_on_how_many_are_taken_at_once(
 ) -> None:
     at_once, singly = (Noise(streams(seed, 1)[0], 0.3) for _ in range(2))
     parts = [factor for count in counts for factor in singly.take(count)]
-    # A draw of more than a block is one draw; in blocks the same generator gives the same.
+    # A draw larger than a block is one draw; smaller ones come from blocks of the same generator.
     assert parts == [factor for _ in parts for factor in at_once.take(1)]
     assert all(factor > 0 for factor in parts)
 

@@ -1,4 +1,4 @@
-"""The engine: the production loop, tick by tick, and a journal that is the same each time."""
+"""The engine runs the production loop tick by tick, with a reproducible journal."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The measures of a run, on ledgers that one can work out by hand."""
+"""The measures of a run, on ledgers that can be computed by hand."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_rows_that_wait_too_long_still_count_as_late() -> None:
     found = measures(ledger, Slo(latency_s=40.0))
     assert found.within == pytest.approx(
         10 / (10 + 590), rel=0.01
-    )  # those of the last 40 s may yet be in time
+    )  # rows of the last 40 s may still be in time
     assert found.lag_end_rows == pytest.approx(990.0)
     assert found.late_s == pytest.approx(100.0 - 41.0, abs=0.6)
 
@@ -108,7 +108,7 @@ def test_elasticity_compares_supply_with_demand() -> None:
     assert (found.timeshare_under, found.timeshare_over) == pytest.approx((50.0, 25.0))
     assert found.instability == pytest.approx(
         100 * 2 / 16
-    )  # of 16 minutes one changes supply alone and one demand alone
+    )  # in one of 16 minutes only supply changes, and in one only demand
 
 
 def test_supply_that_follows_demand_is_neither_unstable_nor_jittery() -> None:

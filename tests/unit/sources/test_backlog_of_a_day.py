@@ -1,5 +1,5 @@
 """The backlog of files and of a Delta table is within 5 % of the truth at every tick of a day, with
-one listing or one look for new versions per tick.
+one listing or one check for new versions per tick.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class FileDay:
 
 
 class DeltaDay:
-    """A version a minute."""
+    """A Delta table with one version per minute."""
 
     def __init__(self, files: CountedFiles, chance: random.Random) -> None:
         self.files = files
@@ -120,7 +120,7 @@ def test_the_backlog_of_a_day_is_within_5_percent_at_every_tick(
         rate = 3 + 2 * math.sin(2 * math.pi * now / DAY_S) + chance.random()
         day.append(len(rows), round(rate * ARRIVAL_S))
         rows.append(round(rate * ARRIVAL_S))
-        # Batches fall behind for an hour of every six, and catch up by two files a minute.
+        # Batches fall behind for an hour of every six, and catch up by two files per minute.
         behind = now % 21_600 < 3600
         if not behind or now % 300 == 0:
             taken = range(read, min(read + 2, len(rows)))

@@ -27,13 +27,13 @@ def kafka_source(
 
 @pytest.fixture
 def kafka() -> Callable[..., dict[str, Any]]:
-    """Makes a Kafka source's part of a progress event."""
+    """Return a function that makes a Kafka source's part of a progress event."""
     return kafka_source
 
 
 @pytest.fixture
 def event() -> Event:
-    """Makes a progress event as PySpark 3.5 gives it: a dict with texts as ids."""
+    """Return a function that makes a progress event of PySpark 3.5: a dict with text IDs."""
 
     def make(
         batch_id: int,

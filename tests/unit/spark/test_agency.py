@@ -16,7 +16,7 @@ from rheostat.settings import settings_of
 from rheostat.spark.agency import made_of, serve_driver
 
 HANDLE: Any = SimpleNamespace(watch=lambda _: None)
-"""No test here lets the agent be served, which would need one."""
+"""No test here serves the control API, which would need a real handle."""
 
 
 class Session:

@@ -13,7 +13,7 @@ _applications = (f"attachment-{n}" for n in itertools.count())
 
 
 class Running:
-    """A handle that runs until it is stopped, or even then."""
+    """A handle that runs until it is stopped, or even longer."""
 
     def __init__(self, can_scale: bool = True, stubborn: bool = False) -> None:
         self.capabilities = SimpleNamespace(can_scale=can_scale)

@@ -1,4 +1,4 @@
-"""What makes an application a Spark Connect server, and the queries of all its clients."""
+"""How to recognise a Spark Connect server, and the queries of all its clients."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_application_gets_sparks_plugin_beside_the_users() -> None:
 
 
 class Session:
-    """A session, with its own query; ``shared`` are those of all sessions."""
+    """A session with its own query; ``shared`` are those of all sessions."""
 
     def __init__(self, shared: list[str] | None) -> None:
         self._shared = shared

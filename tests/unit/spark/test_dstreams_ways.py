@@ -1,4 +1,4 @@
-"""What both ways do with a StreamingContext, as far as no JVM is needed."""
+"""Both entry points with a StreamingContext, as far as they need no JVM."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Conf(dict[str, str]):
 
 
 class StreamingContext:
-    """A context of ``pyspark.streaming``, by its name."""
+    """A context with the class name of ``pyspark.streaming``."""
 
     def __init__(self, **settings: str) -> None:
         self.sparkContext = SimpleNamespace(
@@ -37,7 +37,7 @@ StreamingContext.__module__ = "pyspark.streaming.context"
 
 @pytest.fixture
 def running(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A context whose JVM would say that it runs."""
+    """Replace the check that asks the JVM whether a context runs."""
     monkeypatch.setattr(dstreams, "check", lambda _: None)
 
 

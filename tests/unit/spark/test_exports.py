@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""What a running autoscaler exports; nothing of it may disturb the loop."""
+"""The exports of a running autoscaler, none of which may affect the loop."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ from rheostat.spark.exports import registry_of, start_exports
 
 
 class Watched:
-    """A handle as far as the exports use it."""
+    """A handle, limited to what the exports use."""
 
     start_event = START
 

@@ -22,7 +22,7 @@ TICK_S = 0.002
 
 
 class Job(Sensor):
-    """Shows one executor at every look, or fails to show anything."""
+    """Observes one executor at every tick, or fails to observe."""
 
     def __init__(self, fails: bool = False) -> None:
         self.fails = fails
@@ -78,7 +78,7 @@ def looked(job: Job, times: int) -> None:
 
 
 def gone(handle: Handle) -> bool:
-    """Wait for the loop's own end; a minute is never reached unless it does not come."""
+    """Wait for the loop's own end; the limit of a minute only detects failures."""
     assert handle._thread is not None
     handle._thread.join(timeout=60)
     return not handle.running

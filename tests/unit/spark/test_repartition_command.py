@@ -1,4 +1,4 @@
-"""What a decision names where state partitions bind: what this Spark, or a newer one, can do."""
+"""The command in a decision limited by state partitions, for this Spark or a newer one."""
 
 from __future__ import annotations
 

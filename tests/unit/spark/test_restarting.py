@@ -16,7 +16,7 @@ from rheostat.spark.restarting.session_queries import drain
 
 
 class Queries:
-    """Queries by their last batch; ``resting`` run none now."""
+    """Queries by their last batch; ``resting`` ones are idle."""
 
     def __init__(self, **batches: int) -> None:
         self.batches = batches
@@ -119,7 +119,7 @@ def test_a_job_for_one_batch_is_done_when_what_it_has_started_has_ended(
 
 
 class Query:
-    """A query of Spark that shows one status after the other, the last one for ever."""
+    """A Spark query with a sequence of statuses, the last of which persists."""
 
     def __init__(self, session: Session, *active: bool) -> None:
         self.runId, self.lastProgress = object(), {"batchId": 7}

@@ -1,4 +1,4 @@
-"""What may be done to the size of an application, and what was asked for in vain."""
+"""The permitted changes of an application's size, and requests without effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The start of an application whose session runs."""
+"""The start of the autoscaler in a running session."""
 
 from __future__ import annotations
 

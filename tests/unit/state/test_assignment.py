@@ -1,4 +1,4 @@
-"""Who gets which state partition."""
+"""The assignment of state partitions to executors."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def test_two_queries_share_the_surplus_instead_of_meeting_on_one_executor():
             "b",
             "ab",
             [[1, 1], [0, 1]],
-        ),  # the executor with the larger sum is the one that makes p even
-        ("-", "b-", "ab", [[1, 0], [1, 1]]),  # two queries change places
-        ("b", "bbc-", "abc", [[0, 1, 0], [1, 1, 2]]),  # nobody is without q
+        ),  # the executor with the larger sum makes p even
+        ("-", "b-", "ab", [[1, 0], [1, 1]]),  # two queries swap executors
+        ("b", "bbc-", "abc", [[0, 1, 0], [1, 1, 2]]),  # every executor has part of q
     ],
 )
 def test_queries_are_evened_out_where_that_costs_no_move(first, second, executors, even):

@@ -1,4 +1,4 @@
-"""Moves in steps that the slack of a batch carries."""
+"""Moves in steps that fit into the slack of a batch."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def units(text: str) -> dict[Unit, str]:
 
 
 def moved(now: str, wanted: str, per_executor: int, first: Collection[str] = ()) -> list[int]:
-    """Return the partitions to move; a dash is nobody."""
+    """Return the partitions to move; a dash means no executor."""
     held = {unit: None if name == "-" else name for unit, name in units(now).items()}
     return [partition for _, partition in next_moves(held, units(wanted), per_executor, first)]
 

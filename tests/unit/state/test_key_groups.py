@@ -1,4 +1,4 @@
-"""Flink's functions give what the same Java gives."""
+"""Flink's functions return the same values as the Java originals."""
 
 import pytest
 

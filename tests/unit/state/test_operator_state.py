@@ -1,4 +1,4 @@
-"""Operator state is redistributed as Flink does; the first cases are those of its
+"""Operator state is redistributed as in Flink; the first cases are from its
 StateAssignmentOperationTest."""
 
 import pytest

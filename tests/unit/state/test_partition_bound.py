@@ -1,4 +1,4 @@
-"""A decision says where state partitions bind, how many would do, and by which command."""
+"""A decision reports state partitions as the bottleneck, a sufficient number, and the command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def decided(
         (5, None, 4, None, 12),
         (5, None, 4, 2, None),  # the guards allow no more slots than there are partitions
         (2, 4, 4, None, 8),
-        (2, 4, 6, None, None),  # the tasks that bind are not those of the state
+        (2, 4, 6, None, None),  # the limiting tasks are not those of the state
         (9, None, None, None, None),
         (9, None, 0, None, None),
     ],

@@ -1,4 +1,4 @@
-"""The places of state as short text, and back."""
+"""The places of state survive their short text form."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""A file system in memory with a clock of its own, which can be unreachable."""
+"""A file system in memory with its own clock, which can become unreachable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rheostat.storage.file_system import FileStatus, StorageError
 
 
 class MemoryFileSystem:
-    """The port ``FileSystem``: names and texts; ``lost`` as long as nobody reaches it."""
+    """The port ``FileSystem`` with names and texts; it is unreachable while ``lost``."""
 
     def __init__(self, append_limit_bytes: int = 1 << 20, clock: Callable[[], float] = float):
         self.contents: dict[str, str] = {}
@@ -27,7 +27,7 @@ class MemoryFileSystem:
         self.contents[name], self.times[name] = text, self._clock()
 
     def folder(self, folder: str) -> dict[str, str]:
-        """Return the texts of the files in a folder by their names in it."""
+        """Return the texts of the files in a folder by file name."""
         texts = {n.removeprefix(f"{folder}/"): text for n, text in self.contents.items()}
         return {name: text for name, text in texts.items() if "/" not in name}
 

@@ -1,4 +1,4 @@
-"""A file system elsewhere, which is a folder here, and whose process can die at any change."""
+"""A remote file system, backed by a local folder, whose process can die at any change."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from rheostat.storage.local_files import LocalFileSystem
 
 
 class Killed(BaseException):
-    """The process is gone: nothing that comes later happens."""
+    """The process was killed: nothing further happens."""
 
 
 class RemoteFolder:
     """The port ``FileSystem``; from change ``dies_at`` on nothing changes any more.
 
-    It is no ``LocalFileSystem``: files have to be copied here to be worked on.
+    It is not a ``LocalFileSystem``, so files must be downloaded for local work.
     """
 
     append_limit_bytes = 1 << 20
@@ -66,10 +66,10 @@ class RemoteFolder:
         self._change().delete(name)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Do nothing: no write is pending."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
     def download(self, folder: str, target: Path) -> None:
         self._files.download(folder, target)

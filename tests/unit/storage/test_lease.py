@@ -87,7 +87,7 @@ def test_the_lease_of_a_killed_process_is_free_at_once(file):
     assert living is not None
     assert living.pid == owner.pid
     owner.kill()
-    os.waitid(os.P_PID, owner.pid, os.WEXITED | os.WNOWAIT)  # ended, its exit code not collected
+    os.waitid(os.P_PID, owner.pid, os.WEXITED | os.WNOWAIT)  # it has ended but is not reaped
     assert lease.take() is None
     owner.communicate()
 

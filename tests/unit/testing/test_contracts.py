@@ -1,4 +1,4 @@
-"""Each check of a contract finds the fault that it is there for."""
+"""Each check of a contract detects the error that it is meant to detect."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from rheostat.testing.contracts import (
 
 
 class Hold:
-    """Keeps the size: the smallest policy there is."""
+    """Keeps the size: the smallest possible policy."""
 
     def decide(self, observation, memory):
         return hold(observation, "size kept"), {"calls": memory.get("calls", 0) + 1}

@@ -21,7 +21,7 @@ def seen(
     t_s: float = 0.0,
     **signals: Any,
 ) -> Observation:
-    """Executors that do 1000 rows/s each."""
+    """Executors that process 1000 rows/s each."""
     usual: dict[str, Any] = {
         "batch_rows": int(rate),
         "batch_s": rate / 1000 / executors,
@@ -51,9 +51,9 @@ def seen(
             5,
         ),  # 4023 do not; with the downtime of a change (43400 + 33000) / 50 = 1528: 4828 rows/s
         (4100.0, 0.0, 5),  # 4100 + 4100 x 10 / 50 = 4920
-        (4200.0, 0.0, 6),  # 4200 + 840 = 5040: the lag of the change itself costs an executor more
+        (4200.0, 0.0, 6),  # 4200 + 840 = 5040: the lag of the change requires another executor
         (2400.0, 0.0, 3),  # 2400 + 480 = 2880
-        (2600.0, 0.0, 4),  # 3 would keep up, but not make up for the change
+        (2600.0, 0.0, 4),  # 3 would keep up, but not compensate for the change
         (0.0, 0.0, 1),
     ],
 )

@@ -21,7 +21,7 @@ MEASURED = {
     15: 4967828,
     20: 6350677,
 }
-"""Rows per second of Nexmark q1 at a parallelism, as the authors of ContTune measured."""
+"""Rows per second of Nexmark q1 by parallelism, as measured by ContTune's authors."""
 
 
 def seen(
@@ -35,7 +35,7 @@ def seen(
 
 
 def steps(rate: float, policy: ContTune) -> list[int]:
-    """Return the sizes until they stay, from one executor on."""
+    """Return the sizes, starting with one executor, until they no longer change."""
     sizes: list[int] = [1]
     memory: Any = {}
     while len(sizes) < 20:
@@ -68,7 +68,7 @@ def test_a_size_far_from_all_measured_ones_is_ds2s():
 
 def test_between_measured_sizes_the_curve_decides_and_not_the_line():
     memory = {"abilities": {str(p): [float(MEASURED[p])] for p in (6, 8, 10, 14, 15)}}
-    # from 8 on, DS2's line says 11 for 4.2 M rows/s; measured are 3.7 M at 10 and 4.6 M at 14
+    # From 8 on, DS2's line predicts 11 for 4.2 M rows/s; measured are 3.7 M at 10 and 4.6 M at 14.
     decision = ContTune().decide(seen(8, 4.2e6), memory)[0]
     assert (decision.target, decision.evidence["ds2"]) == (13, 11)
     assert decision.reason.startswith("small step")

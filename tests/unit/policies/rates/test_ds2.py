@@ -12,8 +12,8 @@ from rheostat.testing.contracts import follow
 def chain(
     source: float, first: tuple[float, float], second: tuple[float, float], sources: int = 1
 ) -> Observation:
-    """DS2's own test graph: source(s) that only emit, then two operators; rates are true processing
-    and true output, p = 1."""
+    """DS2's own test graph: sources that only emit, then two operators; rates are true processing
+    and true output rates, p = 1."""
     names = [f"S{n}" for n in range(sources)]
     return Observation(
         t_s=0.0,
@@ -47,7 +47,7 @@ def test_the_numbers_of_the_published_policy(source, first, second, one_source, 
 
 
 def two_stages(executors: int = 4, rate: float = 1000.0, **signals: Any) -> Observation:
-    """At 1000 rows/s the first stage needs 2.5 slots, the second, on a tenth of the rows, 1.2."""
+    """At 1000 rows/s the first stage needs 2.5 slots; the second, with a tenth of the rows, 1.2."""
     usual: dict[str, Any] = {"t_s": 0.0, "slots_per_executor": 1, "trigger_s": 10.0}
     stages = (
         Stage(name="map", upstream=("kafka",), rows_in=4000.0, rows_out=400.0, busy_s=10.0),
@@ -114,8 +114,8 @@ def test_without_stages_the_job_is_one_operator_and_the_reason_says_so():
 
 @pytest.mark.parametrize(("rate", "target"), [(1200.0, 4), (801.0, 4), (799.0, 2), (1700.0, 5)])
 def test_the_dead_band_holds_one_slot_less_but_not_two(rate, target):
-    # the first stage needs 2.5 slots per 1000 rows/s: 3 of 4 from 801 to 1200 are within the band,
-    # 2 at 799 are not
+    # The first stage needs 2.5 slots per 1000 rows/s: 3 of 4 from 801 to 1200 are within the band,
+    # 2 at 799 are not.
     assert Ds2(dead_band=1).decide(two_stages(rate=rate), {})[0].target == target
 
 

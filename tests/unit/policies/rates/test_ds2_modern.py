@@ -16,7 +16,7 @@ def seen(
     lag_s: float | None = 0.5,
     **signals: Any,
 ) -> Observation:
-    """Ten executors that do 1000 rows/s at half of their time: 10 x 0.5 x 1010 / 1000 = 5.05."""
+    """Ten executors, busy half of the time, process 1000 rows/s: 10 x 0.5 x 1010 / 1000 = 5.05."""
     usual: dict[str, Any] = {"processed_rows_per_s": 1000.0, "busy": 0.5}
     return Observation(
         t_s=t_s, executors=executors, input_rows_per_s=rate, lag_s=lag_s, **{**usual, **signals}
@@ -27,7 +27,7 @@ def seen(
     ("factor", "target"), [(0.0, 6), (0.33, 8), (0.66, 10), (0.5, 9), (1.0, 12)]
 )
 def test_the_parallelism_is_rounded_before_the_factor_and_after_it(factor, target):
-    # ceil(5.05) = 6; 6 x 1.33 = 7.98, 6 x 1.66 = 9.96; rounded once 5.05 x 1.5 would be 8, not 9
+    # ceil(5.05) = 6; 6 x 1.33 = 7.98, 6 x 1.66 = 9.96; with one rounding 5.05 x 1.5 would be 8.
     assert Ds2Modern(factor=factor).decide(seen(), {})[0].target == target
 
 
@@ -50,7 +50,7 @@ def test_a_recording_without_stages_is_one_operator():
 
 
 def test_it_rests_for_four_minutes_after_a_change_of_size():
-    # the change to 6 was decided at 0 s; from then on 6 executors are half as busy as they might be
+    # The change to 6 was decided at 0 s; from then on 6 executors are half as busy as possible.
     script = [
         seen(0.0),
         *(seen(60.0 * n, executors=6, processed_rows_per_s=600.0, busy=0.1) for n in range(1, 6)),

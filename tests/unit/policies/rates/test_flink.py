@@ -48,14 +48,14 @@ def minute(start_s: float = 0.0, **signals: Any) -> list[Observation]:
     [(0.7, 10), (0.41, 10), (0.39, 6), (0.1, 4), (0.99, 10), (1.0, 10)],
 )
 def test_within_the_bounds_of_utilization_nothing_changes(busy, target):
-    # true rate 1000 / busy; out of bounds below 1000 (busy 1) and above 2500 (busy 0.4); at 0.39 10
-    # x 0.39 / 0.7 = 5.57
+    # The true rate is 1000 / busy. The limits are 1000 (busy 1) and 2500 (busy 0.4); at 0.39 the
+    # result is 10 x 0.39 / 0.7 = 5.57.
     assert last(QUICK, *minute(busy=busy)).target == target
 
 
 def test_a_load_that_grows_beyond_the_rate_scales_out_by_the_formula():
-    # 1000 read and 600 more waiting each minute: 1010 to process at 70 % = 1443; 1000 possible: 10
-    # x 1.443 = 14.43
+    # 1000 read and 600 more waiting per minute: 1010 to process at 70 % = 1443; 1000 are possible:
+    # 10 x 1.443 = 14.43.
     script = [seen(20.0 * n, busy=1.0, lag_rows=200.0 * n) for n in range(4)]
     assert last(QUICK, *script).target == 15
 
@@ -94,7 +94,7 @@ def test_scaling_in_waits_for_an_hour_and_takes_the_largest_recommendation_of_it
     assert (decisions[91].target, decisions[92].target) == (
         6,
         4,
-    )  # 10 x 0.38 / 0.7 = 5.4, until that is an hour ago
+    )  # 10 x 0.38 / 0.7 = 5.4, for an hour
 
 
 def test_a_recommendation_of_as_many_or_more_starts_the_hour_anew():
@@ -104,7 +104,7 @@ def test_a_recommendation_of_as_many_or_more_starts_the_hour_anew():
 
 
 def test_a_backlog_is_worked_off_before_anything_goes():
-    # 400 s of lag; half of the time is idle, which alone would be reason to shrink
+    # The lag is 400 s; half of the time is idle, which alone would justify a scale-in.
     assert (
         last(QUICK, *minute(busy=0.3, lag_rows=400_000.0)).reason == "true rate within its bounds"
     )
@@ -112,8 +112,8 @@ def test_a_backlog_is_worked_off_before_anything_goes():
 
 
 def test_the_observed_rate_of_a_source_that_lags_replaces_flattering_busy_time():
-    # busy 0.5 says 2000 rows/s; it lags by 60 s, reads 1000 rows/s and is not backpressured: 1000
-    # is all it can
+    # Busy 0.5 suggests 2000 rows/s, but it lags by 60 s, reads 1000 rows/s and is not
+    # backpressured, so 1000 is its maximum.
     lagging = [
         seen(20.0 * n, busy=0.5, lag_rows=60_000.0 + 200 * n, backpressure_ms_per_s=0.0)
         for n in range(4)
@@ -141,7 +141,7 @@ def test_partitions_are_aligned_with():
     growing = [seen(20.0 * n, busy=1.0, lag_rows=200.0 * n, state_partitions=48) for n in range(4)]
     assert (
         last(QUICK, *growing).target == 16
-    )  # 15 would leave somebody with 4 of 48 all the same: 16 have 3
+    )  # with 15 some tasks would still have 4 of 48; with 16 all have 3
     assert last(replace(QUICK, alignment="OFF"), *growing).target == 15
     assert last(replace(QUICK, partitions=20), *growing).target == 20
 
@@ -201,10 +201,10 @@ def test_a_vertex_that_cannot_change_is_no_reason_to_change_another():
         stages = (
             Stage(
                 name="read", rows_in=1000.0, rows_out=1000.0, busy_s=7.5, pending=0
-            ),  # would like 11, but is within its bounds
+            ),  # it would need 11, but is within its limits
             Stage(
                 name="join", upstream=("read",), rows_in=1000.0, rows_out=1.0, busy_s=11.0, tasks=10
-            ),  # out of them, at its most
+            ),  # beyond its limits, at its maximum
         )
         return Observation(
             t_s=t_s, executors=10, slots_per_executor=1, batch_s=1.0, trigger_s=1.0, stages=stages

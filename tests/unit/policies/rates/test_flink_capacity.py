@@ -71,7 +71,7 @@ def test_the_factor_is_clamped_and_the_size_rounded_up(p, target, rate, size):
         (13, 4, 24, "EVENLY_SPREAD", 24),
         (13, 4, 24, "BALANCED", 24),
         (30, 4, 24, "BALANCED", 30),  # more slots than partitions: nothing to align
-        (9, 11, 24, "BALANCED", 9),  # 12 would be more than now: on the way down the end is p
+        (9, 11, 24, "BALANCED", 9),  # 12 would exceed the current size: a scale-in ends at p
         (9, 12, 24, "BALANCED", 12),
         (5, 4, 7, "EVENLY_SPREAD", 7),
     ],
@@ -112,7 +112,7 @@ def test_a_step_that_brought_less_than_a_tenth_did_not_help(rate, ineffective):
     [(0.0, 0.0, 778.0, 1000.0), (2.0, 350.0, 1128.0, 1700.0), (2.0, 0.0, 778.0, 1350.0)],
 )
 def test_the_thresholds_of_the_operators_own_example(catch_up_s, catch_up, up_below, down_above):
-    # target 700 rows/s, utilization between 0.7 and 0.9, a restart of 1 s
+    # Target 700 rows/s, utilization between 0.7 and 0.9, a restart of 1 s.
     demand = Demand(700.0, catch_up, catch_up_s, 1.0)
     assert (demand.capacity(0.9, False), demand.capacity(0.7, True)) == (up_below, down_above)
     assert (demand.capacity(1.0, False), demand.capacity(0.0, True)) == (700.0 + catch_up, math.inf)

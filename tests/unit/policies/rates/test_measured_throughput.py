@@ -19,8 +19,8 @@ POLICY = MeasuredThroughput(settle_s=0.0)
 
 
 def seen(t_s: float, executors: int = 2, target: int | None = None, **signals: Any) -> Observation:
-    """Two executors under lag whose last batch had 1000 rows per second and executor; no two
-    batches are alike."""
+    """Two executors with lag whose last batch processed 1000 rows/s per executor; no two batches
+    are equal."""
     usual: dict[str, Any] = {
         "input_rows_per_s": 2500.0,
         "lag_s": 4.0,
@@ -56,29 +56,29 @@ def changes(records: list[Record], after_s: float = 0.0) -> int:
 
 
 def late(records: list[Record], lag_s: float = 10.0) -> float:
-    """Return for how long the lag was beyond ``lag_s``, as a share of the ticks."""
+    """Return the share of the ticks in which the lag exceeded ``lag_s`` seconds."""
     return sum(
         (record.observation.lag_s or 0.0) > lag_s for record in records if record.observation
     ) / len(records)
 
 
 def wobble(t: float) -> float:
-    """Return a deterministic factor between 0.8 and 1.2 that no two neighbouring seconds share."""
+    """Return a deterministic factor between 0.8 and 1.2 that differs in successive seconds."""
     return 1.0 + 0.2 * math.sin(int(t) * 2.4)
 
 
 def under_way(
     elapsed_s: float, lag_rows: float, count: int = 3, **signals: Any
 ) -> list[Observation]:
-    """Looks at two executors, the last batch of which has run for ``elapsed_s``; 2500 rows arrive
-    each second."""
+    """Observations of two executors whose batch has run for ``elapsed_s``; 2500 rows arrive each
+    second."""
     running = {"in_flight": InFlight(elapsed_s=elapsed_s), "lag_rows": lag_rows, **signals}
     return [seen(5.0 * n, **running) for n in range(count)]
 
 
 def test_the_size_carries_the_rate_and_what_it_is_to_have_beyond_it():
-    # the batch that runs ends now, 7500 rows have waited for 3 s: 7500 / (10 - 3) is less than 2500
-    # x 1.2 = 3000
+    # The running batch ends now, and 7500 rows have waited for 3 s: 7500 / (10 - 3) is less than
+    # 2500 x 1.2 = 3000.
     decision = follow(POLICY, under_way(3.0, 12_000.0))[0][-1]
     assert decision.target == 3
     assert decision.reason == (
@@ -96,13 +96,13 @@ def test_the_size_carries_the_rate_and_what_it_is_to_have_beyond_it():
 
 
 def test_rows_that_wait_are_to_be_committed_before_the_oldest_is_older_than_the_objective():
-    # 15,000 rows have waited for 6 s and have 4 s left: 3750 rows/s x 1.2 at 1000 an executor
+    # 15,000 rows have waited for 6 s and have 4 s left: 3750 rows/s x 1.2, at 1000 per executor.
     assert follow(POLICY, under_way(6.0, 20_000.0))[0][-1].target == 5
 
 
 def test_the_batch_that_runs_has_to_end_first():
-    # 10,000 of 17,500 rows run, at 2000 rows/s for 2 s more: 12,500 rows in the 5 s that the oldest
-    # has left
+    # 10,000 of 17,500 rows are running, at 2000 rows/s for 2 s more: 12,500 rows remain for the 5 s
+    # that the oldest one has left.
     assert follow(POLICY, under_way(3.0, 17_500.0))[0][-1].target == math.ceil(
         1.2 * 12_500 / 5 / 1000
     )
@@ -122,7 +122,7 @@ def test_executors_that_came_after_the_batch_began_do_not_end_it_sooner():
 
 
 def test_rows_that_are_late_already_are_worked_off_in_the_share_that_counts_as_lag():
-    # 50,000 rows have waited for 20 s: 3 s for them
+    # 50,000 rows have waited for 20 s: 3 s are available for them.
     assert follow(POLICY, under_way(20.0, 50_000.0, count=9, lag_s=20.0))[0][
         -1
     ].target == math.ceil(1.2 * 50_000 / 3 / 1000)
@@ -183,7 +183,7 @@ def test_a_size_that_can_carry_the_rate_does_not_scale_out_without_lag():
 
 
 def test_a_short_batch_at_most_doubles_the_size():
-    """Ten rows in 0.3 s are no sign that an executor can do 33 rows per second."""
+    """Ten rows in 0.3 s do not prove that an executor can process 33 rows per second."""
     short: dict[str, Any] = {
         "lag_s": 0.5,
         "lag_rows": 5.0,
@@ -254,7 +254,7 @@ def test_a_lag_of_two_triggers_is_none():
 
 
 def test_only_lag_that_grows_in_rows_is_rising():
-    """When arrivals stop, the wait by Little's law jumps up although the queue gets shorter."""
+    """When arrivals stop, the wait by Little's law jumps up although the queue shrinks."""
     ebb = [
         seen(
             5.0 * n,

@@ -46,12 +46,12 @@ def test_rows_that_wait_or_are_unknown_forbid_shrinking(signals):
         (
             (900.0, 100.0),
             (ReplaceExecutor("c"),),
-        ),  # waits longest, handles no more than the others: slow
+        ),  # longest queue, same throughput as the others: slow
         (
             (900.0, 300.0),
             (Recommendation("rebalance executor c"),),
-        ),  # handles three times as much: more data than its share
-        ((150.0, 100.0), ()),  # all alike: too few
+        ),  # three times the throughput: more than its share of the data
+        ((150.0, 100.0), ()),  # all are similar: too few executors
     ],
 )
 def test_one_executor_that_stands_out_is_slow_or_has_skewed_data(sample, actions):

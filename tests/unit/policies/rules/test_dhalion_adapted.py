@@ -7,7 +7,7 @@ from rheostat.testing.contracts import follow
 
 
 def late(n: int, t_s: float | None = None, **signals: object) -> Observation:
-    """Return a moment at which 6000 rows per second come, 4000 leave and 3000 reach the sink."""
+    """Return a moment with 6000 rows/s arriving, 4000 processed and 3000 reaching the sink."""
     known = {
         "executors": 4,
         "lag_s": 8.0,

@@ -13,8 +13,8 @@ def one(policy: Hpa, executors: int, t_s: float = 0.0, **signals: object) -> int
 def closed_loop(
     policy: Hpa, script: list[float | None], size: int, step_s: float = 60.0
 ) -> list[int]:
-    """Return the sizes when each decision comes true at once; the script is the total of cpu over
-    all executors."""
+    """Return the sizes if each decision takes effect at once; the script is the total CPU of all
+    executors."""
     memory: Memory = {}
     sizes = []
     for n, total in enumerate(script):
@@ -33,10 +33,10 @@ def closed_loop(
         (10, 0.9, 0.6, 15),  # Koper's example, section 3.2.2
         (3, 0.9, 0.5, 6),
         (3, 0.55, 0.5, 3),  # 1.1: at the tolerance
-        (3, 0.559, 0.5, 3),  # in whole per cents still 55
+        (3, 0.559, 0.5, 3),  # 55 in whole per cents
         (3, 0.56, 0.5, 4),
         (3, 0.45, 0.5, 3),
-        (1, 0.9, 0.3, 3),  # 3 and not 4: a ratio that floating point makes a little more
+        (1, 0.9, 0.3, 3),  # 3, not 4, although floating point makes the ratio slightly larger
         (4, 0.7, 0.7, 4),
         (5, 0.9, 0.9, 5),
         (2, 1.0, 0.5, 4),
@@ -75,7 +75,7 @@ def test_up_waits_for_its_window_and_takes_the_smallest():
     sizes = closed_loop(
         Hpa(metrics="cpu 0.5", up_window_s=150.0), [4.0, 3.0, 4.0, 4.0, 4.0, 4.0], 4
     )
-    assert sizes == [4, 4, 4, 6, 8, 8]  # 8, 6, 8: the 4 that was found and then the 6 hold it back
+    assert sizes == [4, 4, 4, 6, 8, 8]  # 8, 6, 8: the proposals 4 and then 6 hold it back
 
 
 def test_up_at_most_the_double_or_four_more_in_15_seconds():

@@ -1,4 +1,4 @@
-"""Scaling policies, period by period, as Kubernetes' horizontal controller has them."""
+"""Scaling policies, period by period, as in Kubernetes' horizontal controller."""
 
 import pytest
 
@@ -97,10 +97,10 @@ def test_a_proposal_counts_executors_on_their_way_as_idle(ratio, current, ready,
     [
         (0.775, 0.7, 10, 10),  # 77 % of 70 % is 1.1, at the tolerance; 77.5 % would be beyond it
         (0.78, 0.7, 10, 12),
-        (0.509, 0.3, 3, 5),  # 50 / 30 x 3 is 5, and not 5.09, of which the ceiling were 6
+        (0.509, 0.3, 3, 5),  # 50 / 30 x 3 is 5, not 5.09, whose ceiling would be 6
         (0.299, 0.7, 7, 3),  # 29 / 70 x 7 = 2.9
-        (0.29, 0.29, 4, 4),  # 0.29 x 100 is 28.999...: the per cents that were meant are counted
-        (0.9, 0.3, 1, 3),  # as whole per cents 3, where 0.9 / 0.3 is a little more
+        (0.29, 0.29, 4, 4),  # 0.29 x 100 is 28.999...: it counts as 29 per cent
+        (0.9, 0.3, 1, 3),  # 3 in whole per cents, although 0.9 / 0.3 is slightly more
     ],
 )
 def test_a_resource_is_compared_in_whole_per_cents(cpu, target, current, expected):
@@ -108,7 +108,7 @@ def test_a_resource_is_compared_in_whole_per_cents(cpu, target, current, expecte
 
 
 def test_executors_on_their_way_are_idle_in_whole_per_cents_too():
-    # 5 of 6 at 91 %: 75.8 % of all is 75 %; 75 / 50 x 6 = 9, where 75.8 / 50 x 6 were 9.1 and so 10
+    # 5 of 6 at 91 %: 75.8 % of all counts as 75 %; 75 / 50 x 6 = 9, while 75.8 / 50 x 6 gives 10.
     assert Reading(0.91, 0.5, steps=100).proposal(6, 5, 0.1, 0.1) == 9
     assert Reading(0.91, 0.5).proposal(6, 5, 0.1, 0.1) == 10
 
@@ -127,8 +127,8 @@ def test_a_total_to_share_is_divided_by_the_target_alone(total, expected):
 
 
 def test_the_ceiling_takes_the_last_digits_as_kubernetes_does():
-    """A double of Go's: 50 x 1.1 is 55.00000000000001, 20 x (1 - 0.8) a little less than 4, 62 / 30
-    x 15 is 31.000000000000004."""
+    """Go's double arithmetic: 50 x 1.1 is 55.00000000000001, 20 x (1 - 0.8) slightly less than 4,
+    62 / 30 x 15 is 31.000000000000004."""
 
     def limit(text: str, size: int, sign: int) -> int:
         return Rules(0.0, parse_policies(text), "Max").limit(size, [], 0.0, sign)

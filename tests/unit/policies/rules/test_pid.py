@@ -14,7 +14,7 @@ def queue(
     minutes: int = 30,
     highest: int = 100,
 ) -> list[int]:
-    """Return the sizes of a queue that is served by what the controller asks for, 5 s apart."""
+    """Return the sizes, 5 s apart, for a queue that the requested executors serve."""
     memory: Memory = {}
     size, lag, sizes = 1, 0.0, []
     for n in range(12 * minutes):

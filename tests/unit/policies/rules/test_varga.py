@@ -9,8 +9,7 @@ from rheostat.testing.contracts import follow
 def minutes(
     slope: float, start: float, *, count: int = 5, step_s: float = 15.0, **signals: object
 ) -> list[Observation]:
-    """Return a lag that grows by ``slope`` rows per second while 1000 rows per second are
-    consumed."""
+    """Return observations whose lag grows by ``slope`` rows/s while 1000 rows/s are consumed."""
     signals = {"idle": 0.3, "processed_rows_per_s": 1000.0, **signals}
     rows = [{"t_s": n * step_s, "lag_rows": start + slope * n * step_s} for n in range(count)]
     return [Observation(executors=4, **{**row, **signals}) for row in rows]  # type: ignore[arg-type]
@@ -24,7 +23,7 @@ def last(policy: VargaV1, script: list[Observation]) -> Decision:
     ("slope", "start", "lag_metric", "target"),
     [
         (500.0, 100_000.0, 1.5, 6),  # 4 x (1 + 500 / 1000)
-        (500.0, 0.0, -1.5, 4),  # below the threshold it claims nothing
+        (500.0, 0.0, -1.5, 4),  # below the threshold it has no effect
         (0.0, 100_000.0, 1.0, 4),
         (-250.0, 100_000.0, 0.75, 4),  # utilization is on target and larger
         (
@@ -32,7 +31,7 @@ def last(policy: VargaV1, script: list[Observation]) -> Decision:
             100_000.0,
             -0.5,
             4,
-        ),  # drained to 10,000: the factor is negative, and so positive below the threshold
+        ),  # drained to 10,000: the negative factor becomes positive below the threshold
         (80.0, 100_000.0, 1.08, 4),  # within the tolerance
     ],
 )

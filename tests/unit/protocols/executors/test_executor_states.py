@@ -1,4 +1,4 @@
-"""Every pass of a step returns new states; its argument is unchanged."""
+"""Every pass of a step returns new states and leaves its argument unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rheostat.protocols.orders import WarmUp
 
 
 def arrived(target: int = 1, batch: int = 1, standby: int = 0, **phases: str) -> ExecutorStates:
-    """Executors a, b, ... in given phases; each holds the partition of its place, at a boundary."""
+    """Executors a, b, ... in given phases, each with the partition of its index, at a boundary."""
     lives = {executor: Life(phase, 10.0) for executor, phase in phases.items()}
     memory = Memory(lives=lives, batch=0, boundary_s=10.0)
     holders = {("q", n): executor for n, executor in enumerate(phases)}

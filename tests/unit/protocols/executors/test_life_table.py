@@ -1,4 +1,4 @@
-"""The table of an executor's life is sound, and a table that is not is refused."""
+"""The executor lifecycle table is sound, and an unsound table is rejected."""
 
 from itertools import chain
 from typing import Any

@@ -1,4 +1,4 @@
-"""The memory goes through JSON and back; one that cannot be read is an empty one."""
+"""The memory survives JSON; an unreadable one becomes empty."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The protocols as stories: what is so, and what the saga orders and says."""
+"""The protocols as sequences of facts, with the orders and messages of the saga."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rheostat.state.assignment import Unit
 
 @dataclass
 class Story:
-    """A controller and what it sees; ``at`` is where the partitions 0, 1, 2, ... of one query
-    are."""
+    """A controller and its facts; ``at`` is the executor of the partitions 0, 1, 2, ... of one
+    query."""
 
     at: list[str | None]
     registered: tuple[str, ...] = ("1", "2")
@@ -32,8 +32,8 @@ class Story:
     said: Rescaling = field(default_factory=lambda: Rescaling(phase="steady"))
 
     def step(self, replace: Collection[str] = (), **seen: Any) -> tuple[Order, ...]:
-        """Go a step half a second later and return the orders but the request for the target; what
-        is assigned stays."""
+        """Take a step half a second later and return the orders except the request for the target;
+        assignments persist."""
         self.now_s += 0.5
         holders: dict[Unit, str | None] = {("q", n): executor for n, executor in enumerate(self.at)}
         known = {"slack_s": 20.0, "load_s": 1.0, **self.seen, **seen}
@@ -51,7 +51,7 @@ class Story:
         )
 
     def after_batch(self, **seen: Any) -> tuple[Order, ...]:
-        """Let a batch end, then go a step."""
+        """End a batch, then take a step."""
         self.batch = (self.batch or 0) + 1
         return self.step(**seen)
 
@@ -60,7 +60,7 @@ class Story:
 
 
 def running(*at: str | None, registered: tuple[str, ...] = ("1", "2"), **seen: Any) -> Story:
-    """A story that begins with settled executors."""
+    """Return a story that begins with settled executors."""
     story = Story(list(at), registered, len(registered), seen=seen)
     story.step()
     story.after_batch()
@@ -289,7 +289,7 @@ def test_state_of_a_lost_executor_is_assigned_at_once_and_only_once():
     story = running(*"112233", registered=tuple("123"))
     story.registered = ("1", "2")
     assert story.step() == (Assign(units(p4="1", p5="2")),)
-    story.at[4] = story.at[5] = "3"  # the order was not carried out
+    story.at[4] = story.at[5] = "3"  # the order was not executed
     assert [story.step(), story.step()] == [(), ()]
     assert story.after_batch() == (Assign(units(p4="1", p5="2")),)
     assert story.said.phase == "growing"
@@ -381,11 +381,11 @@ def test_to_replace_an_executor_one_more_comes_and_settles_before_it_goes():
     assert story.step(replace=["2"]) == (Request(4),)
     assert story.said.detail == "waiting for 1 of 4 executors to replace executor 2"
     story.registered = tuple("1234")
-    assert story.step() == (Request(4),)  # said once, remembered
+    assert story.step() == (Request(4),)  # requested once, then remembered
     assert story.after_batch() == (Request(4), Assign(units(p2="4", p3="4")))
     assert story.after_batch() == (Request(4),)
     assert story.phases()["4"] == "ready"
-    assert story.after_batch() == ()  # it is the victim now
+    assert story.after_batch() == ()  # now it is the one to remove
     assert story.after_batch() == (Hide(("2",)),)
     assert story.after_batch() == (Decommission(("2",)),)
     story.registered = tuple("134")
@@ -516,7 +516,7 @@ def test_a_controller_without_its_memory_disturbs_nothing():
 def with_standby(
     *at: str | None, registered: tuple[str, ...] = ("1", "2", "3"), **seen: Any
 ) -> Story:
-    """A story that begins with settled executors, and with the last one in standby."""
+    """Return a story that begins with settled executors, the last of them in standby."""
     story = running(*at, registered=registered[:-1], **seen)
     story.standby, story.registered = 1, registered
     story.step(warm=frozenset(registered))
@@ -528,7 +528,7 @@ def with_standby(
 def test_an_executor_in_standby_is_asked_for_warmed_and_given_no_state():
     story = running("1", "1", "2", "2", warmable=True)
     story.standby = 1
-    assert Request(3) not in story.step()  # the story leaves out the request that is to be
+    assert Request(3) not in story.step()  # the story omits the expected request
     assert story.said == Rescaling(phase="steady", detail="waiting for 1 of 1 standby executors")
     story.registered = ("1", "2", "3")
     assert story.step() == (WarmUp("3"),)
@@ -629,9 +629,9 @@ def test_a_new_controller_goes_on_in_the_middle_of_a_scale_in():
     story = running(*"112233", registered=tuple("123"))
     story.target = 2
     story.after_batch()
-    story.now_s += Waits().empty_s  # nobody looked meanwhile
+    story.now_s += Waits().empty_s  # without an observation meanwhile
     story.memory, story.batch = story.memory.resumed(story.now_s), 0
-    assert story.step() == ()  # its first look falls anywhere into a batch
+    assert story.step() == ()  # the first observation may fall anywhere within a batch
     assert story.after_batch() == (Hide(("3",)),)
 
 

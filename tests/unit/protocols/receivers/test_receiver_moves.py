@@ -18,7 +18,7 @@ from rheostat.protocols.receivers.receiver_moves import (
 
 
 class App:
-    """An application that does at once what it is asked for."""
+    """An application that executes every request at once."""
 
     def __init__(self, counts: list[int], cores: int = 4, moves: bool = True) -> None:
         self.executors = [str(n) for n in range(len(counts))]

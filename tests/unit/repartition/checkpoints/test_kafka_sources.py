@@ -1,4 +1,4 @@
-"""Kafka's offsets in a checkpoint, and who reads what after a restart."""
+"""Kafka's offsets in a checkpoint, and their division among readers after a restart."""
 
 from __future__ import annotations
 

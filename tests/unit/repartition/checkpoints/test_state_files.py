@@ -1,4 +1,4 @@
-"""A missing file is named before anything is written."""
+"""A missing file is reported before anything is written."""
 
 import json
 import zipfile
@@ -12,7 +12,7 @@ from rheostat.storage.local_files import LocalFileSystem
 
 
 def with_files(folder: Path, *names: str, partitions: int = 1) -> Path:
-    """Version 5 of the state, in these files of every partition."""
+    """Write version 5 of the state with these files in every partition."""
     planned(folder, 4, partitions)
     committed(folder, 4)
     operator(folder)

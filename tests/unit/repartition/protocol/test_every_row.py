@@ -1,5 +1,5 @@
-"""Interrupted in every phase, resumed, undone or overtaken, a repartition takes every row of its
-table.
+"""A repartition that is interrupted in any phase, then resumed, undone or overtaken, takes every
+row of its table.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rheostat.repartition.state_engine import StateVersion
 
 
 class Interrupted(BaseException):
-    """The process would be killed here."""
+    """Replaces a kill of the process at this point."""
 
 
 def interrupt() -> NoReturn:

@@ -15,15 +15,15 @@ from rheostat.protocols.repartition import CLOSED, OPEN_NEW, OPEN_OLD
 Points = list[dict[str, Any]]
 
 BETWEEN = {"verified": {"refused"}, "placed": {"7"}, "withdrawing": {"7", "4"}}
-"""What a kill after an order shows whose phase the journal does not have yet."""
+"""Facts after a kill between an order and the journal entry of its phase."""
 
 ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture(scope="module")
 def points(tmp_path_factory: pytest.TempPathFactory) -> Points:
-    """Every point of ``kill_points.py``, which has compared all outputs with an uninterrupted
-    run's.
+    """Every point of ``kill_points.py``, which has compared all outputs with those of an
+    uninterrupted run.
     """
     command = [sys.executable, "-m", "tests.unit.repartition.kill_points"]
     paths = os.pathsep.join([str(ROOT), str(ROOT / "src"), str(ROOT / "rheostat-lab" / "src")])

@@ -1,5 +1,5 @@
-"""A repartition that was killed and left, while the query has gone on so long that Spark has
-deleted the batches of that time: it can still be ended, and another one can be begun.
+"""A repartition was killed and abandoned, and the query has continued until Spark deleted the
+batches of that time: it can still be ended, and another one can begin.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rheostat.repartition.spark_repartition import repartition, undo
 
 
 class Killed(BaseException):
-    """The command is killed here."""
+    """Replaces a kill of the command at this point."""
 
 
 def to(checkpoint: Path, partitions: int, killed_in: str = "") -> RepartitionState:
@@ -30,7 +30,7 @@ def to(checkpoint: Path, partitions: int, killed_in: str = "") -> RepartitionSta
 
 
 def left_in(checkpoint: Path, phase: str) -> ToyQuery:
-    """Kill a repartition from 4 to 7, run three batches, and delete what is older than they are."""
+    """Kill a repartition from 4 to 7, run three batches, and delete everything older."""
     query = ToyQuery(checkpoint)
     query.run(3)
     with pytest.raises(Killed):

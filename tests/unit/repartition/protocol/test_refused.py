@@ -1,4 +1,4 @@
-"""What a repartition refuses: one sentence, exit code 2, nothing written."""
+"""Inputs that a repartition rejects: one sentence, exit code 2, nothing written."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ from rheostat.storage.local_files import LocalFileSystem
 
 
 def quiet(*_: object) -> None:
-    """No query runs."""
+    """Do nothing: no query runs."""
 
 
 def to(

@@ -1,4 +1,4 @@
-"""The log of a file sink gets an entry for the batch that it has never seen."""
+"""The log of a file sink gets an entry for a batch that it has not received."""
 
 from __future__ import annotations
 

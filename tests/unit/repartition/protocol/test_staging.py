@@ -1,4 +1,4 @@
-"""The second checkpoint: what an interrupted start has finished stays, what it left half goes."""
+"""The staged checkpoint: after an interruption, finished work stays and unfinished is deleted."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Names of folders that Spark would escape, and others."""
+"""Folder names that Spark would escape, and others."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def test_the_rate_the_lag_and_the_latency_are_those_of_the_queue(rate, batches):
     assert len(seen) == batches
     for observation in seen[2:-1]:
         assert observation.input_rows_per_s == pytest.approx(rate, rel=0.05, abs=2)
-        # Rows that arrive during a batch wait for its end, and nothing else waits.
+        # Rows that arrive during a batch wait for its end; no others wait.
         assert observation.lag_rows == pytest.approx(rate * observation.batch_s, rel=0.05, abs=2)
         assert observation.latency_s is not None
         assert observation.batch_s < observation.latency_s < 2.6 * observation.batch_s
@@ -83,7 +83,7 @@ def test_few_batches_that_waited_show_the_trigger_interval_among_long_ones():
     for number, one in enumerate(batches):
         took_s = 0.2 if number % 4 == 0 else 1.37
         busy.append(replace(one, begin_s=begin_s, batch_s=took_s))
-        # Source: ProcessingTimeExecutor: at once after a long batch, else at the next multiple.
+        # As in ProcessingTimeExecutor: at once after a long batch, else at the next multiple.
         next_s = (begin_s // 1.0 + 1) * 1.0
         begin_s = max(next_s, begin_s + took_s)
     assert trigger_s(busy) == 1.0
@@ -114,7 +114,7 @@ def test_a_query_without_a_batch_has_no_moments():
 
 FOLDER = Path(__file__).parent / "samples"
 SAMPLES = sorted(FOLDER.glob("spark-*.jsonl.xz"))
-"""Logs of local sessions that ran a stateful query on 200 rows a batch, cut to the events and
+"""Logs of local sessions with a stateful query on 200 rows a batch, reduced to the events and
 fields that are read (``scripts/event_log_sample.py``)."""
 
 

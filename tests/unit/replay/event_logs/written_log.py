@@ -1,4 +1,4 @@
-"""An event log of a query with a known load, as Spark writes one."""
+"""An event log of a query with a known load, in Spark's format."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def written_log(
     executors: int = 2,
     fixed_s: float = 0.5,
 ) -> Iterator[str]:
-    """Yield the lines of a query that runs batches back to back: a fixed cost, and ``row_s`` of an
-    executor a row.
+    """Yield the lines of a query that runs batches back to back, with a fixed cost plus ``row_s``
+    executor seconds per row.
     """
     yield event("SparkListenerLogStart", **{"Spark Version": "4.0.1"})
     properties = {"spark.task.cpus": "1", "spark.dynamicAllocation.enabled": "true"}

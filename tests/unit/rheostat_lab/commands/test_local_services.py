@@ -1,4 +1,4 @@
-"""``cluster`` and ``kafka``: what is refused before anything starts, and what a program reads."""
+"""``cluster`` and ``kafka``: inputs rejected before anything starts, and the JSON output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison says, from rows made by hand."""
+"""The results of a comparison, from hand-written rows."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_differences_are_paired_by_seed() -> None:
     ]
     theirs = next(entry for entry in compared(rows) if entry["policy"] == "hpa")
     assert theirs["against"]["cost"] == {"mean": 30.0, "low": 20.0, "high": 40.0}
-    assert theirs["against"]["latency_p99_s"]["mean"] == 0.0  # of the one seed that has both
+    assert theirs["against"]["latency_p99_s"]["mean"] == 0.0  # of the only seed with both
 
 
 def test_the_bounds_come_first_then_who_attains_then_the_cheaper() -> None:

@@ -1,4 +1,4 @@
-"""Which runs the comparison takes."""
+"""The runs that the comparison includes."""
 
 from __future__ import annotations
 

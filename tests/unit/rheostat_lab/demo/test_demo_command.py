@@ -1,4 +1,4 @@
-"""The command line of the demo, around a run that was made up."""
+"""The command line of the demo, with a synthetic run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_without_json_the_result_is_on_standard_output(capsys, tmp_path, played)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_demo_with_its_own_code(capsys, tmp_path, monkeypatch, number):
     monkeypatch.setattr(demo_run, "perform", lambda *_: os.kill(os.getpid(), number))
-    # What runs in the background may ignore it, and would hand that down to us.
+    # A background process may ignore the signal, and would pass that on to this one.
     before = signal.signal(
         number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
     )

@@ -1,4 +1,4 @@
-"""What the demo does to the folder that it is given."""
+"""The demo's changes to its output folder."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The log of a file sink, beside a model of Spark's that compacts: whatever is kept of the log
-files, it names the same data files."""
+"""The log of a file sink, compared with a model of Spark's compacting log: it lists the same data
+files for any subset of the log files that remains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rheostat_lab.demo.file_sink import LOG, committed_files
 
 
 class Sink:
-    """A sink as Spark's ``FileStreamSinkLog`` writes it: each ``every``-th batch is compact."""
+    """A sink in the format of Spark's ``FileStreamSinkLog``: each ``every``-th batch is compact."""
 
     def __init__(self, folder: Path, every: int) -> None:
         self.folder, self.every, self.batch = folder, every, 0
@@ -24,7 +24,7 @@ class Sink:
         (folder / LOG).mkdir()
 
     def commit(self, count: int) -> None:
-        """Commit a batch of new files, whose names need their escapes in a URI."""
+        """Commit a batch of new files, whose names must be escaped in a URI."""
         fresh = [self.folder / f"part {self.batch}-{number} 50%.parquet" for number in range(count)]
         for path in fresh:
             path.touch()
@@ -51,7 +51,7 @@ def test_the_files_are_those_that_were_committed_whatever_old_logs_are_gone(
         last = sink.batch // every * every - 1
         old = [each for each in (sink.folder / LOG).iterdir() if each.suffix != ".crc"]
         for path in old:
-            # Spark deletes what a compact log stands for, some time later and in any order.
+            # Spark deletes the files that a compact log replaces, later and in any order.
             if int(path.name.partition(".")[0]) < last and data.draw(st.booleans()):
                 path.unlink()
         assert sorted(committed_files(sink.folder)) == sorted(sink.files)

@@ -56,7 +56,7 @@ def test_the_life_of_an_executor_is_otherwise_as_it_was():
 
 
 class Told:
-    """The REST interface of a driver that tells some pages."""
+    """The REST interface of a driver with some pages."""
 
     def __init__(self, **pages: Any) -> None:
         self._pages = pages

@@ -184,7 +184,7 @@ def test_a_record_that_is_no_bid_is_refused() -> None:
 
 
 class SilentSource:
-    """A broker of which the last partition's end never comes."""
+    """A broker that never reports the end of the last partition."""
 
     def consume(self, num_messages: int, timeout: float) -> list[Message]:
         return []

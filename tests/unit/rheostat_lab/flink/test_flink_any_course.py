@@ -1,4 +1,4 @@
-"""A Flink job under any course of targets: sizes arrive, rows are kept, one seed is one run."""
+"""A Flink job with any sequence of targets: sizes arrive, no row is lost, a seed repeats a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ jobs = st.builds(
 
 
 def played(job: FlinkJob, course: list[tuple[int, int]], seed: int) -> FlinkPlant:
-    """Return a job to which each target was given so many seconds after the one before."""
+    """Return a job that received each target the given number of seconds after the previous one."""
     plant, now = FlinkPlant(job, [350.0] * 500, 4, np.random.SeedSequence(seed)), 0
     for wait_s, target in course:
         now += wait_s

@@ -1,4 +1,4 @@
-"""The Flink plant: what the loop sees and does, and that a seed repeats a run."""
+"""The Flink plant: the loop's observations and actions; a seed repeats a run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What holds for every load, whatever its parameters: it is never negative, it is a number at every
-moment, and it depends on nothing but its parameters and the time."""
+"""Every load with any parameters is nonnegative and finite at every time, and depends only on its
+parameters and the time."""
 
 from __future__ import annotations
 

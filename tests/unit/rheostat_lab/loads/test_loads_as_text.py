@@ -1,5 +1,5 @@
-"""A load as one line of text is the load: every kind, sums and multiples, and any other line is a
-load or one line of what is wrong."""
+"""A load survives its text form: every kind, sums and multiples; any other line is a load or gives
+one line with the error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = {kind: name for name, kind in WORKLOADS.items()}
 
 
 def text_of(load: Workload) -> str:
-    """Return a load as ``parse`` reads it; the numbers are written so that they come back."""
+    """Return the text of a load, from which ``parse`` restores the same numbers."""
     if isinstance(load, Sum):
         return " + ".join(text_of(part) for part in load.parts)
     if isinstance(load, Scaled):

@@ -36,7 +36,7 @@ def test_a_walk_is_reflected_at_zero_and_at_its_ceiling() -> None:
     assert max(rates) <= 1000
     assert statistics.mean(rates) == pytest.approx(
         500, rel=0.15
-    )  # reflected from both sides it is uniform
+    )  # reflection at both ends makes it uniform
 
 
 def test_spikes_come_as_often_last_as_long_and_are_as_high_as_their_law_says() -> None:
@@ -46,7 +46,7 @@ def test_spikes_come_as_often_last_as_long_and_are_as_high_as_their_law_says() -
     assert set(lengths) == {1, 2, 3}
     assert statistics.mean(lengths) == pytest.approx(2, abs=0.2)
     assert {100 <= height <= 200 for height in heights if height} == {True}
-    # A cycle is 10 steps of waiting, 2 of the spike: one step in six.
+    # A cycle has 10 steps of waiting and 2 of the spike: one step in six.
     assert sum(map(bool, heights)) / len(heights) == pytest.approx(2 / 12, abs=0.03)
 
 

@@ -1,4 +1,4 @@
-"""``rheostat lab run`` of a matrix: runs that exist, that fail, and that have other conditions."""
+"""``rheostat lab run`` of a matrix: existing runs, failed runs, and runs in other conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs a specification asks for, and what it refuses."""
+"""The runs that a specification defines, and the specifications that are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies beside each other: who is cheaper, where both attained, and what is lacking."""
+"""A comparison of policies: which is cheaper if both meet the SLO, and which runs are missing."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def runs(folder: Path) -> list[PlayedRun]:
-    """Runs of a simulated job in place of a real one."""
+    """Return runs of a simulated job instead of a real one."""
     played = []
     for cell in SPEC.cells():
         demo = SPEC.demo(cell, folder)

@@ -1,4 +1,4 @@
-"""Sessions, outages, curves and topics of any kind, beside what plain Python makes of them."""
+"""Sessions, outages, curves and topics of any kind equal those of plain Python."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ def sessions_of(bids: list[tuple[int, int]]) -> Counter[tuple[int, int, int, int
 
 def test_sessions_are_those_of_a_plain_loop_whatever_the_order() -> None:
     draw = random.Random(11)
-    # A hundred bidders at once: a query costs more than all of their rows. Every second moment
-    # is a whole gap, so that many bids are exactly a gap apart.
+    # Use a hundred bidders at once: a query costs more than all their rows. Every second time is a
+    # multiple of the gap, so that many bids are exactly a gap apart.
     bids = [
         (bidder, draw.choice((draw.randrange(60_000), 1000 * GAP_S * draw.randrange(6))))
         for bidder in range(100)
         for _ in range(draw.randrange(1, 12))
     ]
     draw.shuffle(bids)
-    bids.append((0, 10**7))  # closes all sessions but its own
+    bids.append((0, 10**7))  # it closes all other sessions
     _, due = expected(find_query("q11"), {"bids": table_of(bids)})
     bids.pop()
     rows = due.to_pylist()
@@ -110,7 +110,7 @@ def test_a_curve_is_read_as_it_was_written_and_never_falls(
         file.close(Point(now, rows, rows, 0.0))
         whole = path.read_text(encoding="utf-8")
         curve = read_curve(path)
-        # A line that is being written is not there yet.
+        # A line that is being written does not count yet.
         path.write_text(whole + '{"t_s": 1', encoding="utf-8")
         assert read_curve(path) == curve
     assert (curve.start_s, curve.marks) == (100.0, {"peak_s": 3.0})
@@ -127,7 +127,7 @@ def test_a_curve_is_read_as_it_was_written_and_never_falls(
 def test_an_outage_begins_after_a_second_of_silence_and_ends_with_the_last_row_that_waits(
     ticks: list[tuple[float, bool, bool]],
 ) -> None:
-    """In each tick a row may be written, and the broker may take one or (both) all that wait."""
+    """In each tick a row may be written, and the broker may accept one or (both) all that wait."""
     outage, now, heard_s, rows, waiting, lasted = Outage(), 0.0, 0.0, 0, 0, False
     for wait_s, writes, takes in ticks:
         now += wait_s
@@ -160,7 +160,7 @@ class Told:
 
 
 class Source:
-    """A consumer that hands out these messages, some at a time."""
+    """A consumer that returns these messages, several at a time."""
 
     def __init__(self, messages: list[Told], at_a_time: int) -> None:
         self.messages, self.at_a_time = messages, at_a_time
@@ -182,7 +182,7 @@ END = KafkaError._PARTITION_EOF
 def test_a_topic_is_read_until_each_partition_has_ended_for_good(
     seen: list[tuple[int, bool]], at_a_time: int, order: list[int]
 ) -> None:
-    """Ends may be told early, and records come after them."""
+    """Ends may be reported early, and records may follow."""
     messages = [
         Told(place, failed=END) if end else Told(place, said=b"%d" % number)
         for number, (place, end) in enumerate(seen)
@@ -191,7 +191,7 @@ def test_a_topic_is_read_until_each_partition_has_ended_for_good(
     wanted: list[bytes | None] = []
     ended: set[int] = set()
     for first in range(0, len(messages), at_a_time):
-        # Looked at between two answers only: an end is undone by a record of the same answer.
+        # Check only between two answers: a record in the same answer revokes an end.
         if len(ended) == 3:
             break
         for each in messages[first : first + at_a_time]:

@@ -17,7 +17,7 @@ START = 1_000_000.0
 
 
 class ClockOfSleeps:
-    """Time passes only while somebody sleeps."""
+    """A clock that only sleeping advances."""
 
     def __init__(self, now: float = START) -> None:
         self.now = now
@@ -30,8 +30,8 @@ class ClockOfSleeps:
 
 
 class ListTopic:
-    """Keeps (row, created_ms); takes at most ``room`` rows a write; the last ``slow`` rows are
-    never acknowledged before a flush."""
+    """Stores (row, created_ms); accepts at most ``room`` rows per write; the last ``slow`` rows are
+    acknowledged only by a flush."""
 
     def __init__(self, room: int = 10**9, slow: int = 0) -> None:
         self.rows: list[tuple[int, int]] = []
@@ -157,7 +157,7 @@ def test_a_curve_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> N
 
 
 class ListProducer:
-    """Keeps (partition, record, time) as a Kafka producer would send them; full after ``room``
+    """Stores (partition, record, time) as a Kafka producer would send them; full after ``room``
     records until it is polled."""
 
     def __init__(self, room: int) -> None:

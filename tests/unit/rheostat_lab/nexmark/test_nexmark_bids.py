@@ -17,14 +17,14 @@ def bids(seed: int, first: int, count: int) -> Events:
 
 
 def _agrees(share: float, wanted: float, n: int = N) -> bool:
-    """Tell whether a share of ``n`` draws lies in its 99.99 % confidence interval."""
+    """Return whether a share of ``n`` draws is in its 99.99 % confidence interval."""
     return abs(share - wanted) < 3.9 * math.sqrt(wanted * (1 - wanted) / n)
 
 
 def test_half_of_the_bids_go_to_the_hot_auction() -> None:
     last = SAMPLE["id"] // 46 * 3 + 2
     hot = float(np.mean(SAMPLE["auction"] == 1000 + last // 100 * 100))
-    assert _agrees(hot, 0.5 + 0.5 / 111)  # a cold bid meets the hot auction once in 111 times
+    assert _agrees(hot, 0.5 + 0.5 / 111)  # one in 111 cold bids is on the hot auction
 
 
 def test_three_quarters_of_the_bids_come_from_the_hot_bidder() -> None:

@@ -1,4 +1,4 @@
-"""Persons and auctions, and what all kinds of events have in common."""
+"""Persons and auctions, and the properties of all kinds of events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CREATED_MS = 1_763_662_000_123
 
 
 def _agrees(share: float, wanted: float, n: int = N) -> bool:
-    """Tell whether a share of ``n`` draws lies in its 99.99 % confidence interval."""
+    """Return whether a share of ``n`` draws is in its 99.99 % confidence interval."""
     return abs(share - wanted) < 3.9 * math.sqrt(wanted * (1 - wanted) / n)
 
 

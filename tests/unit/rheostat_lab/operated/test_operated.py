@@ -1,4 +1,4 @@
-"""The demo on Kubernetes, as far as it goes without one."""
+"""The parts of the Kubernetes demo that need no Kubernetes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Senders of records: each is sent until it is acknowledged, and the verdict on what came out."""
+"""Senders send each record until it is acknowledged; the verdict compares the output."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_verdict_counts_what_a_plain_count_does(
 
 
 class Flaky:
-    """A line that fails every third time, before or after it has taken the records."""
+    """A line that fails every third time, before or after accepting the records."""
 
     took: Counter[str]
     calls: int
@@ -72,7 +72,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> type[Flaky]:
 
 
 def sent(find: Callable[[str], list[str]]) -> Senders:
-    """Return senders that made some records and are done."""
+    """Return senders that have sent some records and finished."""
     made = Senders("host:1", "http", 2, lambda _: 2000.0, find, prefix="x").start()
     deadline = threading.Event()
     for _ in range(500):
@@ -90,7 +90,7 @@ def test_every_record_is_acknowledged_in_the_end_and_comes_at_least_once(
     assert len(done.ids) == sum(done.due) > 30
     assert done.ids == done.tried == set(quick.took)
     assert done.retries > 0
-    # What failed after it was taken came again: at least once is all that a sender can promise.
+    # Records whose acknowledgement failed were sent again: a sender guarantees at-least-once only.
     assert quick.took.total() > len(done.ids)
     counts = [count for _, count in done.acknowledged]
     assert counts == sorted(counts)
@@ -121,7 +121,7 @@ def test_without_a_receiver_nothing_is_lost_and_nothing_is_acknowledged(quick: t
 
 @contextmanager
 def answering(text: str, status: int = 200) -> Iterator[str]:
-    """Serve one answer to everything, and yield its address."""
+    """Serve the same answer to every request, and yield the address."""
 
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""A report of any run: whatever rows, batches and executors there were, its numbers agree."""
+"""The numbers in the report of any run agree, for any rows, batches and executors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ lives = st.lists(
 
 @st.composite
 def runs(draw: st.DrawFn) -> Run:
-    """A minute in which rows arrive each second and batches take all or a part of what waits."""
+    """Draw a minute with rows in each second and batches that read all or part of the backlog."""
     rates, slo_s = draw(seconds), draw(st.sampled_from([1.0, 4.0, 20.0]))
     curve = [(START_S + n, float(rows)) for n, rows in enumerate([0, *np.cumsum(rates).tolist()])]
     batches: list[CommittedBatch] = []
@@ -94,7 +94,7 @@ def test_rows_in_time_late_and_lost_are_all_that_were_judged(run: Run) -> None:
         return
     assert 0 <= share <= 1
     late = sum(miss.rows for miss in misses(run))
-    # A miss of less than a row is not told, in each batch and at the end.
+    # Misses of less than a row are not reported, in each batch and at the end.
     assert share * (judged + lost) + late == pytest.approx(judged + lost, abs=len(run.batches) + 1)
 
 

@@ -1,4 +1,4 @@
-"""A run of two days, told day by day."""
+"""A run of two days, reported day by day."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rheostat_lab.report.summary import summarize, to_json
 
 @pytest.fixture(scope="module")
 def two_days(day_run: Run) -> Run:
-    """Return the made-up run as two days of two minutes."""
+    """Return the synthetic run as two days of two minutes."""
     return replace(day_run, day_s=120.0)
 
 

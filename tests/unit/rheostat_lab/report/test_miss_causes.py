@@ -169,7 +169,7 @@ def test_whatever_was_recorded_the_size_comes_first_and_each_cause_is_a_clause(
     for clause in found:
         assert len(clause.splitlines()) == 1
         assert not clause.endswith((".", ";"))
-        # No time of a cause is before what it explains.
+        # No time of a cause precedes the late rows that it explains.
         assert "-" not in clause
     lack = shortage(run, miss)
     if lack is not None:

@@ -9,8 +9,8 @@ from rheostat_lab.report.summary import summarize
 
 
 def ticking(*late: tuple[float, float, float], step: float = 1.0) -> Run:
-    """Return a run of 100 s with 100 rows/s and an objective of 2 s whose batches are in time, but
-    for those that are given: (first second, last second, commit)."""
+    """Return a run of 100 s with 100 rows/s and an objective of 2 s whose batches are in time
+    except the given ones: (first second, last second, commit)."""
     found, done = [], 0.0
     for first, end, commit in sorted(late):
         while done < first:

@@ -1,4 +1,4 @@
-"""The report of a run: the frozen page with what only a finished run knows."""
+"""The report of a run: the frozen page with the additional data of a finished run."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from rheostat_lab.report.summary import summarize
 
 
 def frozen(page: str) -> dict[str, Any]:
-    """Return the data that a page holds."""
+    """Return the data in a page."""
     match = re.search(r'<script type="application/json" id="frozen">(.*?)</script>', page)
     assert match
     return dict(json.loads(match[1]))
@@ -105,7 +105,7 @@ def test_the_report_leads_to_the_command_that_explains_it(late_run: Run) -> None
 def test_the_command_names_a_moment_from_which_on_the_decision_is_in_force(
     day_run: Run, t_s: float
 ) -> None:
-    """A decision of the same second must not be cut off."""
+    """A decision of the same second must not be excluded."""
     command = _explain(replace(day_run, journal=Path("my run")), t_s)
     assert command.startswith("rheostat explain 'my run' --at ")
     named_s = _of_date(command.split()[-1])

@@ -22,7 +22,7 @@ def forecast(record: Record) -> Record:
 
 
 def letters(drawn: Figure) -> Iterator[tuple[str, Any]]:
-    """Yield every text of a picture that is drawn, with the box that it takes."""
+    """Yield every text in a picture with its bounding box."""
     canvas = FigureCanvasAgg(drawn)
     canvas.draw()
     beyond = {

@@ -1,4 +1,4 @@
-"""How many executors there were, and how many were paid for."""
+"""The number of executors over time, and the number of paid ones."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ def test_the_worst_batch_of_a_window_counts_over_the_steady_batch_at_its_slots()
 
 def test_the_control_is_the_same_maximum_over_windows_as_long_without_a_rescale() -> None:
     found = disturbance(batches(50.0, [1.0] * 5), [Window("out", 50.0, 60.0, 4)], CALM)
-    # Of 10 calm batches at either size two windows of five each; only the last one at 2 slots holds
-    # the 1.2.
+    # The 10 calm batches per size give two windows of five each; only the last one at 2 slots
+    # contains the 1.2.
     assert sorted(found.control_values) == pytest.approx([0.0, 0.0, 0.0, 0.2])
     assert found.control_max == pytest.approx(0.2)
     assert found.control_median_ratio == 1.0
@@ -82,7 +82,7 @@ def test_rescales_that_do_nothing_are_disturbed_as_much_as_the_control(
         for i in range(whole)
     ]
     found = disturbance(calm, windows, {2: calm})
-    if all(duration < 2.0 for duration in durations_s):  # else batches reach into the next window
+    if all(duration < 2.0 for duration in durations_s):  # longer batches reach the next window
         assert found.values == pytest.approx(found.control_values)
         assert found.median == pytest.approx(0.0)
 

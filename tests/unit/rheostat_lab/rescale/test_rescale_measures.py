@@ -13,18 +13,18 @@ from rheostat_lab.rescale.rescale_ways import Mark
 
 PARTITIONS, RUN = 4, "run"
 SLOW = {21: 3.0, 41: 2.0}
-"""The batch after the registration, and the one after the request to shrink; all others take a
+"""The batch after the registration, and the one after the scale-in request; all others take one
 second."""
 
 
 def holder(partition: int, batch: int) -> str:
-    """Executors 2 and 3 hold the upper half from batch 22 to batch 41."""
+    """Return the holder: executors 2 and 3 hold the upper half from batch 22 to batch 41."""
     return str(partition if 22 <= batch < 42 else partition % 2)
 
 
 def run() -> Run:
-    """60 batches of 2 s; executors 2 and 3 are asked for at 36 s, come at 41 s, are settled at 48
-    s, asked to go at 82 s, gone at 88 s."""
+    """60 batches of 2 s; executors 2 and 3 are requested at 36 s, registered at 41 s, settled at 48
+    s, requested to leave at 82 s, and removed at 88 s."""
     batches = [Timed(2.0 * i, 2.0 * i + SLOW.get(i, 1.0), SLOW.get(i, 1.0)) for i in range(60)]
     log = EventLog(
         executors={

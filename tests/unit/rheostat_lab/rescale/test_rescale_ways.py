@@ -11,7 +11,7 @@ from rheostat_lab.rescale.rescale_ways import WAYS, Restart, Scripted, options_o
 
 
 class Job:
-    """A job that notes what is done to it; executors come and go as soon as they are asked to."""
+    """A job that records all calls; executors are added and removed as soon as requested."""
 
     def __init__(self, executors: int) -> None:
         self.done: list[str] = []

@@ -12,7 +12,7 @@ EMPTY, VALUE = hashlib.md5(b"").hexdigest(), hashlib.md5(b"abc").hexdigest()
 
 
 class Kept:
-    """A producer that keeps what it is given."""
+    """A producer that stores its records."""
 
     def __init__(self) -> None:
         self.records: list[tuple[str, bytes]] = []

@@ -25,7 +25,7 @@ def job(
     batch: int | None = None,
     purpose: str = "",
 ) -> list[bytes]:
-    """A job of one stage: of each task its executor, launch and duration."""
+    """Return a job of one stage with executor, launch and duration of each task."""
     ours = {"spark.jobGroup.id": "rheostat-warm-up", "spark.job.description": purpose}
     properties = (
         ours
@@ -62,8 +62,8 @@ def job(
 
 
 def log() -> EventLog:
-    """Two executors; a third is held at 10 s and takes partition 3 in the batch at 20 s, a fourth
-    comes in the batch at 20 s."""
+    """Two executors; a third is held at 10 s and runs partition 3 in the batch at 20 s; a fourth
+    registers in the batch at 20 s."""
     even = {i: (str(i % 2), 0.0, 0.1) for i in range(PARTITIONS)}
     after = {i: (str(i % 2), 20.0, 0.2) for i in range(3)} | {3: ("2", 20.0, 0.5)}
     read = EventLog()

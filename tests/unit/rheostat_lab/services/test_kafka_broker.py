@@ -1,4 +1,4 @@
-"""What can be told of a broker before one runs, and of one that did not come up."""
+"""The configuration of a broker before its start, and the message about a failed start."""
 
 from __future__ import annotations
 

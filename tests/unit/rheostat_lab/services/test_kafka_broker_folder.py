@@ -1,4 +1,4 @@
-"""What a broker does to the folder that it is given."""
+"""A broker's changes to its folder."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_another_process_that_got_the_same_id_is_left_alone(tmp_path: Path, stat
     assert service.find("sleeper") is None
     assert service.end("sleeper") is None
     assert psutil.pid_exists(started.pid)
-    file.write_text(kept)  # so that it can be ended
+    file.write_text(kept)  # so that it can be stopped
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"name": "sleeper"}'])

@@ -1,4 +1,4 @@
-"""Any specification is read, or refused with BadInput: no text of it ends in a trace."""
+"""Any specification is accepted or rejected with BadInput, never with a traceback."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def read(text: str) -> int:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the paths to all that can be exchanged in a specification."""
+    """Return the paths to all replaceable values of a specification."""
     inner = (
         value.items()
         if isinstance(value, dict)

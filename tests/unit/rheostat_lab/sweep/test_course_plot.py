@@ -1,4 +1,4 @@
-"""A run as a picture: what it shows, and how it is known to be up to date."""
+"""A run as a picture: its contents, and the check that it is up to date."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_rows_that_wait_at_the_end_have_no_latency(shown: Course) -> None:
 
 
 def texts(course_: Course) -> list[tuple[str, Any]]:
-    """Return every text that the picture of a course shows, with the box that it takes."""
+    """Return every text in the picture of a run with its bounding box."""
     drawn = course_.figure("a-policy")
     canvas = FigureCanvasAgg(drawn)
     canvas.draw()

@@ -1,4 +1,4 @@
-"""Each fault by itself, around a plant that only remembers what is done to it."""
+"""Each fault alone, around a plant that only records the calls."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ from rheostat_lab.sweep.faults import ExecutorLoss, LateMetrics, MissingMetrics,
 
 
 class Patient(Plant):
-    """A plant whose lag is the time."""
+    """A plant whose lag equals the time."""
 
     def __init__(self) -> None:
         self.now = 0.0

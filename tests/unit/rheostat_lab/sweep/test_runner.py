@@ -134,7 +134,7 @@ def test_a_run_is_compared_with_the_demand_of_its_plant(tmp_path: Path) -> None:
     )
     (row,) = run_cell(
         read_spec(_spec(tmp_path, steps))[0]
-    )  # four executors all along, for 3 minutes more than are needed
+    )  # four executors all the time, for 3 minutes more than necessary
     low, high = demand_of(read_spec(_spec(tmp_path, steps))[0]).at(np.array([2_000.0, 20_000.0]))
     assert low < 4 < high
     assert (row["timeshare_over"], row["timeshare_under"]) == (50, 50)
@@ -336,7 +336,7 @@ def test_the_command_says_in_one_line_that_there_is_no_spec(
     [
         path
         for path in sorted((Path(__file__).parents[4] / "experiments").glob("*.yaml"))
-        if "\nexperiment:" not in path.read_text(encoding="utf-8")  # those are real runs
+        if "\nexperiment:" not in path.read_text(encoding="utf-8")  # these are real runs
     ],
     ids=lambda spec: spec.stem,
 )

@@ -1,4 +1,4 @@
-"""Errors of a specification are told with their lines, all at once."""
+"""All errors of a specification are reported at once with their lines."""
 
 from __future__ import annotations
 

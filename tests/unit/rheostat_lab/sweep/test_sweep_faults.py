@@ -1,4 +1,4 @@
-"""Faults in a sweep: named in the spec, checked as a whole, the same on every run of a seed."""
+"""Faults in a sweep: named in the specification, validated together, the same in runs of a seed."""
 
 from __future__ import annotations
 

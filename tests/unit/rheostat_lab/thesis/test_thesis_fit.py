@@ -1,4 +1,4 @@
-"""The fit: it opens the nine HPA recordings and nothing else, and finds what is there."""
+"""The fit reads only the nine HPA recordings, and recovers known parameters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ print("\\n".join(sorted({name for name in opened if name.endswith((".csv", "tabl
 
 
 def beginnings(folder: Path, only: str = "") -> Path:
-    """Copy the first quarter of an hour of the recordings whose names hold ``only``."""
+    """Copy the first quarter of an hour of the recordings whose names contain ``only``."""
     folder.mkdir()
     for name, path in packaged().items():
         if only in name:

@@ -1,4 +1,4 @@
-"""The statistics: ranks, cover, named facts, paired tests; on outcomes whose answers are known."""
+"""The statistics (ranks, coverage, named facts, paired tests) on outcomes with known results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines, places and gaps: what repeated measurements say."""
+"""Lines, positions and gaps from repeated measurements."""
 
 from __future__ import annotations
 

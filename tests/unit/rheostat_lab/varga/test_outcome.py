@@ -1,4 +1,4 @@
-"""What an experiment says, its picture, and the specifications that are kept here."""
+"""The results of an experiment, its picture, and the specifications in the repository."""
 
 from __future__ import annotations
 

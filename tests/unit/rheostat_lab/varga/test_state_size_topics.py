@@ -1,4 +1,4 @@
-"""What the output topic of the state-size job says of its batches, and Spark of its snapshots."""
+"""The batches in the output topic of the state-size job, and Spark's snapshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The period of a load is found where it repeats itself, and none where it does not."""
+"""The period of a periodic load is detected, and no period in any other load."""
 
 import math
 
@@ -17,7 +17,7 @@ SEEDS = st.integers(min_value=0, max_value=10_000)
 
 
 def shape(steps: int, rng: np.random.Generator) -> Floats:
-    """One turn of any smooth shape: a wave with two overtones."""
+    """Return one period of any smooth shape: a wave with two overtones."""
     turn = 2 * math.pi * np.arange(steps) / steps
     waves = [
         share * np.cos(k * turn + rng.uniform(0, 2 * math.pi))

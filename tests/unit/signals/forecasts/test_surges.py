@@ -1,4 +1,4 @@
-"""What a rate may reach: surges that were seen when it was like now, each as often as it came."""
+"""Possible future rates: surges observed at similar rates, each with its frequency."""
 
 from collections.abc import Callable
 

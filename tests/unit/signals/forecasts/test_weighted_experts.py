@@ -1,4 +1,4 @@
-"""Forecasts: a constant, a season that is seen again, jumps that are remembered."""
+"""Forecasts of a constant load, a recurring season, and remembered jumps."""
 
 import math
 from collections.abc import Callable

@@ -1,5 +1,4 @@
-"""The windows against the recorded answers of a real Prometheus; ``scripts/promql_answers.py``
-recorded them."""
+"""The windows equal the recorded answers of a real Prometheus (``scripts/promql_answers.py``)."""
 
 from __future__ import annotations
 

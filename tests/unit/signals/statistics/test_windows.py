@@ -12,8 +12,8 @@ from rheostat.signals.statistics.windows import (
     within,
 )
 
-# By hand: t = 0, 10, 20, 30 and v = 1, 3, 2, 6 have means 15 and 3; sum of products 70, of squares
-# 500.
+# Computed by hand: t = 0, 10, 20, 30 and v = 1, 3, 2, 6 have means 15 and 3; the sum of products is
+# 70, that of squares 500.
 SAMPLES = [(0.0, 1.0), (10.0, 3.0), (20.0, 2.0), (30.0, 6.0)]
 
 

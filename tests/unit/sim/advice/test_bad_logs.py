@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""Logs that cannot be judged are one line each, and the others are processed."""
+"""Logs that cannot be analysed take one line each, and the others are processed."""
 
 import os
 

@@ -1,5 +1,5 @@
 # mypy: disallow-untyped-calls=False
-"""Advice about a query whose capacity is known: a row takes 2 ms of an executor."""
+"""Advice about a query with known capacity: a row takes 2 ms of an executor."""
 
 import math
 
@@ -19,8 +19,8 @@ DAY_S = 600.0
 
 
 def day(t_s):
-    """From 100 to 1,300 rows a second; with four executors a batch of the peak lasts 5.7 s, with
-    three it has no end below 9 s.
+    """Return a rate from 100 to 1,300 rows per second; at the peak a batch lasts 5.7 s with four
+    executors, and with three at least 9 s.
     """
     return 700 - 600 * math.cos(2 * math.pi * t_s / DAY_S)
 
@@ -97,7 +97,7 @@ def test_a_recording_of_no_rows_is_refused():
 
 
 def test_where_append_times_are_unknown_batches_bound_the_rows_in_time(tmp_path):
-    """Batches last 0.6 s and follow each other, so that a row waits at most two of them."""
+    """Batches last 0.6 s and follow each other, so that a row waits for at most two of them."""
     known = list(written_log(lambda t_s: 100.0, 40))
     lines = [line.replace('"latestOffset":{', '"otherOffset":{') for line in known]
     log = written(tmp_path, "app-1", lines)

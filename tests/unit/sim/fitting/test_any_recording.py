@@ -1,4 +1,4 @@
-"""What is read off a recording, whatever was recorded: ages, means, arrivals and the ledger."""
+"""Values derived from any recording: ages, means, arrivals and the ledger."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rheostat.sim.measures import measures
 
 @st.composite
 def recordings(draw: st.DrawFn) -> Recorded:
-    """Observations some seconds apart, each with what a sensor may know or not know."""
+    """Draw observations some seconds apart, each with or without the optional signals."""
     seen, now = [], 0.0
     for number in range(draw(st.integers(3, 12))):
         now += draw(st.integers(1, 9)) if number else 0

@@ -18,7 +18,7 @@ Journaled = Callable[..., Path]
 
 @pytest.fixture(scope="module")
 def shadow(journaled: Journaled) -> Recorded:
-    """A run at eight executors all along: what a shadow run on a fixed cluster records."""
+    """A run with eight executors all the time, as a shadow run on a fixed cluster records it."""
     return recorded(recording.read(journaled("fixed", executors=8, seconds=900)))
 
 

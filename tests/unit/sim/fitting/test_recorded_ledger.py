@@ -20,7 +20,7 @@ SLO = Slo(latency_s=10)
 
 
 def _ran(policy: str, executors: int, interval_s: float) -> tuple[Measures, Recorded]:
-    """Run a simulated job; return what really happened and what a journal shows of it."""
+    """Run a simulated job; return its true measures and the run recorded in its journal."""
     parameters = SparkParameters(
         executors=executors,
         trigger_s=5.0,

@@ -1,4 +1,4 @@
-"""What is seen of a simulated query: absent before there is anything, and gone when it rests."""
+"""The signals of a simulated query are absent before the first batch and while it is idle."""
 
 from __future__ import annotations
 

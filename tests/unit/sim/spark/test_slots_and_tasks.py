@@ -1,4 +1,4 @@
-"""Whatever the tasks: what list scheduling promises, and what slots and stragglers never break."""
+"""For any tasks, the bounds of list scheduling hold, with any slots and stragglers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_each_executor_that_works_is_cold_once(
 ) -> None:
     run = ran(work_s, executors, slots, cold_s)
     late = [took - work for took, work in zip(run.task_s, work_s, strict=True)]
-    # A free slot of another executor comes before the second slot of one.
+    # A free slot of another executor is used before the second slot of one.
     assert sum(more > cold_s / 2 for more in late) == min(executors, len(work_s))
     assert all(more == pytest.approx(0, abs=1e-9) or more == pytest.approx(cold_s) for more in late)
 
@@ -114,7 +114,7 @@ def test_steps_of_a_placement_get_there_and_each_moves_no_more_than_it_may(
         owners = step(owners, wanted, living, most)
         assert sum(old != new for old, new in zip(before, owners, strict=True)) <= most
     assert owners == wanted
-    # Who has what is wanted has nothing to move.
+    # An assignment that equals the wanted one needs no moves.
     assert rebalanced(owners, executors) == owners
     assert adopted(owners, executors) == owners
 

@@ -1,4 +1,4 @@
-"""Executors of the simulated application: none is lost to the books, whatever is asked for."""
+"""Executors of the simulated application are all accounted for, for any requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parameters of the Spark plant: all that is wrong is said at once."""
+"""The parameters of the Spark plant: all errors are reported at once."""
 
 import dataclasses
 

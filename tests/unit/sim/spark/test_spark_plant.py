@@ -1,4 +1,4 @@
-"""The Spark plant shows what was measured on Spark: fixed cost, state partitions, cold executors,
+"""The Spark plant reproduces measurements on Spark: fixed cost, state partitions, cold executors,
 locality, placement."""
 
 from collections.abc import Iterator
@@ -165,7 +165,7 @@ def test_placement_brings_back_what_has_strayed() -> None:
     even = list(plant._stages.owners)
     plant.slow_executor(5.0, 65.0, 35.0)
     plant.advance(59.0)
-    assert plant._stages.owners != even  # the others took its tasks
+    assert plant._stages.owners != even  # other executors ran its tasks
     plant.advance(100.0)
     assert sorted(plant._stages.owners.count(executor) for executor in range(4)) == [2, 2, 2, 2]
 
@@ -183,7 +183,7 @@ def test_an_executor_leaves_only_after_its_state_has_moved() -> None:
     assert resize(plant, 2) == "shrinking"
     for _ in batches(plant, 26.0):
         assert executors_of_state(plant) <= {each.number for each in plant.fleet.executors}
-    assert [each.number for each in plant.fleet.executors] == [0, 1]  # the youngest went
+    assert [each.number for each in plant.fleet.executors] == [0, 1]  # the youngest was removed
     ledger = plant.ledger()
     gone_s = ledger.registered.t_s[-1]
     assert 20.0 < gone_s < 23.0
@@ -283,16 +283,16 @@ def test_an_observation_has_the_signals_of_a_live_query() -> None:
     assert o.batch_s is not None
     assert o.processed_rows_per_s == pytest.approx(40_000 / o.batch_s)
     assert o.output_rows_per_s == pytest.approx(10_000 / o.batch_s)
-    assert o.lag_rows == pytest.approx(4_000 * 12)  # the batch that runs is not committed yet
+    assert o.lag_rows == pytest.approx(4_000 * 12)  # the running batch is not committed yet
     assert o.lag_s == pytest.approx(12.0)
     assert o.latency_s == pytest.approx(5.0 + o.batch_s)
     assert o.busy is not None
     assert 0 < o.busy < 1
     assert o.batch_parts_s is not None
-    assert sum(o.batch_parts_s.values()) == pytest.approx(2 * o.batch_s)  # the whole and its parts
+    assert sum(o.batch_parts_s.values()) == pytest.approx(2 * o.batch_s)  # the total and its parts
     assert o.state_rows
     assert o.state_partitions == 24
-    assert o.cpu is None  # nor does a live query show it
+    assert o.cpu is None  # as for a live query
     assert o.in_flight is not None
     assert o.in_flight.elapsed_s == pytest.approx(2.0)
     assert o.in_flight.rows == 40_000
@@ -307,7 +307,7 @@ def test_busy_is_the_share_of_slot_time_in_tasks_since_the_last_look_but_one() -
     assert batch is not None
     task_s = 40_000 * 2e-4
     seen(plant, 19.0)
-    busy = seen(plant, 40.0 + 0.25 * batch.batch_s).busy  # two batches and a quarter of one
+    busy = seen(plant, 40.0 + 0.25 * batch.batch_s).busy  # over two and a quarter batches
     assert busy == pytest.approx(2.25 * task_s / (2 * (21.0 + 0.25 * batch.batch_s)), rel=1e-6)
 
 
@@ -389,7 +389,7 @@ def test_a_lost_executor_makes_its_batch_late_and_is_replaced() -> None:
     assert seen(plant, 90.0).executors == 3
 
 
-@pytest.mark.parametrize("lost_s", [18.0, 21.0])  # between two batches, in one
+@pytest.mark.parametrize("lost_s", [18.0, 21.0])  # between two batches, and during one
 def test_a_job_that_has_lost_all_executors_goes_on_when_there_is_one_again(lost_s: float) -> None:
     plant = plant_of(3_000.0, executors=1, start_s=60.0, trigger_s=10.0)
     plant.advance(lost_s)

@@ -1,4 +1,4 @@
-"""Tasks on slots: anywhere, at home, astray; and where state partitions are placed."""
+"""Tasks on slots: anywhere, local or not; and the placement of state partitions."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What a simulated Spark query shows of itself at any moment, and the pace of its machine."""
+"""The observations of a simulated Spark query at any time, and the pace of its machine."""
 
 from __future__ import annotations
 

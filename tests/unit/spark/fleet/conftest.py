@@ -1,4 +1,4 @@
-"""A broker that is a list."""
+"""A broker in a list."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 
 class MemoryProducer:
-    """A Kafka producer whose broker is a list; while ``down`` it reports an error, and while
-    ``mute`` it says nothing.
+    """A Kafka producer whose broker is a list; it reports an error while ``down``, and nothing
+    while ``mute``.
     """
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ TASK = ReceiverTask(
 
 
 class App:
-    """Executors on which a receiver lives until it is told to go; each says what ``rows`` says."""
+    """Executors with a receiver each until it is stopped; each reports ``rows``."""
 
     def __init__(self, directory: Directory) -> None:
         self.directory = directory

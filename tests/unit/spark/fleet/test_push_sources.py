@@ -1,4 +1,4 @@
-"""Real senders, real sockets, the receivers' own code; only Spark and the broker are not there."""
+"""Real senders, real sockets and the receivers' own code, without Spark and a broker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A JVM that is made of Python objects: as much of it as the parts of the internals touch."""
+"""A JVM of Python objects, limited to what the internals use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Sequence(tuple[Any, ...]):
 
 
 class Told(str):
-    """A Java object of which only its text is read."""
+    """A Java object of which only the text is read."""
 
     __slots__ = ()
 
@@ -42,7 +42,7 @@ class Told(str):
 
 
 class Absent:
-    """What py4j gives for an object whose methods are not there."""
+    """py4j's object for a class whose methods do not exist."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         def call(*_: object) -> Any:
@@ -74,7 +74,7 @@ class Context:
 
 
 def jvm_with(**packages: Any) -> Any:
-    """Return a JVM with Java's lists and PySpark's conversions, and with what a test adds."""
+    """Return a JVM with Java's lists and PySpark's conversions, and a test's additions."""
     util = SimpleNamespace(ArrayList=ArrayList, HashMap=dict, UUID=SimpleNamespace(fromString=str))
     lang = SimpleNamespace(Class=SimpleNamespace(forName=str), Object=object, String=str)
     python = SimpleNamespace(toSeq=Sequence, toScalaMap=dict)
@@ -105,13 +105,13 @@ def gateway_to(
 
 @pytest.fixture
 def gateway() -> Callable[..., Gateway]:
-    """Makes a gateway to a JVM of Python objects."""
+    """Return a function that makes a gateway to a JVM of Python objects."""
     return gateway_to
 
 
 @pytest.fixture
 def jvm() -> Callable[..., Any]:
-    """Makes a JVM of Python objects."""
+    """Return a function that makes a JVM of Python objects."""
     return jvm_with
 
 
@@ -123,18 +123,18 @@ def absent() -> Absent:
 
 @pytest.fixture
 def sequence() -> Callable[..., Sequence]:
-    """Makes a Scala sequence."""
+    """Return a function that makes a Scala sequence."""
     return lambda *items: Sequence(items)
 
 
 @pytest.fixture
 def told() -> Callable[[str], Told]:
-    """Makes an object of the JVM of which only its text is read."""
+    """Return a function that makes a JVM object of which only the text is read."""
     return Told
 
 
 class NoCompiler:
-    """A Spark that does not have its compiler where it was."""
+    """A Spark without its compiler in the expected place."""
 
     def in_driver(self, name: str, *_: Any) -> Any:
         raise TypeError("'JavaPackage' object is not callable")
@@ -142,5 +142,5 @@ class NoCompiler:
 
 @pytest.fixture
 def no_compiler() -> NoCompiler:
-    """Compiled classes where nothing can be compiled."""
+    """Compiled classes if nothing can be compiled."""
     return NoCompiler()

@@ -12,7 +12,7 @@ from rheostat.spark.internals.gateway import has_ended
 
 
 class Kind:
-    """A Java class with private fields and a class above it."""
+    """A Java class with private fields and a superclass."""
 
     def __init__(self, name: str, above: Kind | None = None, **fields: Any) -> None:
         self._name, self._above, self._fields = name, above, fields
@@ -70,7 +70,7 @@ def test_a_context_that_has_let_go_of_its_jvm_has_ended(gateway: Callable[..., A
 
 
 class LetGo:
-    """A context of PySpark's that is stopped: it has let go of its JVM."""
+    """A stopped context of PySpark, which has no JVM any more."""
 
     @property
     def applicationId(self) -> str:  # noqa: N802 - PySpark's name

@@ -14,7 +14,7 @@ from rheostat.storage.file_system import StorageError
 
 
 class Hadoop:
-    """Hadoop's file system, on files of this computer."""
+    """Hadoop's file system, backed by local files."""
 
     def __init__(self, name: str) -> None:
         self.path = Path(name)

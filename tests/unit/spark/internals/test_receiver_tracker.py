@@ -24,7 +24,7 @@ class Some:
 
 
 class Info:
-    """What the tracker knows of a receiver."""
+    """The tracker's information about a receiver."""
 
     def __init__(self, tracker: Tracker, number: int, executor: str | None, state: str) -> None:
         at = executor and SimpleNamespace(executorId=lambda: executor, host=lambda: "h")

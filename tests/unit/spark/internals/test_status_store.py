@@ -1,4 +1,4 @@
-"""The driver's pages out of its store; where Spark has no such calls, out of its UI."""
+"""The driver's pages come from its status store, or from its UI if Spark lacks these calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Missing(Py4JJavaError):  # type: ignore[misc]  # py4j has no types
 
 
 class Store:
-    """Notes what it is asked for, and gives that back."""
+    """Records its requests and returns them."""
 
     def executorList(self, active: bool) -> Any:  # noqa: N802
         return ["executors", active]
@@ -54,7 +54,7 @@ def packages(mapper: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def pages(gateway, jvm):
-    """Makes the pages of a driver that has this store."""
+    """Return a function that makes the pages of a driver with this store."""
 
     def make(store: Any) -> StatusStore:
         writer = SimpleNamespace(writeValueAsString=json.dumps)

@@ -1,4 +1,4 @@
-"""Where a journal is, and what is said of it when the driver's container will go."""
+"""The location of a journal, and the message if it is deleted with the driver's container."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def session(master: str, mode: str) -> Any:
 
 
 class Far(MemoryFileSystem):
-    """Folders that are there, one of a newer version, and a host that nobody knows."""
+    """Existing folders, one of a newer version, and an unknown host."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ def test_a_folder_that_cannot_be_written_is_refused_in_one_line(
     if is_file:
         folder.write_text("")
     else:
-        folder = Path("/proc/self/journal")  # nobody makes a folder there, root included
+        folder = Path("/proc/self/journal")  # no user can create it, including root
     with pytest.raises(BadInput, match=f"the journal folder {folder} cannot be written: "):
         journal_of(session("yarn", "client"), settings_of(journal=folder))
 

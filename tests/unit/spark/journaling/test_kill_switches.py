@@ -1,4 +1,4 @@
-"""The kill switch in a checkpoint, and what is done beside the ticks."""
+"""The kill switch in a checkpoint, and the work outside of ticks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_file_in_the_checkpoint_of_any_query_halts_until_it_is_removed() -> No
     files.write(file := f"hdfs://n/two/{HALT_FILE}", "")
     switches.look()
     assert switches.pulled() == file
-    running.remove("hdfs://n/two")  # the end of its query resumes nothing
+    running.remove("hdfs://n/two")  # the end of its query does not resume decisions
     switches.look()
     assert switches.pulled() == file
     files.delete(file)

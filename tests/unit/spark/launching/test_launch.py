@@ -1,4 +1,4 @@
-"""A script as its own main program, and how it ends."""
+"""A script as the main program, and its exit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_SESSION = "the script created no session"
 
 @pytest.fixture(autouse=True)
 def clean() -> Iterator[None]:
-    """Puts back what a script's own process is allowed to keep."""
+    """Restore what a script may change in its own process."""
     kept = sys.argv, list(sys.path), SparkSession.Builder.getOrCreate
     yield
     sys.argv, sys.path[:] = kept[0], kept[1]
@@ -27,7 +27,7 @@ def clean() -> Iterator[None]:
 
 
 class Nothing:
-    """Sets nothing and watches nothing."""
+    """Sets no settings and observes nothing."""
 
     def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
         return {}

@@ -1,4 +1,4 @@
-"""What stands around the applications of a script, with PySpark's classes replaced by doubles."""
+"""The hooks around the applications of a script, with fakes for PySpark's classes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Session:
 
 
 class Around:
-    """Sets what it is told to, and notes what happens."""
+    """Applies given settings, and records the calls."""
 
     def __init__(self, made: Mapping[str, str] | None = None) -> None:
         self.made = dict(made or {})
@@ -49,7 +49,7 @@ class Stopping:
 
 @pytest.fixture
 def contexts(monkeypatch: pytest.MonkeyPatch) -> list[SparkConf | None]:
-    """Let contexts and sessions start nothing; the settings that each context got."""
+    """Prevent contexts and sessions from starting; return the settings of each context."""
     seen: list[SparkConf | None] = []
 
     def begin(
@@ -74,7 +74,7 @@ def contexts(monkeypatch: pytest.MonkeyPatch) -> list[SparkConf | None]:
 
 
 def builds(monkeypatch: pytest.MonkeyPatch, *sessions: Session) -> None:
-    """Let ``getOrCreate`` hand out the given sessions."""
+    """Make ``getOrCreate`` return the given sessions."""
     made = list(sessions)
     monkeypatch.setattr(SparkSession.Builder, "getOrCreate", lambda _: made.pop(0))
 
@@ -115,7 +115,7 @@ def test_what_was_set_for_the_application_before_is_not_the_scripts_own(
     with SessionHook(around).installed():
         SparkContext()
         around.made = {"spark.cores.max": "16"}
-        kept = SparkConf().set("spark.cores.max", "8")  # as its JVM has kept it
+        kept = SparkConf().set("spark.cores.max", "8")  # as its JVM has stored it
         SparkContext(conf=kept.set("spark.executor.cores", "2"))
     assert around.own == [{}, {"spark.executor.cores": "2"}]
     assert contexts[1].get("spark.cores.max") == "16"

@@ -12,7 +12,7 @@ from rheostat.spark.resizing.actuator import LiveSize
 
 
 class Cluster:
-    """Executors and receivers that note what they are asked for."""
+    """Executors and receivers that record their requests."""
 
     def __init__(self, where: dict[int, str | None], executors: Sequence[str]) -> None:
         self.where, self.executors = where, list(executors)

@@ -14,7 +14,7 @@ STATELESS = SimpleNamespace(stateful=False)
 
 
 class Protocols:
-    """Notes what it is asked for, and says what the test wants."""
+    """Records its requests, and reports what the test defines."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[int, list[str], bool]] = []
@@ -49,7 +49,7 @@ def actuator_of(
     application: str = "app-1",
     locality_wait: LocalityWait | None = None,
 ) -> SparkActuator:
-    """An actuator of an application of so many executors, which the sensor has shown."""
+    """Return an actuator of an application with ``executors`` executors, as observed."""
     counted = SimpleNamespace(registered=lambda: executors, requested=lambda: executors)
     size = LiveSize(counted, None)
     size.now(0.0)
@@ -107,7 +107,7 @@ def test_held_it_does_nothing_until_it_is_asked_again_and_resumes_what_it_knew()
     actuator.rescale(Decision(target=3, reason="size kept"), 9.0)
     assert protocols.runs
     assert protocols.resumed == [{"lives": 1}]
-    # What was decided before is not asserted: 3 executors are there, and nobody wants others.
+    # The previous target is not asserted: 3 executors exist, and no policy wants others.
     assert protocols.asked == [(2, [], True), (3, [], False)]
 
 

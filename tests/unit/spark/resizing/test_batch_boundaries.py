@@ -10,7 +10,7 @@ def busy(run_id: str, quiet_s: float) -> bool:
 
 
 class Watch:
-    """Rounds that are looked at often enough for every boundary to be fresh."""
+    """Rounds that are observed often enough for every boundary to be recent."""
 
     def __init__(self) -> None:
         self.rounds = BatchBoundaryTracker()

@@ -10,7 +10,7 @@ from rheostat.spark.resizing.rescale_controller import ExecutorOrders
 
 
 class Cluster:
-    """Notes what it is told."""
+    """Records its calls."""
 
     def __init__(self) -> None:
         self.said: list[tuple[str, object]] = []

@@ -8,8 +8,7 @@ from rheostat.spark.resizing.locality import COLD_S, SHORT, LocalityWait
 
 
 class Waits:
-    """What ``spark.locality.wait`` was set to, one after the other; None is the application's
-    own."""
+    """The successive values of ``spark.locality.wait``; None is the application's own value."""
 
     def __init__(self) -> None:
         self.said: list[str | None] = []

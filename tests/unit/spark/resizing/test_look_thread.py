@@ -11,7 +11,7 @@ from rheostat.spark.resizing.look_thread import LookThread
 
 
 class Looks:
-    """Fails at the first looks with the same words; sets ``done`` after the last."""
+    """Fails at the first observations with the same message; sets ``done`` after the last."""
 
     def __init__(self, failing: int, looks: int) -> None:
         self.failing, self.left, self.done = failing, looks, threading.Event()

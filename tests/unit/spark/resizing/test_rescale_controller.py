@@ -19,11 +19,11 @@ BATCH_S, TRIGGER_S = 1.0, 3.0
 
 
 class World:
-    """An application in memory: executors, queries that run batches, and a coordinator; time passes
-    in ``run``.
+    """An application in memory: executors, queries that run batches, and a coordinator; ``run``
+    advances the time.
 
-    A batch lasts a second. In its middle every state task opens its stores where the coordinator
-    says, or on the first executor if that one is gone, and reports them there."""
+    A batch lasts a second. In its middle every state task opens its stores on the executor that the
+    coordinator names, or on the first one if that is gone, and reports them there."""
 
     def __init__(
         self,
@@ -164,8 +164,8 @@ class World:
                     self.where[run_id, partition] = living[partition % min(2, len(living))]
 
     def run(self, seconds: float, target: int | None = None, replace: tuple[str, ...] = ()) -> None:
-        """Let time pass; batches end at full seconds, executors come at halves and go at full ones,
-        a decision falls every two seconds."""
+        """Advance the time; batches end at full seconds, executors register at half seconds and are
+        removed at full ones, and a decision is made every two seconds."""
         end = self.now + seconds
         while self.now < end - 1e-9:
             before, self.now = self.now, round(self.now + POLL_S, 3)
@@ -190,7 +190,7 @@ class World:
 
 
 class Warmth:
-    """Warms what it is told to, until it is let go."""
+    """Warms given executors until they are released."""
 
     available = True
 

@@ -6,7 +6,7 @@ from rheostat.spark.resizing.locality import SourceHiding
 
 
 class Cluster:
-    """Executors that a source may prefer, as long as they are not hidden."""
+    """Executors that a source may prefer unless they are hidden."""
 
     def __init__(self, *executors: str, can: bool = True) -> None:
         self.shown, self.can = list(executors), can

@@ -1,4 +1,4 @@
-"""Executors among the processes of a computer, read from a folder that looks like ``/proc``."""
+"""Executors among the processes of a computer, read from a folder in the format of ``/proc``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a live job uses, as the sensor puts it into an observation."""
+"""The resource usage of a live job in an observation."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_the_operating_systems_cpu_is_better_than_that_of_stages():
 
 
 def asked_at(usage: StageUsage, finder: Finder, batches: Mapping[float, ReportedBatch]) -> Any:
-    """Return the times at which the stages were asked for, of looks at these batches."""
+    """Return the times at which observations of these batches read the stages."""
     last, found = LastStages(), []
     for t_s, seen in batches.items():
         before = len(finder.asked)

@@ -28,8 +28,7 @@ class Query:
 
 
 class Session:
-    """A session with queries and a status tracker that knows of one stage: 8 tasks, 3 of them
-    done."""
+    """A session with queries and a status tracker that knows one stage: 3 of 8 tasks are done."""
 
     def __init__(self, *queries: Query) -> None:
         self.streams = SimpleNamespace(active=list(queries))
@@ -39,7 +38,7 @@ class Session:
 
 
 class Endpoint:
-    """Answers with the executors of a script: (id, task seconds) each; None is no answer."""
+    """Answers with the executors of a script, each as (id, task seconds); None is no answer."""
 
     def __init__(self, *answers: list[tuple[str, float]] | None) -> None:
         self.answers = list(answers)
@@ -67,7 +66,7 @@ class Endpoint:
 
 
 class Broker:
-    """Knows one partition of each topic; ``rows`` None is a broker that does not answer."""
+    """A broker with one partition per topic; with ``rows`` None it does not answer."""
 
     def __init__(self, rows: int | None) -> None:
         self.rows = rows
@@ -101,8 +100,8 @@ def sensor_of(
 
 @pytest.fixture
 def batch(event, kafka):
-    """Makes the event of a batch of one partition: number, start, duration, rows from and to, rows
-    at the broker when it was planned."""
+    """Return a function that makes the event of a batch of one partition: number, start, duration,
+    first and last row, rows at the broker when it was planned."""
 
     def make(
         number: int,
@@ -157,7 +156,7 @@ def test_rates_of_the_last_batch_and_lag_from_the_broker(batch):
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     sensor = sensor_of(Session(query), offsets=broker)
     (first,) = sensor.observe(1001.0)
-    # Of the rows that wait the oldest came after the planning of the batch, a second ago.
+    # The oldest waiting row arrived after the planning of the batch, a second ago.
     assert (first.lag_rows, first.input_rows_per_s, first.lag_s) == (50, None, 1.0)
     broker.rows = 250
     (seen,) = sensor.observe(1002.0)
@@ -202,7 +201,7 @@ def test_latency_is_commit_time_minus_arrival(batch):
     (seen,) = sensor.observe(1003.0)
     assert seen.latency_s == pytest.approx(
         2.0
-    )  # the rows came evenly over 1000..1001 and were committed at 1002.5
+    )  # the rows arrived evenly over 1000..1001 and were committed at 1002.5
 
 
 def test_a_broker_that_does_not_answer_leaves_the_lag_absent(batch):
@@ -217,13 +216,13 @@ def test_after_a_peak_the_lag_is_the_wait_of_the_oldest_row(batch):
     query, broker = Query(), Broker(0)
     query.lastProgress = batch(1, 999.0, 0.1, 0, 0, 0)
     sensor = sensor_of(Session(query), offsets=broker)
-    # 1,000 rows/s for 30 s, then one row in ten seconds; the batch after the peak runs still.
+    # 1,000 rows/s for 30 s, then one row in ten seconds; the batch after the peak is still running.
     query.status = RUNNING
     for second in range(1000, 1061, 5):
         broker.rows = 1000 * min(second - 1000, 30) + max(0, second - 1030) // 10
         (seen,) = sensor.observe(float(second))
     assert (seen.lag_rows, seen.lag_s, seen.lag_littles_law_s) == (30_003, 60.0, None)
-    # The newest rows are 0 to 30 s old, the others 30 to 60: the peak's are 45 s old in the mean.
+    # The newest rows are 0 to 30 s old, the others 30 to 60: the mean age of the peak's is 45 s.
     assert seen.lag_mean_s == pytest.approx(45.0, rel=0.01)
 
 
@@ -254,7 +253,7 @@ def test_no_rate_is_shown_that_was_not_measured_since_the_last_tick(batch):
         (True, 100.0, 100.0, 100.0),
         (False, None, None, None),
         (False, None, None, None),
-        # The rows since before the outage came in no known time.
+        # The arrival time of the rows since before the outage is unknown.
         (True, None, None, 100.0),
         (True, 100.0, 100.0, 100.0),
     ]
@@ -366,7 +365,7 @@ def test_without_kafka_the_rate_is_spark_s_own_and_the_lag_absent(event):
         10,
     )
     assert (seen.lag_rows, seen.lag_s, seen.latency_s) == (None, None, None)
-    assert broker.asked == [[]]  # for an answer only
+    assert broker.asked == [[]]  # only to check that it answers
     query.status = NO_DATA
     (later,) = sensor_of(Session(query)).observe(1600.0)
     assert (later.input_rows_per_s, later.inputs) == (0.0, {"RateStreamV2": 0.0})
@@ -378,7 +377,7 @@ def test_two_queries_are_two_observations_that_share_the_executors(batch):
     one.status = RUNNING
     seen = sensor_of(Session(one, two), Endpoint([("0", 0.0)])).observe(1003.0)
     assert [(each.query, each.executors) for each in seen] == [("one", 1), ("id1", 1)]
-    assert seen[0].in_flight == InFlight(elapsed_s=2.0)  # whose tasks run cannot be told
+    assert seen[0].in_flight == InFlight(elapsed_s=2.0)  # the query of the tasks is unknown
 
 
 def test_a_stopped_query_is_dropped_and_a_restarted_one_begins_anew(batch):
@@ -395,7 +394,7 @@ def test_a_stopped_query_is_dropped_and_a_restarted_one_begins_anew(batch):
     broker.rows = 150
     assert (
         sensor.observe(1004.0)[0].input_rows_per_s is None
-    )  # one point of its own arrival curve only
+    )  # its own arrival curve has only one point
     broker.rows = 160
     assert sensor.observe(1005.0)[0].input_rows_per_s == 10.0
 
@@ -431,7 +430,7 @@ def test_how_busy_the_slots_were_is_task_time_over_slot_time():
         None,
         0.4,
         1.0,
-    ]  # of 2 slots x 20 s; one that has just come is not counted
+    ]  # of 2 slots x 20 s; a newly registered executor does not count
     assert seen[-1].memory_bytes == 100
 
 
@@ -462,7 +461,7 @@ def test_an_interval_that_was_asked_for_stays(batch):
 
 
 class Looks:
-    """What executors on this computer use: the same at every look."""
+    """The resource use of local executors, the same at every read."""
 
     def observe(self, now, executors):
         return Observation(t_s=now, cpu=0.25, cpu_python=0.5, load_per_core=0.75)

@@ -13,7 +13,7 @@ from rheostat.sources.reported_backlog import ReportedBacklog
 
 
 class Bytes:
-    """A source in which a row has 10 bytes; offsets are bytes, ``newest`` where it ends."""
+    """A source with rows of 10 bytes; offsets are bytes, and ``newest`` is its end."""
 
     def __init__(self) -> None:
         self.newest: float = 0
@@ -44,7 +44,7 @@ def entry(start: Any, end: Any, rows: int, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def observed(event):
-    """Observes a query of one source with a reader."""
+    """Return a function that observes a query of one source with a reader."""
 
     def make(reader: Any) -> SimpleNamespace:
         query = Query()
@@ -111,7 +111,7 @@ def test_a_source_without_backlog_beside_kafka_leaves_the_lag_of_kafka(observed,
     job = observed(ReportedBacklog())
     offsets = [{"bids": {"0": end}} for end in (0, 10, 15)]
     job.batch(1, 1000.0, kafka(*offsets), entry("opaque", "opaque", 7))
-    assert job.at(1001.0).lag_rows is None  # no rate yet: it is extrapolated from two batches
+    assert job.at(1001.0).lag_rows is None  # no rate yet: extrapolation needs two batches
     offsets = [{"bids": {"0": end}} for end in (10, 20, 30)]
     job.batch(2, 1002.0, kafka(*offsets), entry("opaque", "opaque", 7))
     assert job.at(1002.0).lag_rows == 10

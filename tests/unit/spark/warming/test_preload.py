@@ -18,12 +18,12 @@ from rheostat.spark.warming.preload import FIRST_S, GROUP, SPARE_S, Preload, fit
 class Query:
     runId: str = "q"  # noqa: N815 - PySpark's name
     pauses: Iterator[float] = field(default_factory=lambda: itertools.repeat(1.5))
-    """How long its pause will last, at each look."""
+    """The remaining seconds of its pause, at each read."""
 
 
 @dataclass
 class Tasks:
-    """Loads each partition in ``takes_s``; time stands still otherwise."""
+    """Loads each partition in ``takes_s`` seconds; nothing else takes time."""
 
     takes_s: float = 0.1
     loads: bool = True

@@ -94,7 +94,7 @@ def test_the_first_executors_record_and_later_ones_use_what_was_recorded(
     assert warm.trained
     assert f'"-XX:SharedArchiveFile={kept(tmp_path)[0]}/archive.jsa"' in options(tmp_path)
     assert '"-javaagent:' in options(tmp_path)
-    assert "Record" not in options(tmp_path)  # Java refuses to start with both
+    assert "Record" not in options(tmp_path)  # Java does not start with both
     assert prepared(tmp_path, jdk).trained
 
 
@@ -166,7 +166,7 @@ def test_a_session_finds_its_own_warm_start_by_a_setting(tmp_path: Path, jdk: Jd
     assert found is not None
     assert found.flags == warm.flags
     assert of_session(Session({})) is None
-    assert of_session(Session(warm.settings)) is None  # the script has set JVM options of its own
+    assert of_session(Session(warm.settings)) is None  # the script has configured JVM options
     gone = str(tmp_path / "gone.args")
     assert (
         of_session(Session({SETTING: gone, "spark.executor.extraJavaOptions": f"@{gone}"})) is None

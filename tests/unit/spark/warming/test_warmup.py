@@ -30,7 +30,7 @@ class Query:
     python: bool = True
     harmless: bool = True
     pauses: Iterator[float] = field(default_factory=lambda: itertools.repeat(FIRST_READING_S))
-    """How long its pause will last, at each look."""
+    """The remaining seconds of its pause, at each read."""
     longest_s: float = FIRST_READING_S
 
 
@@ -40,16 +40,16 @@ class Tasks:
     ran: list[tuple[str, str]] = field(default_factory=list)
     rehearsed: list[tuple[str, str, str]] = field(default_factory=list)
     loaded: list[tuple[str, str, int]] = field(default_factory=list)
-    """Query, executor, and how often the query had been looked at."""
+    """Query, executor, and the number of reads of the query before."""
     asked: int = 0
     held: list[tuple[str, str, float]] = field(default_factory=list)
     forbidden: Exception | None = None
-    """What Spark says when an executor is to be held."""
+    """Spark's error when an executor is held."""
     takes_s: float = 0.0
-    """How long a rehearsal of the source takes."""
+    """Seconds of a warm-up of the source."""
     clock: Clock | None = None
     given: int = 0
-    """Tasks that the executor got from a batch."""
+    """Number of tasks that the executor got from a batch."""
     gate: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -66,7 +66,7 @@ class Tasks:
         return 1
 
     def of(self, query: Query) -> Rhythm:
-        """Its batches take ``BATCH_S``, and leave the longest pause that it has."""
+        """Return a rhythm of batches of ``BATCH_S`` that leaves the longest pause."""
         return Rhythm(trigger_s=query.longest_s + BATCH_S).after(BatchTime(1, 0.0, BATCH_S))
 
     def pause_left_s(self, query: Query, now: float) -> float:

@@ -7,7 +7,7 @@ from rheostat_lab.clusters.kubernetes.objects import create, delete, place
 
 
 class Api:
-    """An API server that answers every request with one code."""
+    """An API server that answers every request with one status code."""
 
     def __init__(self, code: int = 200) -> None:
         self.code = code

@@ -11,7 +11,7 @@ from rheostat_lab.clusters.kubernetes.volumes import here, mounted
 
 
 class FakeMaps:
-    """Config maps that come after some questions."""
+    """Config maps that exist only after some requests."""
 
     def __init__(self, after: int = 0, **files: str) -> None:
         self._after, self._files = after, files

@@ -30,7 +30,7 @@ class Master:
 
 
 class Handles:
-    """Java's method handles: they call what has that name."""
+    """Java's method handles, which call the method of a name."""
 
     def __init__(self, master: Any) -> None:
         manager = SimpleNamespace(master=lambda: master, blockManagerId=lambda: "driver")
@@ -58,7 +58,7 @@ class Listeners:
 
 
 class Classes:
-    """Compiles nothing: an object is what it was made of."""
+    """Compiles nothing: an object consists of its constructor arguments."""
 
     def in_driver(self, name: str, *arguments: Any) -> Any:
         return (name, *arguments)

@@ -10,7 +10,7 @@ from rheostat.spark.internals.executors.executors import Executors
 
 
 class Backend:
-    """The scheduler's backend; it notes what it is asked for."""
+    """The scheduler's backend, which records its requests."""
 
     def __init__(self) -> None:
         self.ended: list[tuple[Any, ...]] = []

@@ -8,7 +8,7 @@ from rheostat.spark.internals.executors.executors import requested_executors
 
 
 class Map:
-    """A map of Scala's, as py4j shows it."""
+    """A Scala map, as py4j presents it."""
 
     def __init__(self, *counts: int) -> None:
         self.counts = counts
@@ -21,7 +21,7 @@ class Map:
 
 
 class Kind:
-    """A class of Java's that has the field, or its superclass."""
+    """A Java class that has the field, or whose superclass has it."""
 
     def __init__(self, name: str, counts: Map | None = None, above: Kind | None = None) -> None:
         self.getSimpleName = lambda: name
@@ -39,7 +39,7 @@ class Older:
 
 
 class Newer:
-    """One of 4.3."""
+    """A scheduler backend of Spark 4.3."""
 
     def getRequestedTotalExecutors(self) -> Map:  # noqa: N802
         return Map(2, 1)

@@ -32,7 +32,7 @@ JVM = SimpleNamespace(
 
 @dataclass(frozen=True)
 class Plan:
-    """A node of a physical plan; ``udf`` is the kind of the user's function in it."""
+    """A node of a physical plan; ``udf`` is the kind of user function in it."""
 
     name: str
     inputs: tuple[Plan, ...] = ()

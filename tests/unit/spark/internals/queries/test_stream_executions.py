@@ -21,7 +21,7 @@ def progress(number: int, took_ms: int, has_batch: bool = True) -> Any:
 
 
 def query(events: Any = (), planned: int | None = None, active: bool = False) -> Any:
-    """Return a query with these progress events and the plan of that batch."""
+    """Return a query with these progress events and the plan of batch ``planned``."""
     execution = None if planned is None else SimpleNamespace(currentBatchId=lambda: planned)
     java = SimpleNamespace(
         lastProgress=lambda: events[-1] if events else None,
@@ -33,7 +33,7 @@ def query(events: Any = (), planned: int | None = None, active: bool = False) ->
 
 
 class Looks:
-    """What ``LastBatches`` makes of queries."""
+    """The data that ``LastBatches`` extracts from queries."""
 
     def __init__(self, queries: list[Any]) -> None:
         self._queries = queries
@@ -44,7 +44,7 @@ class Looks:
 
 
 class Classes:
-    """Compiles nothing; counts what is made of its class."""
+    """Compiles nothing; counts the instances of its class."""
 
     made = 0
 

@@ -10,7 +10,7 @@ from rheostat.spark.internals.state.coordinator import Coordinator
 
 
 class Places:
-    """Spark's coordinator, with one store that somebody holds."""
+    """Spark's coordinator, with one store that an executor holds."""
 
     def __init__(self, told: Callable[[str], Any]) -> None:
         self._told = told
@@ -51,7 +51,7 @@ def test_a_store_is_where_the_coordinator_says_and_a_report_sends_it_elsewhere(
 def test_many_stores_are_asked_for_in_one_call_where_java_finds_the_method(
     gateway: Callable[..., Any], told: Callable[[str], Any]
 ) -> None:
-    """Java's list applies a function to all that it has; each copy of it is asked anew."""
+    """Java's list applies a function to all its elements; each copy of it is evaluated again."""
 
     class Stores(list[Any]):
         add = list.append

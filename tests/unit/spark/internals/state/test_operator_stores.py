@@ -11,7 +11,7 @@ from rheostat.spark.sensing.queries.state_stores import JOIN_STORES
 
 
 class Rows:
-    """An RDD of a class, with private fields, that may read others."""
+    """An RDD of a class with private fields, which may depend on others."""
 
     def __init__(self, kind: str, *above: Rows, **fields: Any) -> None:
         self.kind, self.above, self.fields = kind, above, fields
@@ -91,7 +91,7 @@ def join(version: int) -> Any:
 
 @pytest.fixture
 def of_joins(stores: OperatorStores, monkeypatch: pytest.MonkeyPatch) -> OperatorStores:
-    """The stores of joins in a Spark that names its schemas after the stores."""
+    """The stores of joins in a Spark that names the schemas after the stores."""
 
     def schemas(side: str, columns: str, keys: str, version: int) -> Any:
         assert keys.split()[0] in side.lower()

@@ -21,7 +21,7 @@ STORES = Stores(
 
 
 class Spark:
-    """Notes what executors are asked to open; its stores stay open, or not, after a look."""
+    """Records what executors are requested to open; its stores stay open, or not, after a read."""
 
     def __init__(self, leaves_open: bool = True) -> None:
         self.leaves_open = leaves_open
@@ -63,7 +63,7 @@ class Spark:
 
 
 class Coordinator:
-    """Knows where the even partitions are."""
+    """A coordinator that knows the executors of even partitions."""
 
     def store(self, folder: str, run_id: str, operator: int, partition: int, name: str) -> Any:
         assert (folder, run_id, operator, name) == ("state", "run", 0, "default")

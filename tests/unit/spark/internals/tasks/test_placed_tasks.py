@@ -12,7 +12,7 @@ from rheostat.spark.internals.tasks.placed_tasks import HOLDS, PlacedTasks
 
 
 class Rdd:
-    """An RDD of rows with the places that they prefer; it notes which of its tasks are run."""
+    """An RDD of rows with preferred locations; it records which of its tasks are run."""
 
     def __init__(self, rows: Sequence[Any], ran: list[tuple[Any, list[int]]]) -> None:
         self.rows, self._ran = rows, ran

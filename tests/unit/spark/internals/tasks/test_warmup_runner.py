@@ -14,7 +14,7 @@ GROUP = "a group"
 
 
 class Tasks:
-    """Notes what is run where."""
+    """Records which tasks run where."""
 
     def __init__(self) -> None:
         self.jobs: list[tuple[str, str]] = []
@@ -33,7 +33,7 @@ class Tasks:
 
 
 def query(rows: int = 100, partitions: tuple[int, ...] = (4,)) -> Any:
-    """Return a query whose last batch had these rows, and operators with these partitions."""
+    """Return a query whose last batch had these rows, with operators with these partitions."""
     operators = [SimpleNamespace(numShufflePartitions=lambda n=n: n) for n in partitions]
     progress = SimpleNamespace(numInputRows=lambda: rows, stateOperators=lambda: operators)
     return SimpleNamespace(_jsq=SimpleNamespace(lastProgress=lambda: progress))
@@ -46,7 +46,7 @@ def tasks() -> Tasks:
 
 @pytest.fixture
 def made(tasks: Tasks, monkeypatch: pytest.MonkeyPatch) -> WarmupRunner:
-    """A rehearsal with three executors, on plans of which the parts are known by name."""
+    """A warm-up with three executors, on plans whose parts are known by name."""
     monkeypatch.setattr(plans, "last_plan", lambda query: "plan")
     monkeypatch.setattr(plans, "reading_parts", lambda plan: ["source a", "source b"])
     monkeypatch.setattr(plans, "below", lambda plan, names: ["counts"])

@@ -9,7 +9,7 @@ from rheostat.spark.resizing.executors.conflict_detector import ConflictDetector
 
 
 class Manager:
-    """A cluster manager: what it was asked for last, and how often by us."""
+    """A cluster manager: its last requested total, and the number of our requests."""
 
     def __init__(self) -> None:
         self.total: int | None = None
@@ -53,12 +53,12 @@ def test_who_overwrites_the_total_again_and_again_is_told_once_and_rheostat_asks
 
 def test_our_own_changes_and_a_total_that_nobody_knows_are_no_other_hand() -> None:
     manager = Manager()
-    manager.total = 8  # what it was asked for before us
+    manager.total = 8  # the total that was requested before ours
     executors, other = at_work(manager)
     for size in (2, 3, 4, 5, 4, 3):
         executors.request_total(size)
     for _ in range(5):
-        manager.total = None  # an application master that was started again
+        manager.total = None  # the application master was restarted
         executors.request_total(3)
     assert other.words(1.0) == ""
 

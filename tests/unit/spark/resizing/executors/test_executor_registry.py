@@ -8,7 +8,7 @@ from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, POLL_S
 
 
 class Cluster:
-    """Executors that can be reached, and more that are registered already."""
+    """Reachable executors, and others that are already registered."""
 
     def __init__(self, *executors: str, coming: int = 0) -> None:
         self.executors, self.coming, self.asked = list(executors), coming, 0

@@ -28,7 +28,7 @@ def taken(executor: int, reason: str) -> Any:
 
 
 class FakePods:
-    """An API server: what it has, and what it says instead where it refuses."""
+    """An API server: its objects, and its message if it refuses."""
 
     namespace = "jobs"
 
@@ -99,7 +99,7 @@ def test_what_a_quota_refuses_after_a_new_wish_is_seen_within_two_seconds() -> N
     pods = FakePods(pod(1))
     seen = platform(pods)
     seen.look(["1"], 8, 0.0)
-    assert seen.total(8) == 5  # one could be made, and Spark asks for four
+    assert seen.total(8) == 5  # one could be created, and Spark requests four
     pods.items, pods.quota = [pod(1), pod(2), pod(3)], "exceeded quota"
     for second in (1.0, 2.0):
         seen.look(["1"], 8, second)
@@ -218,7 +218,7 @@ def test_pods_that_end_one_after_the_other_without_registering_are_told() -> Non
 
 
 def ghost(executor: int, node: str = "n2") -> Any:
-    """A pod that should have ended at 100 s, on a node of which nothing is heard."""
+    """A pod that should have ended at 100 s, on a node that does not answer."""
     made = pod(executor, node=node)
     made["metadata"]["deletionTimestamp"] = "1970-01-01T00:01:40Z"
     return made
@@ -227,7 +227,7 @@ def ghost(executor: int, node: str = "n2") -> Any:
 def test_pods_of_a_lost_node_that_spark_still_counts_are_asked_for_beside() -> None:
     pods = FakePods(pod(1), ghost(2), ghost(3))
     seen = platform(pods)
-    assert seen.look(["1"], 3, 120.0) == ""  # a kubelet that lives may still end them
+    assert seen.look(["1"], 3, 120.0) == ""  # a working kubelet may still end them
     assert seen.total(3) == 3
     said = seen.look(["1"], 3, 140.0)
     assert said.startswith("2 of the pods on n2 (a-exec-2, ...) should have ended")

@@ -22,7 +22,7 @@ def test_a_batch_may_last_a_share_longer_and_never_beyond_the_objective(
 
 
 class Query:
-    """Runs batches of given times, before each of which some partitions were sent."""
+    """Runs batches of given durations, before each of which some partitions were sent."""
 
     def __init__(self, loads: Loads, run_id: str = "q") -> None:
         self.loads, self.run_id, self.number, self.rhythm = loads, run_id, 0, Rhythm()

@@ -98,8 +98,8 @@ def test_every_entry_of_the_table_has_its_record_and_nothing_was_wrong_in_it():
 
 
 def conditions(record: dict[str, Any]) -> tuple[str, str, int, bool]:
-    """A query has pauses if it has a trigger interval; enough moves must be of rounds that loaded
-    in them, and some executors rehearsed."""
+    """Return the conditions: a query has pauses if it has a trigger interval; enough moves must be
+    in rounds that loaded in them, and some executors must be warmed up."""
     loaded = sum(
         of_round["moves"]
         for of_round in record["rounds"]

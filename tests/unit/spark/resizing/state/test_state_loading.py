@@ -12,7 +12,7 @@ from rheostat.state.assignment import Unit
 
 
 class Queries:
-    """Queries that end batches when they are told to."""
+    """Queries whose batches end on request."""
 
     def __init__(self) -> None:
         self.rhythms = {"q": Rhythm(trigger_s=3.0)}
@@ -33,7 +33,7 @@ class Queries:
 
 
 class Preload:
-    """Loads in pauses, where it has ``room_s``."""
+    """Loads in pauses if it has ``room_s``."""
 
     def __init__(self, room_s: tuple[float, float] | None = None) -> None:
         self.room_s, self.begun = room_s, 0

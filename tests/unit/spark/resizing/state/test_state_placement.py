@@ -7,7 +7,7 @@ HOSTS = {"1": "host-a", "2": "host-b"}
 
 
 class Places:
-    """A coordinator that believes what it is told."""
+    """A coordinator that accepts every reported location."""
 
     def __init__(self) -> None:
         self.where: dict[tuple[str, str, int, int, str], str] = {}

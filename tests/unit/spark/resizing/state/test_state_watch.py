@@ -8,7 +8,7 @@ from rheostat.spark.sensing.queries.state_stores import Operator
 
 
 class World:
-    """A query with two partitions of state, and a coordinator that knows where they are."""
+    """A query with two state partitions, and a coordinator that knows their executors."""
 
     def __init__(self) -> None:
         self.where: dict[tuple[str, int, str], str] = {}

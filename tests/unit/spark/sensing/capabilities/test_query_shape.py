@@ -37,7 +37,7 @@ def test_every_setting_that_is_advised_is_the_one_that_is_then_good():
     again = shape(advised, spark_version="4.3.0")
     assert [each.topic for each in again if each.state == "advice"] == [
         "state store"
-    ]  # the changelog is asked for once it is RocksDB
+    ]  # the changelog is recommended once the provider is RocksDB
     advised |= dict(each.setting.split("=", 1) for each in again if each.setting)
     assert {each.state for each in shape(advised, spark_version="4.3.0")} == {"good"}
 

@@ -23,7 +23,7 @@ WAITING = {"message": "Waiting for next trigger", "isTriggerActive": False, "isD
 
 
 class Tracker:
-    """Stages by their ids: (tasks, completed), or None for one that has just ended."""
+    """Stages by ID: (tasks, completed), or None for one that has just ended."""
 
     def __init__(self, stages: dict[int, tuple[int, int] | None]) -> None:
         self.stages = stages

@@ -28,8 +28,7 @@ def as_is(event: dict[str, Any]) -> Any:
 
 
 def as_object(event: dict[str, Any]) -> Any:
-    """Return what ``lastProgress`` is in the installed PySpark: from 4.0 on a dict whose ids are
-    UUIDs inside."""
+    """Return ``lastProgress`` of the installed PySpark: since 4.0 a dict whose IDs are UUIDs."""
     made = listener.StreamingQueryProgress.fromJson(json.loads(json.dumps(event)))
     return made if isinstance(made, dict) else event
 
@@ -69,7 +68,7 @@ def test_offsets_may_be_texts_of_json(shape, event, kafka):
 
 @SHAPES
 def test_offsets_may_be_texts_of_python(shape, event, kafka):
-    """As PySpark 4.1 gives them."""
+    """The format of PySpark 4.1."""
     source = kafka("{'bids': {'0': 10}}", "{'bids': {'0': 15}}", "{'bids': {'0': 18}}")
     batch = batch_of(shape(event(4, 1000, 1, [source])))
     assert (batch.rows, batch.committed, batch.latest) == (5, {("bids", 0): 15}, {("bids", 0): 18})
@@ -137,14 +136,14 @@ def test_a_sink_that_counts_its_rows_tells_them(rows, event):
 
 @pytest.mark.parametrize("rows", [-1, None])
 def test_a_sink_that_does_not_count_has_no_output_rows(rows, event):
-    """What PySpark 3.5 and 4 report of ``foreachBatch``."""
+    """The report of PySpark 3.5 and 4 for ``foreachBatch``."""
     sink = {"description": "ForeachBatchSink", "numOutputRows": rows}
     assert batch_of(event(4, 1000, 1, [], sink=sink)).output_rows is None
 
 
 @pytest.mark.parametrize("rate", [0.0, None])
 def test_the_first_batch_has_rows_and_no_rate(rate, event):
-    """Spark divides by the time since the batch before, which the first one does not have."""
+    """Spark divides by the time since the previous batch, which the first one does not have."""
     source = {"description": "RateStreamV2", "numInputRows": 70, "inputRowsPerSecond": rate}
     assert batch_of(event(0, 1000, 1, [source])).inputs is None
     empty = {**source, "numInputRows": 0}

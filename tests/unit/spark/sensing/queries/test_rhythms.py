@@ -12,8 +12,8 @@ TRIGGER_S = 3.0
 
 @dataclass
 class Query:
-    """A query whose batches begin every three seconds; ``reported`` may be ahead of its last batch:
-    a trigger without new rows reports the number of the next."""
+    """A query whose batches begin every three seconds; ``reported`` may be ahead of its last batch,
+    because a trigger without new rows reports the next number."""
 
     runId: str = "q"  # noqa: N815 - PySpark's name
     batches: list[BatchTime] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Query:
 
 
 class Times:
-    """The JVM's side, which counts what is read."""
+    """The JVM's side, which counts the reads."""
 
     def __init__(self) -> None:
         self.read = 0

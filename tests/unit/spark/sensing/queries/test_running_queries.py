@@ -12,7 +12,7 @@ STATEFUL = [{"operatorName": "stateStoreSave", "numShufflePartitions": 4}]
 
 
 class Query:
-    """A running query as PySpark shows it."""
+    """A running query, as PySpark presents it."""
 
     def __init__(self, run_id: str) -> None:
         self.runId = run_id

@@ -22,7 +22,7 @@ JOIN = (
 
 
 def folder_of(files: dict[str, str]) -> MemoryFileSystem:
-    """Return the files of a checkpoint, by their names."""
+    """Return a file system with the files of a checkpoint, by name."""
     made = MemoryFileSystem()
     for name, text in files.items():
         made.write(name, text)

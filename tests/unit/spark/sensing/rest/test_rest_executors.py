@@ -30,7 +30,7 @@ GONE = {
 
 
 class Answers(BaseHTTPRequestHandler):
-    """Answers each path with what was put there: a status and a body."""
+    """Answers each path with a given status and body."""
 
     pages: dict[str, tuple[int, bytes]] = {}
 
@@ -46,7 +46,7 @@ class Answers(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def ui() -> Iterator[Callable[..., ExecutorsEndpoint]]:
-    """Starts a UI that gives a body for executors and allexecutors, and returns its endpoint."""
+    """Start a UI with a body for executors and allexecutors, and return its endpoint."""
     server = HTTPServer(("127.0.0.1", 0), type("Pages", (Answers,), {"pages": {}}))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -140,7 +140,7 @@ def test_without_a_ui_there_is_no_answer():
 
 @pytest.fixture
 def mute() -> Iterator[socket.socket]:
-    """A server that takes connections and says nothing."""
+    """A server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server
 

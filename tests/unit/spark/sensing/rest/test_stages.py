@@ -1,4 +1,4 @@
-"""The stages of the last batch, found among jobs that are numbered one after the other."""
+"""The stages of the last batch, selected from sequentially numbered jobs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def stage(
 
 
 class Pages:
-    """An interface with jobs and stages; remembers what was asked."""
+    """An interface with jobs and stages, which records its requests."""
 
     def __init__(self, jobs: list[dict[str, Any]], stages: list[dict[str, Any]]) -> None:
         self.jobs = {each["jobId"]: each for each in jobs}
@@ -150,7 +150,7 @@ def test_a_batch_that_is_not_reported_yet_is_not_taken():
 
 
 def looked(pages: Pages) -> list[str]:
-    """Return which jobs were looked at since the last time."""
+    """Return the jobs that were read since the last call."""
     asked, pages.asked = pages.asked, []
     return [page for page in asked if page.startswith("jobs")]
 
@@ -239,7 +239,7 @@ def test_a_stage_of_many_tasks_is_not_asked_for_its_executors():
 @pytest.mark.parametrize(
     ("counts", "rows_out"),
     [
-        ({}, None),  # foreachBatch with a writer of the user's own
+        ({}, None),  # foreachBatch with a user's own writer
         ({"outputRecords": 30}, 30.0),
         ({"shuffleWriteRecords": 20, "shuffleWriteBytes": 200}, 20.0),
         ({"shuffleWriteBytes": 200}, 0.0),  # headers of empty partitions
