@@ -66,8 +66,8 @@ class SparkHome:
             "SPARK_HOME": str(self.folder),
             "SPARK_SCALA_VERSION": self.scala,
             "SPARK_PUBLIC_DNS": LOOPBACK,
-            # Spark puts this folder on the class path; it must not exist or be empty, because files
-            # in it would invalidate a class archive.
+            # Spark puts this folder on the class path. It must be missing or empty: files in it
+            # would invalidate a class archive.
             "SPARK_CONF_DIR": str(self.folder / "conf"),
         }
 

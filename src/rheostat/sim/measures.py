@@ -171,7 +171,7 @@ def _late_s(ledger: Ledger, slo_s: float, start_s: float) -> float:
     begin, end = np.maximum((until - latency)[late] + slo_s, start_s), until[late]
     covered = np.concatenate(([-math.inf], end))[
         :-1
-    ]  # rows are in their order: who came later is committed no sooner
+    ]  # rows are in order of arrival, in which commit times never fall
     return float(np.maximum(0.0, end - np.maximum(begin, covered)).sum())
 
 

@@ -190,7 +190,7 @@ def test_the_report_tells_the_metrics_of_the_last_tick_and_no_absent_one():
 
 
 def test_the_seeds_metrics_of_growing_lag():
-    """100 rows a second arrive, 50 are consumed: eq. 3 says 2, gated by the threshold."""
+    """100 rows a second arrive, 50 are consumed: eq. 3 gives 2, gated by the threshold."""
     script = [
         at(t, busy=1.0, lag_rows=50.0 * t, processed_rows_per_s=50.0, input_rows_per_s=100.0)
         for t in range(0, 65, 5)

@@ -10,8 +10,8 @@ import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * Hadoop's file system of a local disk, the same files and checksums, but Java sets the permissions. Without Hadoop's native
- * library, which PySpark's wheel does not have, Hadoop starts the program chmod for each file and once more for its checksum.
+ * Hadoop's local file system with the same files and checksums, but permissions are set by Java. Without Hadoop's native
+ * library, which PySpark's wheel does not include, Hadoop starts the program chmod for each file and again for its checksum.
  */
 public final class LocalFiles extends LocalFileSystem {
     public LocalFiles() {

@@ -108,7 +108,7 @@ class RepartitionRunner:
         )
 
     def _whose_guard(self, later: list[int]) -> str:
-        """Return who wrote the entries after the batch of the repartition."""
+        """Return the writer of the entries after the batch of the repartition."""
         batch = self.state.plan.new_batch + 1
         if not later:
             return ABSENT
@@ -125,7 +125,7 @@ class RepartitionRunner:
         return OURS if entry == ours else OTHERS
 
     def _whose_number(self, later: list[int], guard: str) -> str:
-        """Return who wrote the batch with the repartition's number.
+        """Return the writer of the batch with the repartition's number.
 
         Spark deletes old entries: if this entry does not exist but later ones do, a query that
         continued with the old number of partitions had used its number.

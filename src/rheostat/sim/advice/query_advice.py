@@ -180,7 +180,7 @@ def _simulated(
 def _least_fixed(
     fitted: Fit, run: Recorded, slo: Slo, limits: Limits
 ) -> tuple[int | None, Simulated | None]:
-    """Return the smallest size that meets the objective, by bisection: more slots never hurt."""
+    """Return the smallest size that meets the objective, assuming that more slots never hurt."""
     low, high = limits.min_executors, limits.max_executors
     best: tuple[int | None, Simulated | None] = (None, None)
     while low <= high:

@@ -1,4 +1,4 @@
-"""What waits is told from what is seen; so is a limit of rows, where more executors are no use."""
+"""The estimated backlog, and the detection of a row limit, which more executors cannot lift."""
 
 from rheostat.capacity.batch import BatchModel, StageCost
 from rheostat.guards import standard_guards

@@ -1,5 +1,5 @@
-"""``predictive`` on the simulated Spark job: it attains where it can be done, also where executors
-take a minute to come.
+"""``predictive`` on the simulated Spark job: it meets the objective wherever that is possible, also
+with executors that take a minute to start.
 """
 
 import itertools
@@ -69,7 +69,7 @@ def test_near_what_a_size_can_do_a_surge_that_can_still_be_met_is_not_feared() -
     run = ran(Cosine(shift=27_000, amplitude=0, noise=600, seed=5), 50, 3.0)
     targets = [record.target for record in run.records[240:]]
     assert measures(run.ledger, SLO, warm_up_s=600).attained
-    assert targets.count(6) > 0.6 * len(targets)  # six can do 28,600 rows/s
+    assert targets.count(6) > 0.6 * len(targets)  # six can process 28,600 rows/s
 
 
 def test_a_low_rate_that_stays_is_not_answered_by_two_sizes_in_turns() -> None:
@@ -96,7 +96,7 @@ def test_the_long_batch_after_a_scale_in_is_not_answered_by_a_scale_out() -> Non
         executors=3,
         trigger_s=1,
         source_partitions=48,
-        state_partitions=64,  # of which half are loaded anew by the one that stays: 6 s
+        state_partitions=64,  # the remaining executor loads half of them again: 6 s
         fixed_s=0.2,
         source_row_s=2e-5,
         state_row_s=4e-5,
@@ -159,7 +159,7 @@ def test_a_jump_that_no_size_meets_in_time_is_met_by_what_catches_up_soonest() -
     )
     asked = [record.target or 0 for record in run.records if record.t_s >= 600]
     first = next(target for target in asked if target > asked[0])
-    assert first == 8  # 16 tasks on two slots each: more do no more
+    assert first == 8  # 16 tasks on two slots each: more executors would not help
 
 
 def test_a_size_is_left_for_a_smaller_one_only_where_that_saves_more_than_a_change_costs() -> None:
@@ -178,7 +178,7 @@ def test_executors_that_make_no_batch_shorter_are_given_back() -> None:
     run = ran(Constant(45_000), 10, 3.0)
     at_s = {record.t_s: record.target for record in run.records}
     assert (at_s[150.0] or 0) > 12
-    assert at_s[300.0] == 12  # 24 tasks take two rounds on both
+    assert at_s[300.0] == 12  # 24 tasks take two waves with both sizes
 
 
 def test_executors_that_are_late_are_not_counted_on() -> None:
@@ -212,7 +212,7 @@ def test_beside_a_large_fixed_cost_more_are_asked_for_while_they_make_fewer_rows
     )
     told = measures(run.ledger, Slo(latency_s=10), warm_up_s=300)
     assert told.attained
-    assert told.executors_mean < 10  # what cold executors lasted longer is no load of a start
+    assert told.executors_mean < 10  # the extra time of cold executors is not load
 
 
 def test_beside_a_large_fixed_cost_a_wave_is_followed_in_time_with_few_rescales() -> None:

@@ -1,4 +1,4 @@
-"""Where more executors do not help, ``predictive`` says what binds: in the decision, and so in
+"""If more executors do not help, ``predictive`` reports the bottleneck in the decision, and so in
 ``explain``.
 """
 
@@ -18,7 +18,7 @@ SINK = {"addBatch": 59.8, "queryPlanning": 0.1, "walCommit": 0.1}
 def last(
     fixed_s: float, skew: float, tasks: int, parts_s: Mapping[str, float] | None = None
 ) -> Decision:
-    """Four executors whose batches are never in time, whatever their number."""
+    """Return the decision for four executors whose batches are always late, at any size."""
     policy = Predictive(slo=10)
     memory: Memory = {}
     for n in range(30):

@@ -1,8 +1,8 @@
-"""At a constant low load ``predictive`` does not take two sizes in turn.
+"""At a constant low load ``predictive`` does not alternate between two sizes.
 
 The recordings are of simulated jobs like the one that flapped (``foreachBatch`` into a database,
-heavy batches, 7 and 20 rows/s, 16 executors allowed), sized by the policy before it was corrected:
-within minutes it went down to one executor and back to eight.
+heavy batches, 7 and 20 rows/s, up to 16 executors), sized by the policy before its correction:
+within minutes it scaled in to one executor and out to eight again.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ RECORDINGS = Path(__file__).parent / "recordings"
 
 
 def replayed(name: str) -> list[tuple[Record, Decision]]:
-    """Return each record of a recording with what the policy decides on its observation."""
+    """Return each record of a recording with the policy's decision on its observation."""
     memory: Memory = {}
     outcomes = []
     for line in (RECORDINGS / f"{name}.jsonl").read_text("utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""What goes wrong with a job keeps ``predictive`` within its objective, or the reason is said; the
+"""With disturbances of a job, ``predictive`` stays within its objective or reports the reason; the
 number of rescalings is bounded.
 """
 
@@ -19,12 +19,12 @@ from rheostat.workloads.workload import Constant, Steps, Workload
 
 SLO = Slo(latency_s=30)
 MOST_PER_HOUR = 60
-"""A scale-in follows any change after 60 s at the soonest (the cooldown), and what goes down comes
-up again: no policy that follows can do with less than half of that at an oscillation."""
+"""A scale-in follows any change after at least 60 s (the cooldown), and each one is followed by a
+scale-out: at an oscillation, a policy that follows the load needs at least half of that."""
 
 
 class Sight:
-    """A plant whose observations are changed on their way."""
+    """A plant whose observations are modified before the policy gets them."""
 
     def __init__(self, plant: SparkPlant, change: Any) -> None:
         self._plant, self._change = plant, change

@@ -1,5 +1,5 @@
-"""``predictive`` in the first seconds of a live job: cold batches and few observations ask for
-nothing that the load does not need.
+"""In the first seconds of a live job, ``predictive`` requests nothing that the load does not need,
+in spite of cold batches and few observations.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ DEMO = Demo()
 
 @dataclass(frozen=True)
 class Look:
-    """What the demo showed at a look on one executor: 201 rows/s, batches that are cold."""
+    """An observation of the demo with one executor: 201 rows/s, and cold batches."""
 
     t_s: float
     rate: float

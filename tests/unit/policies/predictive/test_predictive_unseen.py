@@ -1,5 +1,5 @@
-"""What was never seen of a load: ``predictive`` is told a peak, or takes the first size for a hint,
-where executors come later than the objective bears.
+"""Unprecedented loads: ``predictive`` uses a configured peak, or the initial size as a hint, if
+executors take longer to start than the objective allows.
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ SLO = Slo(latency_s=30)
 
 
 def jumped(after_s: float, executors: int = 8, **given: Any) -> Run:
-    """Return a job whose rate rises sixfold at once, for the first time; executors take 60 s."""
+    """Return a job whose rate rises sixfold for the first time; executors start in 60 s."""
     plant = SparkParameters(executors=executors, start_s=60)
     return simulate(
         SparkPlant(plant, Steps(levels=(5000, 30_000), hold_s=after_s), seed=3),
@@ -52,7 +52,7 @@ def test_the_size_that_a_job_began_with_is_given_back_as_its_load_becomes_known(
     began_with_8, began_with_1 = (
         [record.target or 0 for record in jumped(3600, executors).records] for executors in (8, 1)
     )
-    assert set(began_with_8[:9]) == {8}  # the model has not foretold five batches
+    assert set(began_with_8[:9]) == {8}  # the model has predicted fewer than five batches
     assert began_with_8[60] > began_with_1[60]
     assert began_with_8[60] > began_with_8[240] > began_with_8[700]
 

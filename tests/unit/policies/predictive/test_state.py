@@ -1,4 +1,4 @@
-"""What ``predictive`` remembers survives a journal, and its reasons state what was compared."""
+"""The memory of ``predictive`` survives a journal, and its reasons state what was compared."""
 
 import json
 import re

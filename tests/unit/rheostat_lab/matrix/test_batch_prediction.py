@@ -1,4 +1,4 @@
-"""The batch model one look ahead, over journals of a job whose batches follow a law."""
+"""The batch model predicts the next batch in journals of a job whose batches follow a law."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TICK_S = 3.0
 
 
 def looks(rates: Sequence[float], executors: Sequence[int], dearer: float = 1.0) -> list[Record]:
-    """Return a journal: at each look a batch of a second's rows, 0.1 s and 2 ms a row and slot;
-    the last takes ``dearer`` times as long.
+    """Return a journal with a batch of a second's rows per observation, which takes 0.1 s plus 2 ms
+    per row and slot; the last one takes ``dearer`` times as long.
     """
     records = []
     memory: Memory = {}
