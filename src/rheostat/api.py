@@ -1,5 +1,5 @@
-"""The public functions that need PySpark, with their signatures: ``attach``, ``shadow``,
-``receive``, ``read_once``, ``doctor``, and the ``Handle`` of a running autoscaler.
+"""The public functions that need PySpark: ``attach``, ``shadow``, ``receive``, ``read_once``,
+``doctor``, and the ``Handle`` of a running autoscaler.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _settings(
     unknown: Mapping[str, Any],
     **arguments: Any,
 ) -> Settings:
-    """Return the settings for the arguments of a call, over those in Spark's configuration."""
+    """Return the settings: Spark's configuration, overridden by the arguments of a call."""
     if positional:
         raise BadInput(
             f"{call} takes only the session by position, but it got {positional[0]!r:.60} too;"
@@ -152,7 +152,7 @@ _BOUNDS = {
 
 
 def _hint(name: str, unknown: Mapping[str, Any], known: Mapping[str, Any]) -> str:
-    """Return the argument that was probably meant."""
+    """Return a hint at the argument that was probably meant."""
     if name in _BOUNDS:
         bounds = {_BOUNDS[key]: value for key, value in unknown.items() if key in _BOUNDS}
         low = bounds.get("min_executors", Limits().min_executors)

@@ -1,5 +1,5 @@
-"""The options, one frozen dataclass per group: the source of the command-line help and of the
-defaults in Python.
+"""The option groups as frozen dataclasses: the source of the command-line help and of the defaults
+in Python.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ WANTED = {
     bool: "True or False",
     str: "a text",
 }
-"""The name of each type of value in messages."""
+"""The name of each type in error messages."""
 
 
 def check_kinds(options: Any) -> None:
-    """Raise BadInput for a field of an option group that is of another kind than its default."""
+    """Raise BadInput if a field of an option group has another type than its default."""
     for option in fields(options):
         kind, value = type(option.default), getattr(options, option.name)
         if not _is_of(kind, value):
@@ -67,7 +67,7 @@ class LoopOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalOptions:
-    """How much of the journal is kept: old segments are removed, their changes are kept."""
+    """How much of the journal is kept; the changes of a removed segment remain."""
 
     journal_mib: float = _option(
         256.0, "maximum size of the journal, MiB; the oldest ticks are removed first"
@@ -279,7 +279,7 @@ class ServeOptions:
 
     @property
     def tls(self) -> tuple[str, str] | None:
-        """The files of certificate and key; None for plain HTTP."""
+        """The files of the certificate and the key; None for plain HTTP."""
         return (self.serve_certificate, self.serve_key) if self.serve_certificate else None
 
     @property
@@ -294,7 +294,7 @@ WEBHOOK_FORMATS = ("json", "slack", "teams")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOptions:
-    """Where metrics and events go besides the control API."""
+    """Destinations of metrics and events in addition to the control API."""
 
     metrics_file: str = _option(
         "",

@@ -1,6 +1,4 @@
-"""The loop: observe -> decide -> guard -> rescale -> record; the only place that knows this
-order.
-"""
+"""The control loop: observe, decide, guard, rescale, record; the order is defined only here."""
 
 from __future__ import annotations
 
@@ -20,11 +18,11 @@ from rheostat.state.proposed_count import Command, with_partitions
 
 
 class Loop:
-    """Runs one policy on one application; ``step(now)`` is one tick and the same for a live job, a
-    simulation and a test.
+    """Runs one policy on one application. ``step(now)`` is one tick, and it is the same in a live
+    job, a simulation and a test.
 
-    ``command`` returns what repartitions the state of a query; with it, a decision names a query
-    that lacks state partitions.
+    With ``command``, which builds the command to repartition a query, decisions propose more state
+    partitions where their number limits a query.
     """
 
     def __init__(
@@ -45,29 +43,31 @@ class Loop:
         self._journal = journal
         self._command = command
         self._memory: Memory = journal.restore()
-        # Set from another thread: one tuple, so that a tick never mixes an old policy and new
-        # guards.
+        # Another thread replaces this tuple as one value, so a tick never mixes an old policy with
+        # new guards.
         self._directed: tuple[Policy, tuple[Guard, ...]] = (policy, guards)
         self.paused = ""
-        """Why it is halted whatever the journal says; empty: it is not. Set from another thread."""
+        """Cause of a halt that another thread requested, in addition to the journal's; empty if
+        none.
+        """
 
     def halted(self) -> str:
-        """Return what halts the decisions, in words; empty where nothing does."""
+        """Return why decisions are halted; empty if they are not."""
         return self.paused or self._journal.halted()
 
     def direct(self, policy: Policy, guards: tuple[Guard, ...]) -> None:
-        """Decide by this policy and these guards from the next tick on; another policy begins
-        without the memory of the last one.
+        """Use this policy and these guards from the next tick on; a different policy starts with an
+        empty memory.
         """
         self._directed = (policy, guards)
 
     def start(self, now: float, tick: Callable[[], None]) -> None:
-        """Let the actuator continue where the journal has left it; ``tick`` is for its thread."""
+        """Resume the actuator from the journaled memory and start it; its thread calls ``tick``."""
         self._actuator.resume(self._memory.get("rescaling", {}), now)
         self._actuator.start(tick)
 
     def close(self) -> None:
-        """Close the sensor, and stop the actuator; the application stays as it is."""
+        """Close the sensor and stop the actuator; the application keeps its size."""
         try:
             self._sensor.close()
         finally:
@@ -79,18 +79,16 @@ class Loop:
             self._actuator.begin(decision, now)
 
     def begin(self, start: Guard, now: float, detail: str = "") -> None:
-        """Let the guard of the application's start come first from now on, whatever policy and
-        guards there will be, and record what the initial size is and why.
+        """Apply the guard of the application's start before all other guards from now on, also
+        after ``direct``; record the initial size and its reason if ``detail`` is given.
         """
         self._start = (start,)
         if detail:
             self._keep(_nothing(now, "starting", detail))
 
     def step(self, now: float) -> Record:
-        """Do one tick and return its record; while halted nothing is decided and nothing is
-        changed.
-        """
-        # Checked first, so that the kill switch works even if observing fails.
+        """Run one tick and return its record; while halted, observe only."""
+        # The halt is checked first, so that it also works if observing fails.
         if cause := self.halted():
             return self._keep(self._halt(cause, now))
         since_s = self._memory.get("halted_s")
@@ -104,30 +102,31 @@ class Loop:
         return self._keep(record)
 
     def _halt(self, cause: str, now: float) -> Record:
-        """Hold the actuator and return a record of what is observed."""
+        """Hold the actuator and return a record of the observation, if there is one."""
         self._memory = {"halted_s": now, **self._memory}
         self._actuator.hold()
         queries: tuple[Observation, ...] = ()
-        with suppress(Exception):  # a broken sensor must not hide that it is halted
+        with suppress(Exception):  # a failing sensor must not hide the halt
             queries = self._observe(now)
         detail = f"{_since(self._memory['halted_s'])} ({cause}); the query keeps running"
         return _nothing(now, "halted", detail, combine(queries), queries)
 
     def _decide(self, now: float) -> Record:
-        # Once at the start of a tick, so that a whole tick is decided by one policy.
+        # Read once per tick, so that one policy decides the complete tick.
         self._take_direction()
         queries = self._observe(now)
         observation = combine(queries)
         if observation is None:
             return _nothing(now, "idle", "no query is running")
-        # Without a size there is nothing to compare a target with; 0 executors are no size either.
+        # A target cannot be compared with an unknown size, nor with 0 executors.
         if not observation.size:
             unknown = "the number of executors is not known yet"
             return _nothing(now, "idle", unknown, observation, queries)
         raw, policy_memory = self._policy.decide(observation, self._memory.get("policy", {}))
         guards = (*self._start, *self._guards)
         guarded = guard(guards, raw, observation, self._memory.get("guards", {}), now)
-        # Kept before the actuator is asked: if that fails, the decision is still remembered.
+        # Stored before the actuator runs, so that the decision is remembered even if the actuator
+        # fails.
         self._memory = {**self._memory, "policy": policy_memory, "guards": guarded.memory}
         decision = guarded.decision
         if self._command:
@@ -142,12 +141,14 @@ class Loop:
             guards=guarded.changes,
             target=decision.target,
             actions=tuple(map(str, decision.actions)),
-            # The memory is journalled beside the record, once, and not inside it again.
+            # The journal stores the memory once, next to the record.
             rescaling=replace(rescaling, memory={}),
         )
 
     def _observe(self, now: float) -> tuple[Observation, ...]:
-        """Return what the sensor observes, with the size that the actuator counts."""
+        """Return the sensor's observations, with the size that the actuator reports if it reports
+        one.
+        """
         sizes = self._actuator.sizes(now)
         queries = tuple(self._sensor.observe(now))
         if sizes is None:
@@ -157,8 +158,8 @@ class Loop:
 
     def _take_direction(self) -> None:
         policy, self._guards = self._directed
-        # Memory is in the terms of its policy; guards keep theirs, because cooldowns outlive
-        # policies.
+        # The memory belongs to its policy. Guards keep theirs, because a cooldown outlives a
+        # policy.
         if policy != self._policy:
             self._policy, self._memory = policy, {**self._memory, "policy": {}}
 
@@ -170,15 +171,15 @@ class Loop:
     ) -> None:
         """Step every ``interval_s`` seconds until ``stop`` is set.
 
-        A fault of ours never reaches the job: it is logged, once per kind, and recorded (phase
-        ``failed``), the size stays, and the next tick tries again.
+        An error never reaches the job: it is logged once per kind and recorded (phase ``failed``),
+        the job keeps its size, and the next tick tries again.
         """
         faults = FaultLog("a decision failed; the job keeps its size")
         while not stop.is_set():
             try:
                 record = self.step(time.time())
             except Exception as fault:
-                if stop.is_set():  # the application ended meanwhile: that is no fault
+                if stop.is_set():  # not a fault: the application has ended
                     return
                 record = self._failed(fault, faults)
             try:
@@ -186,13 +187,13 @@ class Loop:
                     on_record(record)
             except Exception as fault:
                 faults.say(fault)
-            # Waits after a fault, too: a broken sensor must not be polled in a busy loop.
+            # Also wait after an error, so that a failing sensor is not polled in a busy loop.
             stop.wait(interval_s)
 
     def _failed(self, fault: Exception, faults: FaultLog) -> Record:
-        """Log what failed, and record it if possible."""
+        """Log the error, and record it if possible."""
         kind = faults.say(fault)
-        # No observation: the one of this tick may be what has failed.
+        # The observation of this tick may be what failed.
         record = _nothing(time.time(), "failed", f"{kind}; the size stays")
         try:
             return self._keep(record)
@@ -212,7 +213,7 @@ def _nothing(
     observation: Observation | None = None,
     queries: tuple[Observation, ...] = (),
 ) -> Record:
-    """Return the record of a tick at which nothing was decided."""
+    """Return the record of a tick without a decision."""
     return Record(
         t_s=now,
         observation=observation,
@@ -230,5 +231,5 @@ def _since(halted_s: float) -> str:
 
 
 def _several(queries: tuple[Observation, ...]) -> tuple[Observation, ...]:
-    """Return the observations one by one where the application runs several queries."""
+    """Return the observations of the queries if the application runs several; empty otherwise."""
     return queries if len(queries) > 1 else ()

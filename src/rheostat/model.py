@@ -1,8 +1,7 @@
-"""The vocabulary: frozen values with their units in their names.
+"""The values that all modules share: frozen dataclasses with units in their field names.
 
-Every rate is per second, every share is 0..1, every duration is in seconds. A signal that cannot be
-had is ``None``, never zero: a policy that reads ``None`` must not decide as if it had read a
-number.
+Rates are per second, shares are 0..1, and durations are in seconds. An absent signal is ``None``,
+never zero, and a policy must not treat ``None`` as a number.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ Evidence: TypeAlias = Mapping[str, float | int | str | None]
 """The numbers behind a decision, by name."""
 
 Memory: TypeAlias = Mapping[str, Any]
-"""What a policy or a guard remembers between two ticks: JSON values only, so that it can be
-journaled and restored."""
+"""What a policy or a guard remembers between two ticks; JSON values only, so that the journal can
+store and restore it."""
 
 Places: TypeAlias = Mapping[str, Mapping[str, str]]
 """The state partitions that each executor holds, by query: ``{"1f2e3d4c": {"3": "0-5,8"}}``."""
@@ -27,7 +26,7 @@ Places: TypeAlias = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InFlight:
-    """The micro-batch that runs at this moment, which no progress event has reported yet."""
+    """The micro-batch that is running and that no progress event has reported yet."""
 
     elapsed_s: float
     rows: int | None = None
@@ -54,7 +53,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorSample:
-    """What one executor showed over the tick's window."""
+    """The signals of one executor over the window of the tick."""
 
     cpu: float | None = None
     rows_per_s: float | None = None
@@ -64,10 +63,11 @@ class ExecutorSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Observation:
-    """The signals of a job at ``t_s``; every field but ``t_s`` may be absent (``None``).
+    """The signals of a job at ``t_s``; every field except ``t_s`` may be absent (``None``).
 
-    NaN and infinity count as absent. One observation per query; the queries of one application
-    share its executors. The field names are also the columns of journals and recordings.
+    NaN and infinity count as absent. There is one observation per query; the queries of an
+    application share its executors. The field names are also the columns of journals and
+    recordings.
     """
 
     t_s: float
@@ -92,23 +92,23 @@ class Observation:
     """Arrival rate per source, by its name."""
 
     processed_rows_per_s: float | None = None
-    """Rows of the last batch over its duration."""
+    """Rows of the last batch divided by its duration."""
 
     output_rows_per_s: float | None = None
-    """Rows written to the sink; absent where neither the sink nor the last stages count them, as
-    with ``foreachBatch``."""
+    """Rows written to the sink; absent if neither the sink nor the last stages count them, as with
+    ``foreachBatch``."""
 
     broker_up: bool | None = None
-    """Whether the Kafka brokers of ``kafka=`` answered at this tick; absent where none is
-    configured."""
+    """Whether the Kafka brokers of ``kafka=`` answered at this tick; absent if none is configured.
+    """
 
     lag_rows: float | None = None
-    """Sum over partitions of (latest offset - committed offset); of other sources the rows that no
-    batch has read, converted from ``lag_counted`` where the source does not count rows."""
+    """Sum over partitions of (latest offset - committed offset). For other sources the rows that no
+    batch has read, converted from ``lag_counted`` if the source does not count rows."""
 
     lag_by_source: Mapping[str, float] | None = None
-    """Rows of ``lag_rows`` by source: of Kafka by ``topic/partition``, as far as ``topic/others``
-    does not sum them up; without ``kafka=`` those at the planning of the last batch."""
+    """``lag_rows`` by source: for Kafka by ``topic/partition``, with the smaller ones summed up as
+    ``topic/others``; without ``kafka=`` the rows at the planning of the last batch."""
 
     lag_counted: float | None = None
     """The backlog as its source counts it, in ``lag_unit``; absent with Kafka."""
@@ -120,15 +120,15 @@ class Observation:
     """The upper bound of Varga et al. (eq. 2): over tasks, the largest lag x its partitions."""
 
     lag_s: float | None = None
-    """Event-time lag: how long the oldest row that is not committed has waited. From the arrival
-    curve; absent where the curve begins after that row's arrival."""
+    """Event-time lag: how long the oldest uncommitted row has waited, read from the arrival curve;
+    absent if the curve begins after the arrival of that row."""
 
     lag_mean_s: float | None = None
-    """How long the rows that are not committed have waited, mean over these rows."""
+    """Mean wait of the uncommitted rows."""
 
     lag_littles_law_s: float | None = None
-    """Estimate in place of an absent ``lag_s``: ``lag_rows`` over the current arrival rate. Wrong
-    by any factor where the rate has just changed."""
+    """Estimate if ``lag_s`` is absent: ``lag_rows`` divided by the current arrival rate. It can be
+    wrong by any factor just after the rate has changed."""
 
     latency_s: float | None = None
     """Commit time of a row's batch minus its append time, mean over the last batch."""
@@ -148,31 +148,31 @@ class Observation:
     """Peak memory over the executors."""
 
     load_per_core: float | None = None
-    """Processes that run or wait for a CPU, mean of a minute, over the cores of the executors'
-    computer (``getloadavg``)."""
+    """Load average of the last minute (``getloadavg``) divided by the cores of the executors'
+    machine."""
 
     batch_s: float | None = None
     """Duration of the last micro-batch."""
 
     batch_parts_s: Mapping[str, float] | None = None
-    """Its parts, as Spark names them."""
+    """The parts of the last batch, by Spark's names."""
     batch_rows: int | None = None
     trigger_s: float | None = None
-    """Trigger interval; 0 where batches run back to back."""
+    """Trigger interval; 0 if batches run back to back."""
 
     real_time_s: float | None = None
     """Duration of a batch in real-time mode; absent with other triggers. The times of its batches
-    and ``in_flight`` are then absent: a batch that lasts is not late."""
+    and ``in_flight`` are then absent, because a long-running batch is not late."""
 
     real_time_slots: int | None = None
-    """Slots that the running real-time batch holds: the tasks of all its stages at once."""
+    """Slots that the running real-time batch occupies: the tasks of all its stages run at once."""
 
     in_flight: InFlight | None = None
     state_rows: int | None = None
     state_bytes: int | None = None
     state_partitions: int | None = None
     receivers: int | None = None
-    """Receivers that the load of a fleet requires in this application; each holds a core."""
+    """Receivers that the load of a fleet requires in this application; each occupies one core."""
 
     stages: tuple[Stage, ...] | None = None
     by_executor: Mapping[str, ExecutorSample] | None = None
@@ -190,12 +190,12 @@ class Observation:
 
     @property
     def size(self) -> int | None:
-        """The current size: the target in force, else the registered executors."""
+        """The current size: the target in force, otherwise the registered executors."""
         return self.target if self.target is not None else self.executors
 
     @property
     def wait_s(self) -> float | None:
-        """The time rows wait: ``lag_s``, else its estimate by Little's law."""
+        """The wait of the rows: ``lag_s``, otherwise its estimate by Little's law."""
         return self.lag_s if self.lag_s is not None else self.lag_littles_law_s
 
 
@@ -212,7 +212,7 @@ class ReplaceExecutor:
 
 @dataclass(frozen=True, slots=True)
 class RepartitionState:
-    """Give the query other state partitions; ``command`` is what a user runs for it."""
+    """Change the number of state partitions of a query with ``command``, which a user runs."""
 
     partitions_before: int
     partitions: int
@@ -242,16 +242,16 @@ Action: TypeAlias = ReplaceExecutor | RepartitionState | Recommendation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """How many executors a job should have, with the reason in words and in numbers."""
+    """The number of executors that a job should have, with the reason in words and in numbers."""
 
     target: int
     reason: str
     evidence: Evidence = field(default_factory=dict)
     actions: tuple[Action, ...] = ()
-    """Changes of something other than the size."""
+    """Actions other than a change of the size."""
 
     limiting_tasks: int | None = None
-    """The number of parallel tasks, where it is what limits the job."""
+    """The number of parallel tasks, if it limits the job."""
 
 
 def hold(observation: Observation, reason: str, evidence: Evidence | None = None) -> Decision:
@@ -261,8 +261,8 @@ def hold(observation: Observation, reason: str, evidence: Evidence | None = None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slo:
-    """The latency objective: at least 99 % of rows are committed within ``latency_s`` seconds of
-    their arrival.
+    """The latency objective: at least 99 % of the rows are committed within ``latency_s`` seconds
+    of their arrival.
     """
 
     latency_s: float = 10.0
@@ -282,7 +282,7 @@ class Slo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Floor and ceiling of the number of executors; never crossed."""
+    """Minimum and maximum number of executors; no decision exceeds them."""
 
     min_executors: int = 1
     max_executors: int = 8
@@ -307,7 +307,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """Whether this job can be rescaled from here; ``cannot`` lists what is not possible and why."""
+    """Whether this job can be rescaled; ``cannot`` lists what is not possible, with the reasons."""
 
     can_scale: bool
     cannot: tuple[str, ...] = ()
@@ -315,7 +315,7 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardChange:
-    """A guard changed a decision: from what to what, and why."""
+    """The change that one guard made to a decision, with its reason."""
 
     guard: str
     before: int
@@ -325,22 +325,21 @@ class GuardChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescaling:
-    """Where the change of size stands: ``steady``, ``growing``, ``shrinking``, ``balancing``,
-    ``advised`` or ``blocked``; at a tick without a decision ``idle``, ``halted`` or ``failed``; in
-    the record of the initial size ``starting``.
+    """The progress of a rescaling: ``steady``, ``growing``, ``shrinking``, ``balancing``,
+    ``advised`` or ``blocked``; at a tick without a decision ``idle``, ``halted`` or ``failed``; for
+    the initial size ``starting``.
     """
 
     phase: str
     detail: str = ""
     memory: Memory = field(default_factory=dict, compare=False, repr=False)
-    """What the actuator remembers; the journal keeps it with that of the policy, records leave it
-    out."""
+    """The actuator's memory; the journal stores it next to the policy's, not in the records."""
 
     places: Places = field(default_factory=dict)
-    """Where the state is, at a tick at which that is recorded: after a change, and once an hour."""
+    """The placement of the state, recorded after each change and once an hour."""
 
     def __str__(self) -> str:
-        """Return phase and detail in one line; a detail may begin with the phase itself."""
+        """Return phase and detail in one line; the detail may begin with the phase itself."""
         if self.detail.startswith(self.phase):
             return self.detail
         return ", ".join(filter(None, (self.phase, self.detail)))
@@ -348,7 +347,7 @@ class Rescaling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One tick of the loop, as the journal keeps it."""
+    """One tick of the loop, as the journal stores it."""
 
     t_s: float
     observation: Observation | None
@@ -364,7 +363,7 @@ class Record:
         """Return size, reason and progress in one line."""
         size = self.observation.size if self.observation else None
         sizes = [f"{n}" for n in dict.fromkeys((size, self.target)) if n is not None]
-        # Each guard extends the reason that it received, so that the last one is complete.
+        # Each guard extends the reason that it received, so the last one is complete.
         reason = self.guards[-1].reason if self.guards else self.raw.reason if self.raw else ""
         return f"{' -> '.join(sizes) or 'unknown number of'} executors ({self.rescaling})" + (
             f": {reason}" if reason else ""
@@ -373,9 +372,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One line of ``rheostat doctor``: ``good``, an ``advice``, or why a feature stays ``idle``.
+    """One line of ``rheostat doctor``: ``good``, an ``advice``, or the reason why a feature is
+    ``idle``.
 
-    ``setting`` is the setting to make, as ``name=value``, if that is the advice.
+    ``setting`` is the recommended setting as ``name=value``.
     """
 
     topic: str

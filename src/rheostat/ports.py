@@ -1,6 +1,6 @@
 """The ports between the loop and its environment; time is always an argument.
 
-A sensor and an actuator derive from their ports: methods with a body have nothing to do there.
+Sensors and actuators derive from their ports and inherit the methods that they do not need.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ class Sensor(Protocol):
     """Observes a job."""
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Return one observation per running query, none while no query runs; an absent signal is
-        None, never an exception.
-        """
+        """Return an observation per running query; an absent signal is None, never an exception."""
         ...
 
     def close(self) -> None:
@@ -29,11 +27,11 @@ class Sensor(Protocol):
 class Policy(Protocol):
     """Decides how many executors a job needs: a pure function of the observation and the memory.
 
-    It may have the attributes of ``SignalNeeds``.
+    A policy may have the attributes of ``SignalNeeds``.
     """
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the decision and what to remember; ``memory`` is ``{}`` at the first call and is
+        """Return the decision and the new memory; ``memory`` is ``{}`` at the first call and is
         never changed in place.
         """
         ...
@@ -41,11 +39,11 @@ class Policy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SignalNeeds:
-    """The fields of ``Observation`` that cost calls on a live job and that a policy needs:
-    ``stages``, ``cpu``, ``by_executor`` and, where the sink does not count, ``output_rows_per_s``.
+    """The costly signals of a live job that a policy needs: ``stages``, ``cpu``, ``by_executor``
+    and, if the sink does not count its rows, ``output_rows_per_s``.
 
-    The stages of a batch are read every ``stages_every_s`` seconds at most: 2 ms of the driver's
-    CPU per page, four to ten pages at a time.
+    The stages of a batch are read at most every ``stages_every_s`` seconds, because a page costs 2
+    ms of the driver's CPU and one read takes four to ten pages.
     """
 
     live_signals: frozenset[str] = frozenset()
@@ -53,7 +51,7 @@ class SignalNeeds:
 
     @classmethod
     def of(cls, policy: Policy) -> SignalNeeds:
-        """Return what a policy names in attributes of the same names."""
+        """Return the needs that a policy declares in attributes of the same names."""
         usual = cls()
         return cls(
             frozenset(getattr(policy, "live_signals", usual.live_signals)),
@@ -65,37 +63,37 @@ class Actuator(Protocol):
     """Changes a job's number of executors."""
 
     def capabilities(self) -> Capabilities:
-        """Return what can be done here."""
+        """Return whether the job can be rescaled, and what is not possible."""
         ...
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Move towards the target and return where that stands; called every tick with the target
-        in force, so it must be idempotent.
+        """Move towards the target and return the progress; idempotent, because every tick calls it
+        with the target in force.
         """
         ...
 
     def sizes(self, now: float) -> tuple[int | None, int | None] | None:
-        """Return the executors at work and the target in force; None: the sensor observes both."""
+        """Return working executors and target in force; None if the sensor observes both."""
         return None
 
     def resume(self, kept: Memory, now: float) -> None:
-        """Continue from the memory of the last ``rescale`` of an earlier process."""
+        """Continue from the memory that the last ``rescale`` of an earlier process returned."""
         return
 
     def start(self, tick: Callable[[], None]) -> None:
-        """Act between the decisions from now on; ``tick`` is called in that thread regularly."""
+        """Start acting between the decisions; the actuator's thread calls ``tick`` regularly."""
         return
 
     def begin(self, decision: Decision, now: float) -> None:
-        """Request the initial size where it is larger than what was requested before."""
+        """Request the initial size if it is larger than what was requested before."""
         return
 
     def hold(self) -> None:
-        """Leave the application as it is until the next ``rescale``; idempotent."""
+        """Change nothing until the next ``rescale``; idempotent."""
         return
 
     def close(self) -> None:
-        """Stop acting, and leave the application as it is."""
+        """Stop acting; the application keeps its executors."""
         return
 
 
@@ -103,13 +101,13 @@ class Journal(Protocol):
     """Keeps the records of the loop and the memory of policy and guards."""
 
     def restore(self) -> Memory:
-        """Return the newest memory, ``{}`` if there is none."""
+        """Return the newest memory, ``{}`` if none is stored."""
         ...
 
     def append(self, record: Record, memory: Memory) -> None:
-        """Keep one tick and the memory after it."""
+        """Store one tick and the memory after it."""
         ...
 
     def halted(self) -> str:
-        """Return what halts the decisions, in words; empty where nothing does."""
+        """Return why decisions are halted; empty if they are not."""
         ...

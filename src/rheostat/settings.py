@@ -1,4 +1,4 @@
-"""How an application is autoscaled: one ``Settings`` value, merged from the defaults, Spark's
+"""The settings of an application: one ``Settings`` value, merged from the defaults, Spark's
 configuration, the arguments of a call and the options of a command line.
 """
 
@@ -49,13 +49,13 @@ GROUPS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How an application is autoscaled; ``rheostat.attach`` documents each value.
+    """The settings of an application; ``rheostat.attach`` documents each value.
 
-    ``built_policy`` and ``built_guards`` follow from the others, so that settings that exist can be
-    used. A ``journal`` that is a text is a folder on a Hadoop file system. Without ``limits_given``
-    the ceiling is only a default: it rises to the number of executors at the start. ``restarts`` is
-    the folder of the control channel to a supervisor that restarts the job; None if the size is
-    changed live. Raises BadInput for values that cannot be used.
+    ``built_policy`` and ``built_guards`` follow from the other values and are built here, so that
+    invalid values fail early. A ``journal`` that is a string is a folder on a Hadoop file system.
+    Without ``limits_given`` the maximum is a default, which rises to the number of executors at the
+    start. ``restarts`` is the folder of the control channel to a supervisor that restarts the job;
+    None if the size is changed live. Raises BadInput for invalid values.
     """
 
     policy: str | Policy = DEFAULT_POLICY
@@ -106,7 +106,7 @@ class Settings:
 
     @property
     def summary(self) -> str:
-        """Policy, limits and objective in a few words."""
+        """Policy, limits and objective in one phrase."""
         limits = self.limits
         return (
             f"policy {self.policy_name}, {limits.min_executors} to {limits.max_executors}"
@@ -124,18 +124,15 @@ def merge(
 
     ``defaults`` are the arguments that differ for a kind of application, ``conf`` is Spark's
     configuration, ``arguments`` are those of ``attach`` (None: not given), and ``cli`` are the
-    arguments that explicit options name, where ``limits`` and groups may be partial mappings. A
-    layer that names a policy also determines its parameters. Raises BadInput for values that cannot
-    be used.
+    options of a command line, in which ``limits`` and groups may be partial mappings. A layer that
+    names a policy also determines its parameters. Raises BadInput for invalid values.
     """
     merged = _over({**(defaults or {}), **conf_arguments(conf or {})}, arguments or {})
     return settings_of(**_over(merged, _completed(cli or {}, merged)))
 
 
 def settings_of(**arguments: Any) -> Settings:
-    """Return the settings for arguments as ``attach`` takes them; raises BadInput for values that
-    cannot be used.
-    """
+    """Return the settings for the arguments of ``attach``; raises BadInput for invalid values."""
     given = {name: value for name, value in arguments.items() if value is not None}
     if "limits" in given:
         given |= {"limits": _limits(given["limits"]), "limits_given": True}
@@ -153,14 +150,14 @@ def settings_of(**arguments: Any) -> Settings:
 
 
 def _taken(group: type[_T], given: dict[str, Any]) -> _T:
-    """Return a group of the arguments that are its options, which are removed from the others."""
+    """Return the group built from its options in ``given``, and remove those from ``given``."""
     names = {option.name for option in fields(group)} & given.keys()  # type: ignore[arg-type]
     return group(**{name: given.pop(name) for name in names})
 
 
 def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments where ``above`` overrides ``below``, but not by None; parameters of a policy
-    do not apply to another one.
+    """Return the arguments of both layers; those of ``above`` that are not None override ``below``,
+    and a policy of ``above`` drops the parameters of ``below``.
     """
     given = {name: value for name, value in above.items() if value is not None}
     dropped = (_POLICY, _PARAMETERS) if _POLICY in given else ()
@@ -168,8 +165,8 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _completed(cli: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a command line; within a group, options that are not given keep the
-    values of ``below``.
+    """Return the arguments of a command line; options of a group that are not given keep the values
+    of ``below``.
     """
     given = dict(cli)
     for name in GROUPS.keys() & given.keys():
@@ -185,8 +182,9 @@ def _completed(cli: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, An
 
 @dataclass(frozen=True, slots=True)
 class ConfSetting:
-    """A setting ``spark.rheostat.NAME``: the argument of ``attach`` that it is, or of which it is a
-    ``part``, with default and help. A ``family`` is a prefix that any name may follow.
+    """A setting ``spark.rheostat.NAME`` with its default and help text: it sets ``argument`` of
+    ``attach``, or one ``part`` of it. The name of a ``family`` is a prefix that any name may
+    follow.
     """
 
     name: str
@@ -250,10 +248,10 @@ def conf_settings() -> tuple[ConfSetting, ...]:
 
 
 def conf_arguments(conf: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments of ``attach`` that a Spark configuration names.
+    """Return the arguments of ``attach`` that a Spark configuration sets.
 
-    Raises BadInput with everything that is wrong, one line each: an unknown name with the nearest
-    valid one, a value of the wrong type or out of range, an unusable policy.
+    Raises BadInput with one line per error: an unknown name with the nearest valid one, a value of
+    the wrong type or out of range, an unusable policy.
     """
     values = {
         name.removeprefix(PREFIX): str(text).strip()
@@ -303,7 +301,7 @@ def _value(setting: ConfSetting, name: str, text: str) -> Any:
 
 
 def _argument(name: str, parts: dict[str, Any], wrong: list[str]) -> Any:
-    """Return an argument from its parts, and add to ``wrong`` what is invalid in it."""
+    """Return an argument built from its parts; append its errors to ``wrong``."""
     if name == _PARAMETERS:
         return parts
     if name in GROUPS:
@@ -321,7 +319,7 @@ def _argument(name: str, parts: dict[str, Any], wrong: list[str]) -> Any:
 
 
 def _group(name: str, parts: dict[str, Any], wrong: list[str]) -> Any:
-    """Return a group of options; each is checked alone, so that each fault names its setting."""
+    """Return a group of options; each is checked alone, so that an error names its setting."""
     names = {setting.part: setting.name for setting in conf_settings() if setting.argument == name}
     faults: list[str] = []
     for part, value in parts.items():
@@ -345,7 +343,7 @@ def _policy_faults(arguments: dict[str, Any]) -> list[str]:
 
 
 def _faults(setting: str, argument: str, value: Callable[[], Any]) -> list[str]:
-    """Return what is wrong with a value of one argument, when all others have their defaults."""
+    """Return the errors of the value of one argument, with defaults for all other arguments."""
     try:
         settings_of(**{argument: value()})
     except BadInput as fault:

@@ -1,4 +1,4 @@
-"""A policy whose faults are told in one line: what it raises, and an answer that is none."""
+"""A policy whose errors and invalid results become one-line messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rheostat.ports import Policy
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Asks a policy, and says as BadInput where it fails; ``name`` is how the user calls it.
+    """Calls a policy and raises BadInput if it fails; ``name`` is the user's name for the policy.
 
-    For runs that end where the policy fails: a replay, a simulation. A live job goes on at its size
+    For runs that end at the first error: replays and simulations. A live job continues at its size
     (``Loop.run``).
     """
 
@@ -23,7 +23,7 @@ class Checked:
     name: str
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return what the policy returns; raises BadInput for a fault of it."""
+        """Return the policy's result; raises BadInput if it fails or returns no Decision."""
         try:
             answer: Any = self.policy.decide(observation, memory)
         except BadInput:
@@ -44,13 +44,13 @@ class Checked:
 
 
 def _wrong(answer: Any) -> str:
-    """Return what is wrong with an answer; empty where it is one."""
+    """Return what is wrong with a result; empty if it is valid."""
     if not (isinstance(answer, tuple) and len(answer) == 2):
         return repr(answer)[:80]
     decision, kept = answer
     if not isinstance(decision, Decision):
         return f"{repr(decision)[:80]} for the Decision"
-    # True is an instance of int, and one executor was hardly meant.
+    # True is an int in Python, but a target of one executor was probably not intended.
     if not isinstance(decision.target, int) or isinstance(decision.target, bool):
         return f"{decision.target!r} executors, which is no whole number"
     return "" if isinstance(kept, Mapping) else f"{repr(kept)[:80]} for what it remembers"

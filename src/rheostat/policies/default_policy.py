@@ -1,3 +1,3 @@
-"""The policy that decides where none is named."""
+"""The policy that is used if none is configured."""
 
 DEFAULT_POLICY = "predictive"

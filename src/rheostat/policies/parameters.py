@@ -1,4 +1,4 @@
-"""What a policy's constructor takes, and values for it that may have been written as text."""
+"""The parameters of a policy's constructor, and their values parsed from text if necessary."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from rheostat.model import Observation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """Stands in a policy's class as ``about``; command line, documentation and contract tests read
-    it.
+    """Describes a policy, as its class attribute ``about``; the command line, the documentation and
+    the contract tests read it.
     """
 
     formula: str
-    """The rule in one to five lines, in the names of ``Observation`` and of the parameters."""
+    """The rule in one to five lines, with the names of ``Observation`` and of the parameters."""
 
     source: str
     """Paper and equation, or project and class."""
 
     fails_when: str
-    """The conditions under which it decides wrongly."""
+    """The conditions under which the policy decides wrongly."""
     steady: Observation
-    """A constant, well-sized load: seen for ten minutes, the target stays what it is."""
+    """A constant load at the right size: after ten minutes of it, the target is unchanged."""
 
     monotone: bool = False
-    """Whether more load (a higher arrival rate, all else equal) never asks for fewer executors."""
+    """Whether a higher arrival rate, all else equal, never lowers the target."""
 
 
 Parameter = dataclasses.Field[Any]
-"""Name, default and kind of a parameter; a policy of ours has ``help`` and ``unit`` in its
-metadata."""
+"""Name, default and type of a parameter; built-in policies add ``help`` and ``unit`` as metadata.
+"""
 
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
@@ -45,7 +45,7 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 def parameter(default: Any, meaning: str, unit: str) -> Any:
-    """Return the dataclass field of a parameter."""
+    """Return the dataclass field of a parameter, with its meaning and unit."""
     return dataclasses.field(default=default, metadata={"help": meaning, "unit": unit})
 
 
@@ -64,8 +64,8 @@ def require_above_0(policy: Any, *names: str) -> None:
 
 
 def parameters(policy: type) -> tuple[Parameter, ...]:
-    """Return the parameters of a policy: the fields of its dataclass, or what its ``__init__``
-    takes by name.
+    """Return the parameters of a policy: the fields of its dataclass, or the named arguments of its
+    ``__init__``.
     """
     if dataclasses.is_dataclass(policy):
         return tuple(field for field in dataclasses.fields(policy) if field.init)
@@ -79,11 +79,11 @@ def parameters(policy: type) -> tuple[Parameter, ...]:
 
 
 def values(name: str, policy: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given values as the policy's constructor takes them; ``name`` is how the user
-    calls the policy.
+    """Return the given values, converted for the policy's constructor; ``name`` is the user's name
+    for the policy.
 
-    Numbers and switches may be text. Raises BadInput for a parameter that it has not, a value of
-    the wrong type, and a parameter without a default that is not given.
+    Numbers and switches may be text. Raises BadInput for an unknown parameter, a value of the wrong
+    type, and a missing value of a parameter without a default.
     """
     known = {parameter.name: parameter for parameter in parameters(policy)}
     there = f"it has {', '.join(known) or 'none'}"
@@ -97,16 +97,15 @@ def values(name: str, policy: type, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parsed(policy: str, parameter: Parameter, value: Any) -> Any:
-    """Return a value as the kind of its parameter; as it is where that tells none."""
+    """Return a value converted to the type of its parameter; unchanged if that type is unknown."""
     kind = _kind(parameter)
-    # A policy of the user's may take anything: only what the default or annotation tells is
-    # checked.
+    # A user's policy may take any value: only a known default or annotation is enforced.
     if kind is None or (_is_open(parameter) and not isinstance(value, str)):
         return value
     try:
-        # bool("false") is true in Python.
+        # bool("false") is True in Python.
         made = parsed_bool(value) if kind is bool else kind(value)
-        # 2.5 is no count
+        # 2.5 is not an integer.
         if kind is int and made != (float(value) if isinstance(value, str) else value):
             raise ValueError
     except (TypeError, ValueError, OverflowError):
@@ -122,8 +121,8 @@ def parsed(policy: str, parameter: Parameter, value: Any) -> Any:
 
 
 def _kind(parameter: Parameter) -> type | None:
-    """Return the type of the default; without one, the number or switch that the annotation
-    begins with.
+    """Return the type of the default; without a default, the first number or switch type in the
+    annotation.
     """
     if not _is_open(parameter):
         return type(parameter.default)
@@ -146,13 +145,13 @@ def _as_field(taken: inspect.Parameter) -> tuple[str, Any, Any]:
     kind = Any if taken.annotation is taken.empty else taken.annotation
     if taken.default is taken.empty:
         return taken.name, kind, dataclasses.field()
-    if taken.default.__class__.__hash__ is None:  # a dataclass has no list for a default
+    if taken.default.__class__.__hash__ is None:  # a dataclass rejects an unhashable default
         return taken.name, kind, dataclasses.field(default_factory=lambda: taken.default)
     return taken.name, kind, dataclasses.field(default=taken.default)
 
 
 def parsed_bool(value: Any) -> bool:
-    """Return a switch that may be text; raises ValueError for what is neither yes nor no."""
+    """Return a switch parsed from text; raises ValueError if it is neither yes nor no."""
     text = str(value).strip().lower()
     if text not in (*_YES, *_NO):
         raise ValueError

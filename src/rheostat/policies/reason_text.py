@@ -1,4 +1,4 @@
-"""Counts and rates as the reasons of policies say them."""
+"""Formats of counts and rates in the reasons of policies."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ def counted(number: int, one: str) -> str:
 
 
 def needed(executors: int, rows_per_s: float, per_executor: float | None) -> str:
-    """Return what is needed and why: ``9 executors needed for 1,399 rows/s at 155 rows/s an
-    executor``.
-
-    Without a known throughput only the load is said.
+    """Return the required size and its cause: ``9 executors needed for 1,399 rows/s at 155 rows/s
+    an executor``; only the load if the throughput is unknown.
     """
     load = f"{rows_per_s:,.0f} rows/s"
     if not per_executor:
@@ -22,8 +20,8 @@ def needed(executors: int, rows_per_s: float, per_executor: float | None) -> str
 
 
 def settled(size: int, executors: int, target: int, lagging: bool) -> str:
-    """Return why ``target`` is not what was needed (``executors``) at a size; empty where it is,
-    and where the size shrinks.
+    """Return why ``target`` differs from the required number ``executors``; empty if it does not,
+    or if the size shrinks.
     """
     if target == executors or target < size:
         return ""

@@ -60,13 +60,13 @@ POLICIES: dict[str, type[Policy]] = {
 
 
 def find(name: str) -> type[Policy]:
-    """Return the class of a policy by its registered name, by the name that an installed package
-    gives it, or as ``module:Class``; raises BadInput if there is none.
+    """Return the class of a policy by its registered name, by the name of an installed package's
+    entry point, or as ``module:Class``; raises BadInput if it does not exist.
     """
-    # First, because no registered name has a colon.
+    # Checked first, because no registered name contains a colon.
     if ":" in name:
         return _load(name)
-    # Ours before others': no package that is installed may change what a name of ours means.
+    # Built-in policies first: an installed package must not redefine their names.
     if name in POLICIES:
         return POLICIES[name]
     others = third_party()
@@ -81,17 +81,17 @@ def find(name: str) -> type[Policy]:
 
 
 def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = None) -> Policy:
-    """Return a policy by name with the given parameters; the latency objective is handed to those
-    that have a parameter ``slo``, in seconds.
+    """Return a policy by name with the given parameters; a policy with a parameter ``slo`` gets the
+    latency objective in seconds.
 
-    Numbers may be given as text (command line). Raises BadInput for an unknown policy, an unknown
-    parameter, a value of the wrong type or out of range, and for a policy of the user's own that
-    cannot be loaded or made.
+    Numbers may be text (command line). Raises BadInput for an unknown policy, an unknown parameter,
+    a value of the wrong type or out of range, and for a user's policy that cannot be loaded or
+    created.
     """
     policy = find(name)
     wanted = dict(given or {})
     if slo and any(parameter.name == "slo" for parameter in parameters(policy)):
-        # What the user sets for the policy itself goes before the objective of the job.
+        # A value for the policy itself overrides the objective of the job.
         wanted.setdefault("slo", slo.latency_s)
     taken = values(name, policy, wanted)
     try:
@@ -99,20 +99,18 @@ def create(name: str, given: Mapping[str, Any] | None = None, slo: Slo | None = 
     except BadInput:
         raise
     except Exception as fault:
-        # A fault in a policy of ours is ours, and its trace is wanted.
+        # An error in a built-in policy is our bug and keeps its traceback.
         if ":" not in name:
             raise
         raise BadInput(f"policy {name} cannot be made: {_one_line(fault)}") from fault
 
 
 def wrong_parameters(name: str, given: Mapping[str, Any]) -> list[str]:
-    """Return all that is wrong with a policy and its parameters, in one line each; nothing where it
-    can be made.
-    """
+    """Return all errors of a policy and its parameters, one line each; empty if there are none."""
     combined = _fault(name, given)
     if combined is None:
         return []
-    needs = "needs a value for"  # every parameter is tried alone, so others are missing
+    needs = "needs a value for"  # each parameter is tried alone, so the others are missing
     alone = [fault for key in given if (fault := _fault(name, {key: given[key]}))]
     return [fault for fault in dict.fromkeys(alone) if needs not in fault] or [combined]
 
@@ -129,7 +127,7 @@ def _load(path: str) -> type[Policy]:
     module, _, attribute = path.partition(":")
     try:
         policy = getattr(import_module(module), attribute)
-    except Exception as fault:  # whatever the user's own module does when it is imported
+    except Exception as fault:  # importing a user's module can raise anything
         raise BadInput(f"policy {path!r} cannot be loaded: {_one_line(fault)}") from fault
     if not callable(getattr(policy, "decide", None)):
         raise BadInput(f"policy {path!r} has no method decide(observation, memory)")

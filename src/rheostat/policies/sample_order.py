@@ -1,4 +1,4 @@
-"""Samples that come late: an observation that is older than the last one is absent."""
+"""Late samples: an observation older than the last one is treated as absent."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from rheostat.model import Decision, Memory, Observation, hold
 
 LATE_S = 120.0
-"""An observation that is older than the last one by more is not late: the clock was put back."""
+"""Seconds; an observation that is older by more than this is not late: the clock was set back."""
 
 Decide = Callable[[Any, Observation, Memory], tuple[Decision, Memory]]
 
 
 def in_order(decide: Decide) -> Decide:
-    """Let a policy's ``decide`` see times that rise only: a late or reordered observation keeps the
-    size and teaches nothing.
+    """Pass only increasing times to a policy's ``decide``: a late observation keeps the size and
+    leaves the memory unchanged.
 
-    The newest time is remembered as ``newest_s``. A clock that was put back by more than ``LATE_S``
-    is followed.
+    The newest time is stored as ``newest_s``. A clock that was set back by more than ``LATE_S`` is
+    accepted.
     """
 
     @wraps(decide)
@@ -27,7 +27,8 @@ def in_order(decide: Decide) -> Decide:
         self: Any, observation: Observation, memory: Memory
     ) -> tuple[Decision, Memory]:
         newest_s = memory.get("newest_s", observation.t_s)
-        # The memory stays as it is: a late sample must not make the newest one look old.
+        # The memory stays unchanged, because ``newest_s`` must not fall to the time of a late
+        # sample.
         if 0 < newest_s - observation.t_s <= LATE_S:
             return (
                 hold(

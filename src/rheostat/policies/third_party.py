@@ -1,5 +1,5 @@
-"""Policies from elsewhere: those of other distributions, by an entry point of the group
-``rheostat.policies``, and those of a user's own module next to a script.
+"""Third-party policies: those of installed distributions, found by entry points of the group
+``rheostat.policies``, and those of a user's module next to a script.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ GROUP = "rheostat.policies"
 def third_party() -> dict[str, EntryPoint]:
     """Return the entry points of installed distributions, sorted by the policy's name.
 
-    An entry point is named as the policy and has its class: ``per-executor =
-    "own_policy:PerExecutor"``. Nothing of theirs is imported before a policy is asked for.
+    An entry point has the policy's name and refers to its class: ``per-executor =
+    "own_policy:PerExecutor"``. Nothing is imported before a policy is used.
     """
-    # Sorted, so that of two distributions with one name always the same one counts.
+    # Sorted, so that of two distributions with the same name always the same one is used.
     return {entry.name: entry for entry in sorted(entry_points(group=GROUP))}
 
 
 def origin(entry: EntryPoint) -> str:
-    """Return the name and version of the distribution that an entry point comes from."""
+    """Return the name and version of the distribution that an entry point belongs to."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "unknown"
 
 
 def make_importable(policy: str, folder: Path, script: Path | None = None) -> None:
-    """Let a policy ``module:Class`` be imported from ``folder``; raises BadInput for one inside the
-    script that will be run, because importing it would run the script.
+    """Make a policy ``module:Class`` importable from ``folder``; raises BadInput if it is inside
+    the script to run, because importing it would run the script.
     """
     if ":" in policy:
         search_first(folder)

@@ -1,5 +1,5 @@
-"""Chameleon (TPDS 2019): a forecast and the service demand decide ahead, thresholds where the
-forecast is not to be trusted.
+"""Chameleon (TPDS 2019): a forecast with the service demand decides ahead; thresholds decide if the
+forecast is not trusted.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rheostat.signals.true_rates import arrivals_per_s, demand_of, with_demand
 
 @dataclass(frozen=True, slots=True)
 class Chameleon:
-    """rho = rate x demand / slots: out until rho < ``upper`` where it is not, in until rho >=
-    ``lower`` where it is not.
+    """rho = rate x demand / slots: scale out until rho < ``upper``, scale in until rho >=
+    ``lower``.
 
-    Twice in each interval's decision: with the forecast of the intervals to come (proactive) and
-    with the rate of now (reactive). Where the forecast is trusted, the proactive one decides, and
-    the reactive one may only add to it; where not, the reactive one decides alone. Trusted is a
-    forecast that missed at most ``error_max`` of what the last value as forecast did.
+    Each interval computes two sizes: a proactive one from the forecast of the next intervals, and a
+    reactive one from the current rate. If the forecast is trusted, the proactive size decides and
+    the reactive one can only raise it; otherwise the reactive size decides alone. A forecast is
+    trusted if its error was at most ``error_max`` times that of repeating the last value.
 
-    The forecast repeats the last season at the level of now; before a whole season was seen it is
-    the damped trend. The paper's forecasts (tBATS, ARIMA), its correction of decisions that lie
-    close together and its tiers are left out. The thresholds are ours.
+    The forecast repeats the last season at the current level; before a complete season was observed
+    it is a damped trend. The paper's forecasts (tBATS, ARIMA), its resolution of decisions that lie
+    close together, and its tiers are omitted. The thresholds are ours.
     """
 
     about: ClassVar[About] = About(
@@ -101,7 +101,7 @@ class Chameleon:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size at the end of each interval; between, the size is kept."""
+        """Return the size once per interval; keep the size in between."""
         rate, executors = arrivals_per_s(observation), observation.executors
         if rate is None or not executors:
             return hold(observation, "size kept: arrival rate or executors are unknown"), memory
@@ -132,14 +132,15 @@ class Chameleon:
         self, observation: Observation, rate: float, demand: float, means: Sequence[float]
     ) -> Decision:
         size, steps = observation.size or 1, math.ceil(self.ahead_s / self.interval_s)
-        # The rate of now is the newest value, though its interval is not over.
+        # The current rate is the newest value, although its interval has not ended.
         ahead = seasonal([*means, rate], self._season, steps)
         off = error_ratio([*means, rate], self._season, steps)
         slots_per_row_s = demand / (observation.slots_per_executor or 1)
         reactive = self._size(size, rate * slots_per_row_s)
         proactive = self._size(size, max(ahead) * slots_per_row_s)
         trusted = off is not None and off <= self.error_max
-        # A trusted forecast may be topped up by what is so already, but is not held down by it.
+        # A current shortage may raise the size of a trusted forecast; the reactive size never
+        # lowers it.
         target = max(proactive, reactive if reactive > size else 0) if trusted else reactive
         evidence = {
             "rate": rate,
@@ -157,12 +158,13 @@ class Chameleon:
         return Decision(target=target, reason=reason, evidence=evidence)
 
     def _size(self, size: int, executors: float) -> int:
-        """Return the size for a load of so many busy executors."""
-        # Strictly below the upper threshold; the tolerance is for 2.4 / 0.8, which is not quite 3.
+        """Return the size for a load in busy executors."""
+        # Strictly below the upper threshold; the tolerance is for rounding errors (2.4 / 0.8 is
+        # just below 3).
         least = max(1, math.floor(executors / self.upper + 1e-9) + 1)
         if executors / size >= self.upper:
             return least
         if executors / size < self.lower:
-            # Never below what the upper threshold needs, or the next decision would take it back.
+            # Never below what the upper threshold needs, or the next decision would revert it.
             return min(size, max(least, math.floor(executors / self.lower + 1e-9)))
         return size

@@ -25,15 +25,15 @@ _STEP_S = 10.0
 @dataclass(frozen=True, slots=True)
 class Daedalus:
     """The smallest p with capacity(p) > load, recovery within 600 s and room for the forecast (15
-    min of it where p changes).
+    minutes of it if p changes).
 
-    A worker's capacity is its regression of throughput on CPU, read at 1 - (CPU of the hottest -
-    its own): the hottest reaches 100 % first. capacity(p) is what was estimated at p, else the
-    present one x p / present p. Never in while the lag exceeds what the present size does in a
-    second.
+    A worker's capacity is read from its regression of throughput on CPU at 1 - (CPU of the hottest
+    worker - its own CPU), because the hottest reaches 100 % first. capacity(p) is the estimate made
+    at p, otherwise the current capacity x p / current p. It never scales in while the lag exceeds
+    one second's capacity.
 
     The forecast is the published fallback, a straight line; auto-ARIMA, the choice between the two,
-    and the learning of the downtime are left out.
+    and the learning of the downtime are omitted.
     """
 
     about: ClassVar[About] = About(
@@ -122,8 +122,8 @@ class Daedalus:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the smallest size that will do, once a minute; between, and while it rests after a
-        change, the size is kept.
+        """Return the smallest sufficient size once a minute; keep the size in between and during
+        the pause after a change.
         """
         now, load, p, lag = (
             observation.t_s,
@@ -143,7 +143,7 @@ class Daedalus:
             )
         state = self._learn(observation, load, p, workers, memory)
         capacity, ahead = state["capacity"][str(p)], trend(state["load"], self.forecast_s, _STEP_S)
-        # The next minute, in steps of ten seconds: when the next decision falls.
+        # The next minute in steps of ten seconds, because the next decision follows after a minute.
         soon = max([load, *ahead[:6]])
         evidence = {
             "load": load,
@@ -163,7 +163,7 @@ class Daedalus:
         )
         state["decided_s"] = now
         size = observation.size or 1
-        # More waits than the job does in a second: it is not caught up yet.
+        # A backlog of more than one second's capacity means that the job has not caught up.
         if target < size and lag > capacity:
             return (
                 hold(
@@ -184,7 +184,7 @@ class Daedalus:
         self, q: int, p: int, load: float, lag: float, ahead: Sequence[float], state: dict[str, Any]
     ) -> bool:
         capacity = _capacity(q, p, state["capacity"])
-        # A size that changes must hold the forecast as well: it should not change again soon.
+        # A new size must also carry the forecast, so that it does not change again soon.
         if capacity <= load or (q != p and ahead and capacity <= max(ahead)):
             return False
         down_s = 0.0 if q == p else self.up_downtime_s if q > p else self.down_downtime_s
@@ -196,27 +196,27 @@ class Daedalus:
     def _recovery_s(
         self, capacity: float, load: float, lag: float, ahead: Sequence[float], down_s: float
     ) -> float:
-        """Return the downtime and the time until what the size does beyond the forecast exceeds the
-        backlog; infinite if never.
+        """Return the downtime plus the time to work off the backlog in seconds; infinite if the
+        forecast leaves too little capacity.
         """
         while_down = int(down_s / _STEP_S)
         backlog = lag + (
-            # What came since the last checkpoint is done again, and what comes while the job is
-            # down waits.
+            # Rows since the last checkpoint are processed again, and rows queue up during the
+            # downtime.
             load * self.checkpoint_s + sum(ahead[:while_down]) * _STEP_S if down_s else 0.0
         )
         if backlog <= 0:
             return down_s
         done = 0.0
         for n, expected in enumerate(ahead[while_down:], start=1):
-            # May fall: where the forecast exceeds the capacity, the backlog grows again.
+            # The sum may fall: where the forecast exceeds the capacity, the backlog grows again.
             done += (capacity - expected) * _STEP_S
             if done > backlog:
                 return down_s + n * _STEP_S
         return math.inf
 
     def _rests(self, now: float, state: dict[str, Any], short: bool) -> str:
-        """Return why there is no decision now; empty if there is one."""
+        """Return why no decision is made now; empty if one is."""
         if now - state["began_s"] < self.first_s:
             return f"learning: {now - state['began_s']:.0f} of {self.first_s:.0f} s"
         if state["decided_s"] is not None and now - state["decided_s"] < self.loop_s:
@@ -235,8 +235,8 @@ class Daedalus:
         workers: dict[str, tuple[float, float]],
         memory: Memory,
     ) -> dict[str, Any]:
-        """Add this tick to the workers' lines, the load and the capacity at p; a clock that was put
-        back begins anew.
+        """Return the state with this tick added to the workers' lines, the load and the capacity at
+        p; a clock that was set back starts a new state.
         """
         now = observation.t_s
         if now < memory.get("t_s", -math.inf):
@@ -247,14 +247,14 @@ class Daedalus:
         }
         hottest = max(cpu for cpu, _ in workers.values())
         estimate = (
-            # The hottest reaches 100 % first, and the others are then as far below it as they are
-            # now.
+            # When the hottest worker reaches 100 %, the others are assumed to keep their current
+            # distance.
             sum(max(0.0, line.at(1 - (hottest - workers[name][0]))) for name, line in lines.items())
             * p
             / len(workers)
         )
         known = dict(memory.get("capacity", {}))
-        # A mean that forgets: half of it is the newest estimate.
+        # An exponential mean: the newest estimate counts half.
         known[str(p)] = (known[str(p)] + estimate) / 2 if str(p) in known else estimate
         same = memory.get("executors", p) == p
         return {
@@ -274,8 +274,8 @@ def _capacity(q: int, p: int, known: dict[str, float]) -> float:
 
 
 def _workers(observation: Observation) -> dict[str, tuple[float, float]]:
-    """Return (CPU, rows per second) per executor, or of the mean executor where they are not told
-    apart; none where unknown.
+    """Return (CPU share, rows per second) per executor, or of the mean executor if there are no
+    values per executor; empty if unknown.
     """
     by_executor = {
         name: (sample.cpu, sample.rows_per_s)
@@ -292,4 +292,4 @@ def _workers(observation: Observation) -> dict[str, tuple[float, float]]:
         return {}
     return {
         f"mean of {observation.executors}": (cpu, rate / observation.executors)
-    }  # another size, another line
+    }  # the name contains the size, because each size has its own line

@@ -1,5 +1,5 @@
-"""PASCAL (FGCS 2019): a learnt forecast of the highest load to come, and a learnt profile of what
-it costs.
+"""PASCAL (FGCS 2019): a learned forecast of the highest load to come, and a learned profile of its
+cost.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from rheostat.signals.statistics.running_line import Line
 from rheostat.signals.true_rates import arrivals_per_s, executors_for, slot_s_per_row
 
 _DISTINCT_SHARE = 0.1
-"""Rates whose standard deviation is below this share of their mean say nothing about a slope."""
+"""Minimum coefficient of variation of the rates; below it, a slope would be noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pascal:
     """executors = ceil(used slots at the highest rate of the next ``ahead_s`` / ``cpu_max`` / slots
-    of an executor).
+    per executor).
 
-    The profile is a line of used slots over the rate. The forecast is learnt from the rate, its
-    change and the time of day; until ten horizons' ends were seen, and where it says less, the rate
-    of now counts (reactive). ``ahead_s`` is to be above the time that executors take to come.
+    The profile is a line of used slots over the rate. The forecast is learned from the rate, its
+    change and the time of day. The current rate counts instead (reactive) until ten peaks have been
+    observed, and whenever the forecast is lower. ``ahead_s`` must exceed the start-up time of
+    executors.
 
-    The published forecast and profile are neural networks that are trained beforehand; here both
-    are linear and learnt as the load goes. The choice of a parallelism per operator is left out:
-    the stages of a batch share the slots.
+    The published forecast and profile are neural networks, trained in advance; here both are linear
+    and learned online. The choice of a parallelism per operator is omitted, because the stages of a
+    batch share the slots.
     """
 
     about: ClassVar[About] = About(
@@ -91,7 +92,7 @@ class Pascal:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the fewest executors that hold the highest rate to come."""
+        """Return the fewest executors that carry the highest rate to come."""
         rate, executors = arrivals_per_s(observation), observation.executors
         if rate is None or not executors:
             return hold(observation, "size kept: arrival rate or executors are unknown"), memory
@@ -99,7 +100,7 @@ class Pascal:
         profile, expected = Line.of(state["profile"]), peak(state["model"])
         if not profile.n:
             return hold(observation, "size kept: no batch was measured yet"), state
-        # Never below the rate of now: a forecast may only add (the reactive part).
+        # Never below the current rate: the forecast may only raise it (the reactive part).
         highest = max(rate, expected or 0.0)
         slots = _used(profile, highest) / self.cpu_max
         target = executors_for(slots, observation)
@@ -114,11 +115,11 @@ class Pascal:
             memory.get("series", {}), observation.t_s, rate, self.interval_s, 2 * ahead
         )
         model, before = memory.get("model", {}), memory.get("series", {}).get("place")
-        # Once an interval: the model learns from means, and within one there is no new mean.
+        # The model learns from means, and there is a new mean only once per interval.
         if series["means"] and series["place"] != before:
             model = learnt(model, observation.t_s, series["means"], ahead, self.season_s)
         elif not series["means"]:
-            model = {}  # a new series: what was said before it has no answer
+            model = {}  # a new series: outcomes of earlier forecasts are unknown
         profile, demand = memory.get("profile", {}), slot_s_per_row(observation)
         if demand is not None:
             profile = Line.of(profile).with_point(rate, rate * demand).plain()
@@ -126,9 +127,9 @@ class Pascal:
 
 
 def _used(profile: Line, rate: float) -> float:
-    """Return the slots in use at a rate: on the line, in proportion while all rates were alike."""
+    """Return the slots in use at a rate: on the line, or proportional if all rates were similar."""
     apart = math.sqrt(profile.spread_x / profile.n) > _DISTINCT_SHARE * profile.mean_x
-    # A line that falls with the rate is noise: more rows never need less.
+    # A line that falls with the rate is noise: a higher rate never needs fewer slots.
     if apart and profile.spread_xy > 0:
         return max(0.0, profile.at(rate))
     return profile.mean_y / profile.mean_x * rate if profile.mean_x > 0 else 0.0

@@ -1,5 +1,5 @@
-"""Stochastic model predictive control (Ghanbari et al., ICAC 2012): the sizes that cost least over
-many loads that may come.
+"""Stochastic model predictive control (Ghanbari et al., ICAC 2012): the sizes with the lowest mean
+cost over many possible loads.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ Floats: TypeAlias = NDArray[np.float64]
 
 _SCENARIOS = 40
 _MOST = 128
-"""Intervals of the past that are kept: scenarios are drawn from them."""
+"""Number of past intervals that are kept; scenarios are drawn from them."""
 
 
 @dataclass(frozen=True, slots=True)
 class StochasticMpc:
-    """The size of now and one for later that cost least in the mean over scenarios; the first is
-    asked for, and at the next look all is computed anew.
+    """The pair of a current and a later size with the lowest mean cost over scenarios; the first is
+    the target, and every step computes a new plan.
 
-    A scenario is what the rate did after an earlier moment, in proportion to it then. Rows queue:
-    what a size does beyond the arrivals works them off. Executors cost their time, each change
-    ``rescale_cost``, and each second in which the queue is longer than the objective bears
-    ``late_price``, twice as much where it is twice as long. New executors work after ``start_s``.
+    A scenario repeats the relative course of the rate after an earlier moment. The queue grows by
+    the arrivals and shrinks by the capacity of the size. Executors cost their time, each change
+    costs ``rescale_cost``, and each second in which the wait exceeds the objective costs
+    ``late_price`` times the relative excess. New executors work after ``start_s``.
 
-    The two sizes (now, and from the middle of the horizon) stand for the paper's size at every
-    step, and scenarios from the past for its model of the load; its kinds and leases of machines
-    are left out.
+    The two sizes (now, and from the middle of the horizon) replace the paper's size at every step,
+    and scenarios from the past replace its model of the load; its machine types and leases are
+    omitted.
     """
 
     about: ClassVar[About] = About(
@@ -108,7 +108,7 @@ class StochasticMpc:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the first size of the cheapest plan; between two steps, the size is kept."""
+        """Return the first size of the cheapest plan; keep the size between two steps."""
         now, rate, executors = observation.t_s, arrivals_per_s(observation), observation.executors
         queue = queued_rows(observation)
         if rate is None or queue is None or not executors:
@@ -124,7 +124,7 @@ class StochasticMpc:
         if 0 <= now - decided_s < self.step_s:
             return hold(observation, "between two decisions"), {**state, "decided_s": decided_s}
         state["decided_s"] = now
-        # In proportion to the rate of now: the past tells the shape, the present the height.
+        # The past gives the shape of a scenario, the current rate its level.
         paths = rate * scenarios(state["series"]["means"], self.steps)
         per_executor = self.usable * (observation.slots_per_executor or 1) / demand
         return self._planned(observation, paths, queue, per_executor), state
@@ -134,11 +134,11 @@ class StochasticMpc:
     ) -> Decision:
         size, working = observation.size or 1, observation.executors or 1
         trigger_s = observation.trigger_s or 0.0
-        # A healthy job shows the rows of one trigger: they wait for it, not for executors.
+        # The rows of one trigger interval wait for the trigger, not for executors.
         waiting = max(0.0, queue - float(paths[0, 0]) * trigger_s)
         sizes = self._sizes(size, float(paths.max()), waiting, per_executor)
         first, later = (grid.ravel() for grid in np.meshgrid(sizes, sizes, indexing="ij"))
-        # Rounded up: a plan must not count on executors that come within the step.
+        # Rounded up: a plan must not count on executors that register within the step.
         arrive = math.ceil(self.start_s / self.step_s)
         price = self.rescale_cost * ((first != size) * 1.0 + (later != first))
         queues = np.full((len(paths), len(first)), waiting)
@@ -146,16 +146,15 @@ class StochasticMpc:
             targets = first if step < self.steps // 2 else later
             before = first if step >= self.steps // 2 else np.full(len(first), working)
             since = step if step < self.steps // 2 else step - self.steps // 2
-            # Those that leave are gone at once, those that come work later: the fewer of both.
+            # Removed executors stop at once and added ones start later: the smaller number works.
             works = np.minimum(targets, before) if since < arrive else targets
             does = works * per_executor
             queues = np.maximum(0.0, queues + (paths[:, [step]] - does) * self.step_s)
             wait_s = trigger_s + (observation.batch_s or 0.0) + queues / does
-            # Only the wait beyond the objective counts; the mean over the scenarios is what a plan
-            # pays.
+            # Only the wait beyond the objective costs, as the mean over the scenarios.
             late = np.maximum(0.0, wait_s / self.slo - 1).mean(axis=0)
             price = price + self.step_s * (targets + self.late_price * late)
-        # The last term breaks ties: of plans that cost the same, the one that changes least.
+        # The last term breaks ties in favor of the smallest change.
         best = int(np.argmin(np.round(price, 6) + 1e-3 * np.abs(first - size)))
         target = int(first[best])
         evidence = {
@@ -172,24 +171,24 @@ class StochasticMpc:
         return Decision(target=target, reason=reason, evidence=evidence)
 
     def _sizes(self, size: int, highest: float, waiting: float, per_executor: float) -> Floats:
-        """Return the sizes that may be worth it: up to what the highest rate needs with the queue
-        gone in a step.
+        """Return the candidate sizes, up to the one that carries the highest rate and clears the
+        queue within one step.
         """
         most = math.ceil(min((highest + waiting / self.step_s) / per_executor, 1e6)) + 1
         most = min(self.max_executors, max(most, size))
-        # At most some 33 sizes in each direction: the plans are their square.
+        # About 33 sizes per dimension, because the number of plans is their square.
         every = max(1, most // 32)
         return np.array(sorted({*range(1, most + 1, every), most, min(size, most)}), dtype=float)
 
 
 def scenarios(means: Sequence[float], steps: int) -> Floats:
-    """Return paths of the rate to come in proportion to that of now, one a row: what it did after
-    each earlier moment, and one that stays.
+    """Return paths of the future rate relative to the current one, one per row: the course after
+    each earlier moment, and a constant one.
     """
     stays = np.ones((1, steps))
     past = np.array(means, dtype=float)
     origins = np.arange(max(0, len(past) - steps))
-    # From a rate of 0 nothing is in proportion.
+    # A rate of 0 has no relative course.
     origins = origins[past[origins] > 0][-_SCENARIOS:]
     if not len(origins):
         return stays

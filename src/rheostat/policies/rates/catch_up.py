@@ -1,4 +1,4 @@
-"""Catch-up scaling (Varga 2021, section 6): clears the lag in time, downtime included."""
+"""Catch-up scaling (Varga 2021, section 6): clears the lag in time, including the downtime."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
 class CatchUp:
     """n = ceil((rate + excess / time left) / throughput per executor).
 
-    Excess is the lag beyond the threshold plus rate x downtime D, and the time left is
-    ``catch_up_s`` - D. A size that stays has D = 0; one that changes has the ``quantile`` of the
-    downtimes that were observed. So the size changes only if the standing one does not clear the
-    lag in time, or if a smaller one does although it has the downtime to make up for.
+    The excess is the lag beyond the threshold plus rate x downtime D; the time left is
+    ``catch_up_s`` - D. Keeping the size has D = 0; a change has the ``quantile`` of the observed
+    downtimes. The size therefore changes only if the current one does not clear the lag in time, or
+    if a smaller one does in spite of its downtime.
     """
 
     about: ClassVar[About] = About(
@@ -84,7 +84,7 @@ class CatchUp:
             return hold(observation, why), state
         size, per_executor = observation.size or 1, (true_rate or math.inf) / executors
         downtime_s = predicted_downtime_s(state, self.quantile, self.downtime_s)
-        # The size that stands costs no downtime, any other does: hence two answers.
+        # Keeping the size costs no downtime and a change does, hence two results.
         standing, changed = (self._executors(rate, lag, per_executor, d) for d in (0.0, downtime_s))
         evidence = {
             "rate": rate,
@@ -94,14 +94,15 @@ class CatchUp:
         }
         evidence |= {"standing": standing, "changed": changed}
         evidence["downtimes_seen"] = len(state["downtimes_s"])
-        # Staying clears the lag in time, and a change would have to make up for its own downtime.
+        # The current size clears the lag in time, and a change would have to recover its own
+        # downtime.
         if standing <= size <= changed:
             why = (
                 f"{counted(size, 'executor')} clear {lag:,.0f} rows within"
                 f" {self.catch_up_s:.0f} s; a change of size would need {changed}"
             )
             return hold(observation, why, evidence), state
-        # Less may be enough after the lag of the last change is gone; more never waits.
+        # Scaling in waits until the lag of the last change is gone; scaling out never waits.
         if changed < size and (state["disturbance"] or executors != size):
             return hold(observation, "the last change of size has not settled", evidence), state
         why = (
@@ -111,8 +112,8 @@ class CatchUp:
         return Decision(target=changed, reason=why, evidence=evidence), state
 
     def _executors(self, rate: float, lag: float, per_executor: float, downtime_s: float) -> int:
-        """Return the executors that clear the lag in the time after the downtime."""
+        """Return the executors that clear the lag in the time that the downtime leaves."""
         excess = max(0.0, lag - self.threshold_s * rate) + rate * downtime_s
-        # A downtime as long as the time to catch up would ask for endless executors.
+        # A downtime close to the catch-up time would require an unbounded size.
         left_s = max(self.catch_up_s - downtime_s, self.catch_up_s / 10)
         return max(1, rounded_up((rate + excess / left_s) / per_executor))

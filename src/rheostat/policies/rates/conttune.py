@@ -1,4 +1,4 @@
-"""ContTune (VLDB 2023): big steps out under backlog, small ones on a learnt curve, else DS2."""
+"""ContTune (VLDB 2023): big steps out under backlog, small steps on a learned curve, else DS2."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def posterior_mean(
 ) -> list[float]:
     """Return the posterior mean at the sizes ``at``, given at least one measured value per size.
 
-    RBF kernel exp(-d^2 / (2 length^2)); ``noise`` is a share of the largest value. The prior mean
-    is the best line through the origin.
+    The kernel is RBF, exp(-d^2 / (2 length^2)); ``noise`` is a share of the largest value. The
+    prior mean is the best-fitting line through the origin.
     """
     x, y, new = (np.asarray(row, dtype=np.float64) for row in (sizes, values, at))
-    # Scaled so that the kernel's variance of 1 and the noise as a share fit any unit of rows.
+    # Scaled, so that the kernel's variance of 1 and the relative noise fit any unit.
     scale = float(np.abs(y).max()) or 1.0
     slope = float(x @ y) / float(x @ x)
-    # The noise on the diagonal keeps this solvable where sizes lie close together.
+    # The noise on the diagonal keeps the system solvable if sizes are close together.
     weights = np.linalg.solve(
         _kernel(x, x, length) + noise**2 * np.eye(len(x)), (y - slope * x) / scale
     )
@@ -50,14 +50,14 @@ def _kernel(a: Floats, b: Floats, length: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ContTune:
-    """Small: the smallest p with GP(p) >= load, if a p within ``alpha`` of it was measured; else
-    ceil(load / ability x p), DS2's step.
+    """Small step: the smallest p with GP(p) >= load, if a p within ``alpha`` of it was measured;
+    else ceil(load / ability x p), DS2's step.
 
-    Big, while the lag is above ``backlog_s``: ``big`` times DS2's step, and never in. GP is a
-    Gaussian process of the processing ability (true rate of the job) over p with an RBF kernel.
+    Big step, while the lag is above ``backlog_s``: ``big`` times DS2's step, never in. GP is a
+    Gaussian process with an RBF kernel of the processing ability (true rate of the job) over p.
 
-    Ours: the proportional prior mean (with one measurement the small step is then DS2's) and the
-    value of ``big``.
+    Our additions are the proportional prior mean, with which one measurement gives DS2's step, and
+    the value of ``big``.
     """
 
     about: ClassVar[About] = About(
@@ -105,18 +105,18 @@ class ContTune:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size of the big or of the small step, and which of them it was."""
+        """Return the size of the big or the small step; the reason names the step."""
         load, p, lag_s = observation.input_rows_per_s, observation.executors, observation.wait_s
         ability = job_true_rate(observation)
         state = self._with_ability(memory, p, ability)
         if not is_known(load) or not is_known(lag_s) or not p or (load > 0 and ability is None):
             why = "size kept: load, lag, executors or processing ability are unknown"
             return hold(observation, why), state
-        # DS2's step, on the job as one operator.
+        # DS2's step, with the job as one operator.
         ds2 = max(1, rounded_up(load / ability * p)) if ability else 1
         evidence = {"load": load, "ability": ability, "lag_s": lag_s, "ds2": ds2}
         evidence["sizes_measured"] = len(state["abilities"])
-        # Big step: never in while rows wait, however good the curve looks.
+        # Big step: never in while there is a backlog, whatever the curve says.
         if lag_s > self.backlog_s:
             target = max(observation.size or 1, rounded_up(self.big * ds2))
             reason = f"big step for {lag_s:.1f} s of backlog; DS2 would take {ds2}"
@@ -132,11 +132,13 @@ class ContTune:
         return Decision(target=target, reason=reason, evidence=evidence), state
 
     def _on_the_curve(self, load: float, abilities: Mapping[str, Any]) -> int | None:
-        """Return the smallest size on the learnt curve that carries the load, if any."""
+        """Return the smallest size on the learned curve that carries the load; None if there is
+        none.
+        """
         if not abilities:
             return None
         measured = [int(size) for size in abilities]
-        # No further than alpha beyond what was measured: there the curve is only its prior line.
+        # At most alpha beyond the measured sizes: further out, the curve is only its prior line.
         sizes = list(range(1, max(measured) + self.alpha + 1))
         means = [sum(rates) / len(rates) for rates in abilities.values()]
         curve = posterior_mean(measured, means, sizes, self.length, self.noise)
@@ -147,7 +149,7 @@ class ContTune:
     def _with_ability(self, memory: Memory, p: int | None, ability: float | None) -> dict[str, Any]:
         known = dict(memory.get("abilities", {}))
         if p and ability is not None:
-            # Taken out and put in again: the order of the dictionary is that of the last
+            # Removed and added again, so that the dictionary is in the order of the last
             # measurement.
             known[str(p)] = [*known.pop(str(p), ()), ability][-self.samples :]
         return {"abilities": dict(list(known.items())[-self.sizes :])}

@@ -17,12 +17,12 @@ from rheostat.signals.true_rates import executors_for, needs
 
 @dataclass(frozen=True, slots=True)
 class Drs:
-    """E[T] at k = sum of lambda_i E[T_i] at k_i / lambda_0 <= objective, from
-    k_i = floor(a_i) + 1 on; slots = sum of k_i.
+    """E[T] at k = sum of lambda_i E[T_i] at k_i / lambda_0 <= objective, starting at k_i =
+    floor(a_i) + 1; slots = sum of k_i.
 
-    Every operator is an M/M/k_i station: lambda_i its target rate, mu its true rate per slot, a_i =
-    lambda_i / mu. A server is added where lambda_i x E[T_i] falls most, which is optimal since
-    E[T_i] is convex in k_i.
+    Every operator is an M/M/k_i station: lambda_i is its target rate, mu its true rate per slot,
+    and a_i = lambda_i / mu. Each added server goes to the operator where lambda_i x E[T_i] falls
+    most, which is optimal because E[T_i] is convex in k_i.
     """
 
     about: ClassVar[About] = About(
@@ -69,10 +69,11 @@ class Drs:
         if not operator_needs.operators:
             return hold(observation, f"size kept: {operator_needs.detail}"), memory
         busy = [operator for operator in operator_needs.operators if operator.rate_per_s > 0]
-        # One above the load: with exactly as many servers an M/M/k queue grows without end.
+        # One more than the load: with exactly that many servers, an M/M/k queue grows without
+        # bound.
         least = [math.floor(operator.slots) + 1 for operator in busy]
         external = observation.input_rows_per_s or sum((observation.inputs or {}).values())
-        # Stability alone takes more than may be searched, or no row comes in to spend any time.
+        # Stability alone exceeds the search limit, or no rows arrive that could spend any time.
         if sum(least) >= self.max_slots or not external:
             slots, time_s = sum(least), None
         else:
@@ -98,7 +99,7 @@ class Drs:
             and sum(station.k for station in stations) < self.max_slots
         ):
             more = [station.with_one_more() for station in stations]
-            # Weighted by the rate: by Little's law the sum over operators is the mean over rows.
+            # Weighted by the rate: by Little's law, the sum over operators is the mean over rows.
             pairs = zip(stations, more, strict=True)
             gain = [station.lam * (station.time_s - better.time_s) for station, better in pairs]
             best = max(range(len(stations)), key=lambda n: gain[n])
@@ -109,5 +110,5 @@ class Drs:
 
 
 def _sojourn_s(stations: list[Station], external: float) -> float:
-    # Over the external rate: a row passes an operator as often as rates say (Jackson network).
+    # Divided by the external rate, because a row passes each operator as often as the rates imply.
     return sum(station.lam * station.time_s for station in stations) / external

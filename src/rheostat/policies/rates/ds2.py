@@ -1,4 +1,4 @@
-"""DS2 (OSDI 2018): every operator gets the slots its target rate needs, in one step."""
+"""DS2 (OSDI 2018): every operator gets the slots that its target rate needs, in one step."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ class Ds2:
     """pi_i = target rate_i / true rate_i; slots = max of ceil(pi_i x (1 + factor)), or the sum over
     1 - fixed share.
 
-    ``per operator`` rounds every operator and names each in the evidence (slots are shared, so the
-    largest decides); ``max`` rounds the largest; ``sum`` lets the stages of a micro-batch take
-    turns on the same slots, less the share of the trigger interval that is a fixed cost (batch time
-    outside ``addBatch``).
+    ``per operator`` rounds every operator (slots are shared, so the largest decides); ``max``
+    rounds the largest; ``sum`` lets the stages of a micro-batch take turns on the same slots, less
+    the share of the trigger interval that is a fixed cost (batch time outside ``addBatch``).
 
-    The manager's epochs and its dead band are neutral by default; as published: ``interval_s=10
-    warm_up=2 dead_band=1``.
+    The epochs and the dead band of DS2's scaling manager are off by default; as published:
+    ``interval_s=10 warm_up=2 dead_band=1``.
     """
 
     about: ClassVar[About] = About(
@@ -83,7 +82,7 @@ class Ds2:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size of this epoch; it is kept in between and during warm-up."""
+        """Return the size at the end of an epoch; keep it within an epoch and during warm-up."""
         state = self._epoch(observation, memory)
         if state is None:
             return hold(observation, "between two epochs"), memory
@@ -93,7 +92,7 @@ class Ds2:
             full = "the fixed cost of a batch fills the trigger interval"
             why = full if operator_needs.operators else operator_needs.detail
             return hold(observation, f"size kept: {why}"), state
-        # Epochs count from the last change of size: those of the warm-up show cold executors.
+        # Epochs count from the last change of size, because executors are cold during the warm-up.
         if state["epoch"] < self.warm_up + self.activation:
             why = f"{counted(state['epoch'], 'epoch')} since the last change of size"
             return hold(observation, f"size kept: {why}"), state
@@ -107,29 +106,29 @@ class Ds2:
         return Decision(target=target, reason=reason, evidence=evidence), state
 
     def _slots(self, observation: Observation, operator_needs: Needs) -> int | None:
-        """Return the slots, at least 1; None where no number suffices."""
+        """Return the number of slots, at least 1; None if no number suffices."""
         wanted = [operator.slots * (1 + self.factor) for operator in operator_needs.operators]
         if self.read != "sum":
-            # Slots are shared by the stages of a batch, so the operator that needs most decides.
+            # The stages of a batch share the slots, so the operator that needs most decides.
             return max([1, *(rounded_up(pi) for pi in wanted)])
-        # Stages take turns within a batch, so their times add up, in what the fixed cost leaves.
+        # Stages take turns within a batch: their times add up within what the fixed cost leaves.
         free = 1 - self.fixed_share(observation)
         slots = sum(wanted) / free if free > 0 else math.inf
         return max(1, rounded_up(slots)) if math.isfinite(slots) else None
 
     def fixed_share(self, observation: Observation) -> float:
-        """Return the share of the trigger interval without tasks; 0 for batches back to back."""
+        """Return the share of the trigger interval without tasks; 0 if batches run back to back."""
         work_s, fixed_s = (observation.batch_parts_s or {}).get("addBatch"), self.fixed_s
         if work_s is not None and observation.batch_s is not None:
             fixed_s = max(0.0, observation.batch_s - work_s)
         return fixed_s / observation.trigger_s if observation.trigger_s else 0.0
 
     def _epoch(self, observation: Observation, memory: Memory) -> dict[str, Any] | None:
-        """Return the memory at the end of an epoch; None within one."""
+        """Return the memory at the end of an epoch; None within an epoch."""
         now, executors = observation.t_s, observation.executors
         if 0 <= now - memory.get("t_s", -math.inf) < self.interval_s:
             return None
-        # The registered ones, not the target: what was measured was measured on these.
+        # The registered executors, not the target, because the measurements were made on them.
         same = memory.get("executors") == executors
         epoch = memory.get("epoch", 0) + 1 if same else 1
         return {"t_s": now, "executors": executors, "epoch": epoch}

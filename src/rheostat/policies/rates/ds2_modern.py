@@ -25,13 +25,13 @@ _STEADY = Observation(
 
 @dataclass(frozen=True, slots=True)
 class Ds2Modern:
-    """slots = ceil((1 + factor) x max over i of ceil(pi_i)): rounded twice, as the thesis did; then
-    ``cooldown_s`` of rest.
+    """slots = ceil((1 + factor) x max over i of ceil(pi_i)), rounded twice as in the thesis; then a
+    cooldown of ``cooldown_s``.
 
-    The rest begins with a change of size that is seen, whoever made it (the thesis' scripts look at
-    the slope of the registered executors), so one that a guard refused starts none.
+    The cooldown begins with an observed change of size, whatever its cause (the thesis' scripts use
+    the slope of the registered executors), so a change that a guard refused starts none.
 
-    pi_i is DS2's, from the stages; where there are none, the job is one operator whose true rate is
+    pi_i is DS2's, from the stages; without stages, the job is one operator whose true rate is
     ``processed_rows_per_s / busy``, which is all that the thesis' recordings allow.
     """
 
@@ -65,7 +65,7 @@ class Ds2Modern:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size, or the one that stands while it cools down."""
+        """Return the size; keep the current one during the cooldown."""
         now, (at_s, change) = observation.t_s, resized(observation, memory)
         changed_s = at_s if change else memory.get("changed_s")
         kept = {"changed_s": changed_s, "seen": latest_size(observation)}
@@ -78,7 +78,7 @@ class Ds2Modern:
         if not operator_needs.operators:
             return hold(observation, f"size kept: {operator_needs.detail}")
         largest = max(operator_needs.operators, key=lambda operator: operator.slots)
-        # Equation 3.7, rounded twice as the thesis' script does: 2.1 slots and 20 % are 4, not 3.
+        # Equation 3.7, rounded twice like the thesis' script: 2.1 slots plus 20 % give 4, not 3.
         slots = rounded_up((1 + self.factor) * max(1, rounded_up(largest.slots)))
         target, evidence = executors_for(slots, observation), {"pi": largest.slots, "slots": slots}
         if held := self._held(observation, target):
@@ -90,7 +90,7 @@ class Ds2Modern:
         return Decision(target=target, reason=reason, evidence=evidence)
 
     def _held(self, observation: Observation, target: int) -> str:
-        """Return why the size may not become ``target``; empty if it may."""
+        """Return why the size must not become ``target``; empty if it may."""
         return ""
 
 
@@ -129,7 +129,7 @@ class Ds2ModernAdapted(Ds2Modern):
         lag_s, size = observation.wait_s, observation.size or 1
         if not is_known(lag_s):
             return "size kept: the event-time lag is unknown"
-        # Section 3.5.4: the lag has to confirm the recommendation, in either direction.
+        # Section 3.5.4: the lag must confirm the recommendation in either direction.
         if target > size and not lag_s > self.up_lag_s:
             return (
                 f"size kept: {target} would be wanted, but the lag ({lag_s:.1f} s) is not above"

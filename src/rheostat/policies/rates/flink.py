@@ -40,7 +40,7 @@ from rheostat.signals.true_rates import executors_for, job_slots
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """What one vertex asks for, and between which capacities it would be left alone."""
+    """The size that one vertex requires, and the true rates between which it remains unchanged."""
 
     vertex: str
     size: int
@@ -56,14 +56,14 @@ class _Demand:
 
 @dataclass(frozen=True, slots=True)
 class Flink(FlinkParameters):
-    """p' = ceil(p x capacity(utilization_target) / true rate), if the true rate is out of bounds;
+    """p' = ceil(p x capacity(utilization_target) / true rate) if the true rate is out of bounds;
     the largest vertex decides.
 
-    capacity(u) = lag / catch_up + target x restart / catch_up + target / u. All samples are
-    forgotten when the size changes; decisions begin after the stabilization interval and a full
-    window. Scaling in waits for an hour and then takes the largest recommendation of that hour.
-    Left out: per-vertex parallelism (executors are uniform), memory tuning, quotas, restart-time
-    tracking, observed scalability.
+    capacity(u) = lag / catch_up + target x restart / catch_up + target / u. A change of size
+    discards all samples; decisions resume after the stabilization interval and a full window.
+    Scaling in waits for an hour and then uses the largest recommendation of that hour. Omitted:
+    per-vertex parallelism (executors are uniform), memory tuning, quotas, restart-time tracking,
+    observed scalability.
     """
 
     about: ClassVar[About] = About(
@@ -109,7 +109,7 @@ class Flink(FlinkParameters):
             state = self._collect(observation, graph, memory, p)
         except BadInput as wrong:
             return hold(observation, f"size kept: {wrong}"), memory
-        # Blind after each change for the stabilization interval and a full window, as Flink is.
+        # As in Flink: no decisions after a change for the stabilization interval and a full window.
         if now < state.get("full_s", math.inf) or len(state["times"]) < 2:
             age_s = now - state["since_s"]
             why = f"metrics window is not full: {age_s:.0f} s since the last change of size"
@@ -119,7 +119,7 @@ class Flink(FlinkParameters):
         demands = [
             self._demand(vertex, window, wanted[vertex.name], backlog, p) for vertex in graph
         ]
-        # Executors are shared by all vertices here, so the one that needs most decides.
+        # All vertices share the executors here, so the one that needs most decides.
         largest = max(demands, key=lambda demand: demand.size)
         size, outside, why = self._patient(largest.size, self._outside(demands, p), p, now, state)
         if why or not outside:
@@ -131,13 +131,13 @@ class Flink(FlinkParameters):
         self, observation: Observation, largest: _Demand, size: int, p: int, state: dict[str, Any]
     ) -> tuple[Decision, Memory]:
         up, evidence, limit = state.get("up"), _evidence(largest, p), self.effectiveness_threshold
-        # Only of the step that is in force: another size shows nothing about it.
+        # Only for the step in force: another size is no evidence about it.
         if (
             up
             and up["slots"] == p < size
             and is_ineffective(largest.rate, up["rate"], up["expected"], limit)
         ):
-            # Always reported, as Flink raises an event; it blocks only where that is switched on.
+            # Always reported, like Flink's event; it blocks only if the detection is enabled.
             evidence["ineffective"] = "the last step out did not help"
             if self.effectiveness_detection:
                 why = "size kept: the last step out did not help"
@@ -159,7 +159,9 @@ class Flink(FlinkParameters):
     def _collect(
         self, observation: Observation, graph: Sequence[Vertex], memory: Memory, p: int
     ) -> dict[str, Any]:
-        """Add a sample; a change of size or graph, or a clock set back, starts a new history."""
+        """Return the state with a new sample; a change of size or graph, or a clock that was set
+        back, starts a new history.
+        """
         now, names = observation.t_s, [vertex.name for vertex in graph]
         values = sample(observation, graph)
         # Samples of another parallelism would be divided by the wrong number of slots.
@@ -174,13 +176,13 @@ class Flink(FlinkParameters):
         for name, row in values.items():
             rate = observed_rate(row, observation, self.observed_lag_threshold_s)
             earlier = state["columns"][name][OBSERVED]
-            # Flink keeps the mean of earlier observations while the vertex is not catching up.
+            # Like Flink, keep the mean of earlier observations while the vertex is not catching up.
             row.append(average(earlier, self.observed_min_observations) if rate is None else rate)
         state["times"], state["columns"] = extended(
             state["times"], state["columns"], now, values, self.metrics_window_s
         )
         if now >= state["since_s"] + self.stabilization_interval_s:
-            # Set once: the window must be full of samples from after the stabilization.
+            # Set once: the window must contain only samples from after the stabilization.
             state.setdefault("full_s", now + self.metrics_window_s)
         return state
 
@@ -195,10 +197,10 @@ class Flink(FlinkParameters):
         target = demand.capacity(self.utilization_target, with_restart=True)
         size = scaled(p, target, rate, self.scale_down_max_factor, self.scale_up_max_factor)
         partitions, most = self.partitions or vertex.partitions, max(p, self.vertex_max_parallelism)
-        # Key groups bound a keyed vertex; a source with idle subtasks still runs.
+        # Key groups limit a keyed vertex; a source may have idle subtasks.
         most = min(most, vertex.partitions) if vertex.keyed and vertex.partitions else most
         size = min(max(size, min(p, self.vertex_min_parallelism)), most)
-        # While a backlog is worked off, no utilization is too low and only a full one too high.
+        # During catch-up no utilization is too low, and only a full one is too high.
         high = 1.0 if backlog else self.highest_utilization
         low = 0.0 if backlog else self.lowest_utilization
         return _Demand(
@@ -211,7 +213,7 @@ class Flink(FlinkParameters):
         )
 
     def _outside(self, demands: Sequence[_Demand], p: int) -> bool:
-        """Tell whether a vertex is out of bounds; unchanged and delayed vertices do not count."""
+        """Return whether a vertex is out of bounds; unchanged and delayed vertices do not count."""
         grows = any(demand.size > p for demand in demands)
         waits = grows and self.scale_down_interval_s > 0
         counted_in = [one for one in demands if one.size > p or (one.size < p and not waits)]
@@ -220,8 +222,10 @@ class Flink(FlinkParameters):
     def _patient(
         self, size: int, outside: bool, p: int, now: float, state: dict[str, Any]
     ) -> tuple[int, bool, str]:
-        """Return the size, whether it is required, and why not yet."""
-        # A recommendation not to scale in clears the hour, as in Flink's delayed scale down.
+        """Return the size, whether a vertex requires a change, and the reason to wait (empty if
+        none).
+        """
+        # A recommendation not to scale in restarts the hour, as in Flink's delayed scale-down.
         if size >= p:
             state.update(recommendations=[], recommended_s=None)
             return size, outside, "" if size > p else "true rate fits the size"
@@ -232,7 +236,7 @@ class Flink(FlinkParameters):
             state["recommendations"], now, size, outside, self.scale_down_interval_s
         )
         state.update(recommendations=recommendations, recommended_s=began_s)
-        # The recommendations fall, so the first is the largest of the hour.
+        # The recommendations are decreasing, so the first is the largest of the hour.
         waited_s, (_, largest, called_for) = now - began_s, recommendations[0]
         if waited_s >= self.scale_down_interval_s:
             return largest, called_for, ""
@@ -240,7 +244,7 @@ class Flink(FlinkParameters):
         return largest, called_for, f"{why} {self.scale_down_interval_s:.0f} s"
 
     def _is_backlog(self, window: Window) -> bool:
-        """Tell whether a source works off a backlog; it must not shrink then."""
+        """Return whether a source is working off a backlog; the job must not shrink then."""
         threshold_s = self.backlog_processing_lag_threshold_s
         for name, columns in window.columns.items():
             lag, rate = columns[LAG][-1], window.mean(name, IN) or 0.0

@@ -1,4 +1,4 @@
-"""Formulas of Flink's autoscaler: capacity, scale factor, partition alignment, scale-in."""
+"""The formulas of Flink's autoscaler: capacity, scale factor, partition alignment, scale-in."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ MODES = ("BALANCED", "EVENLY_SPREAD", "OFF")
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one vertex must process, in rows per second, and its catch-up time."""
+    """The rows per second that one vertex must process, and its catch-up and restart times in
+    seconds.
+    """
 
     target: float
     catch_up: float
@@ -28,16 +30,16 @@ class Demand:
             if with_restart and self.catch_up_s > 0
             else 0.0
         )
-        # Half up, as Java's Math.round.
+        # Half up, like Java's Math.round.
         return math.floor(self.catch_up + restart + self.target / min(utilization, 1.0) + 0.5)
 
 
 def true_rate(busy_rate: float, observed: float | None, switch_threshold: float) -> float:
-    """Return the rate by busy time, or the observed one where the two differ too much."""
+    """Return the rate by busy time, or the observed rate if the former is too much higher."""
     if observed is not None and (
         math.isinf(busy_rate) or busy_rate > observed * (1 + switch_threshold)
     ):
-        # Busy time that is too low (I/O waits) makes the rate too high; what was seen is certain.
+        # Too low a busy time (I/O waits) makes the rate too high; the observed rate is certain.
         return observed
     return busy_rate
 
@@ -50,8 +52,8 @@ def scaled(p: int, target: float, rate: float, max_down: float, max_up: float) -
 
 
 def aligned(p_new: int, p: int, partitions: int, most: int, mode: str = "BALANCED") -> int:
-    """Return the first size from p_new on that spreads N partitions better, up to N and ``most``
-    (down: p).
+    """Return the first size from ``p_new`` on that spreads N partitions better, limited by N and
+    ``most`` (scaling in: by ``p``).
 
     BALANCED: the first q with N % q == 0 or floor(N / q) < floor(N / p_new), in closed form ceil(N
     / floor(N / p_new)). EVENLY_SPREAD: the first divisor of N.
@@ -81,5 +83,5 @@ def with_demand(
 
 
 def is_ineffective(rate: float, before: float, expected: float, threshold: float) -> bool:
-    """Tell whether a step out brought less than ``threshold`` of the rate that it was to bring."""
+    """Return whether a step out gained less than ``threshold`` of the expected rate increase."""
     return expected > before and (rate - before) / (expected - before) < threshold

@@ -19,12 +19,12 @@ from rheostat.signals.true_rates import (
 )
 
 IN, OUT, BUSY, LAG, OBSERVED = range(5)
-"""A vertex has a column of samples for each of the five."""
+"""The columns of samples that each vertex has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vertex:
-    """A vertex: its upstreams (none: a source) and, where known, its partitions."""
+    """A vertex: its upstream vertices (a source has none) and, if known, its partitions."""
 
     name: str
     upstream: tuple[str, ...] = ()
@@ -33,9 +33,9 @@ class Vertex:
 
 
 def vertices(observation: Observation) -> tuple[Vertex, ...]:
-    """Return the stages as vertices, upstreams first, or the job as one."""
+    """Return the stages as vertices, upstream first; without stages, the job as one vertex."""
     if not observation.stages:
-        # State is keyed, so its partitions bound the slots that the job can use.
+        # State is keyed, so its partitions limit the slots that the job can use.
         return (Vertex("job", partitions=observation.state_partitions, keyed=True),)
     names = {stage.name for stage in observation.stages}
     inner = {
@@ -49,9 +49,10 @@ def vertices(observation: Observation) -> tuple[Vertex, ...]:
 
 
 def sample(observation: Observation, graph: Iterable[Vertex]) -> dict[str, list[float | None]]:
-    """Return per vertex rows in and out per second, busy share and, for a source, the lag in rows.
+    """Return per vertex the rows in and out per second, the busy share and, for a source, the lag
+    in rows.
 
-    Raises BadInput where one is absent; Flink itself takes an absent lag for 0.
+    Raises BadInput if one is absent; Flink itself treats an absent lag as 0.
     """
     sources = [vertex.name for vertex in graph if not vertex.upstream]
     stages = observation.stages or ()
@@ -68,24 +69,24 @@ def sample(observation: Observation, graph: Iterable[Vertex]) -> dict[str, list[
 def observed_rate(
     values: Sequence[float | None], observation: Observation, lag_threshold_s: float
 ) -> float | None:
-    """Return rows in / (1 - backpressured share) of a source that catches up; None otherwise."""
+    """Return rows in / (1 - backpressured share) while a source catches up; None otherwise."""
     rows_in, lag, pressed_ms = values[IN], values[LAG], observation.backpressure_ms_per_s
     if (
         not rows_in
         or lag is None
         or pressed_ms is None
-        # Only a source with lag runs as fast as it can, and so shows its true rate.
+        # Only a source with lag runs at full speed and therefore shows its true rate.
         or lag < lag_threshold_s * rows_in
         or pressed_ms >= 1000
     ):
         return None
-    # Time that it waited for the next vertex is no time that it needed.
+    # The time in which a source waited for the next vertex is not processing time.
     return rows_in / (1 - pressed_ms / 1000)
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A window as columns: times, and per vertex rows in and out, busy share, lag, rate."""
+    """A window as columns: times, and per vertex rows in and out, busy share, lag, true rate."""
 
     times: list[float]
     columns: Columns
@@ -95,17 +96,17 @@ class Window:
         return average(self.columns[name][column], at_least)
 
     def lag_rate(self, name: str) -> float:
-        """Return the growth of the lag in rows per second, last minus first sample."""
+        """Return the growth of the lag in rows per second between the first and the last sample."""
         first, last = self.columns[name][LAG][0] or 0.0, self.columns[name][LAG][-1] or 0.0
         return (last - first) / max(0.001, self.times[-1] - self.times[0])
 
     def targets(self, graph: Sequence[Vertex], catch_up_s: float) -> dict[str, tuple[float, float]]:
-        """Return per vertex (target data rate, catch-up rate) in rows per second."""
+        """Return (target data rate, catch-up rate) in rows per second, by vertex."""
         rows_in = {vertex.name: self.mean(vertex.name, IN) or 0.0 for vertex in graph}
         targets: dict[str, tuple[float, float]] = {}
         for vertex in graph:
             if not vertex.upstream:
-                # What arrives is what is read and what queues besides.
+                # The arrival rate is the rate that was read plus the growth of the queue.
                 target = max(0.0, rows_in[vertex.name] + self.lag_rate(vertex.name))
                 lag = self.columns[vertex.name][LAG][-1] or 0.0
                 targets[vertex.name] = target, lag / catch_up_s if catch_up_s else 0.0
@@ -121,10 +122,12 @@ class Window:
         return targets
 
     def _edge_rate(self, upstream: str, vertex: Vertex, graph: Sequence[Vertex]) -> float:
-        """Return the rows per second from ``upstream`` to ``vertex``, from the rates of both."""
+        """Return the rows per second from ``upstream`` to ``vertex``, derived from the rates of
+        both.
+        """
         others = [name for name in vertex.upstream if name != upstream]
-        # Rows are known per vertex, not per edge: where each other input feeds only this vertex,
-        # the rest is this one's.
+        # Rows are counted per vertex, not per edge. If all other inputs feed only this vertex, the
+        # rest comes from this upstream.
         if all(sum(name in other.upstream for other in graph) == 1 for name in others):
             rest = sum(self.mean(name, OUT) or 0.0 for name in others)
             return max(0.0, (self.mean(vertex.name, IN) or 0.0) - rest)
@@ -132,13 +135,13 @@ class Window:
 
 
 def average(values: Sequence[float | None], at_least: int = 1) -> float | None:
-    """Return the mean of the values that are there; None if they are fewer than ``at_least``."""
+    """Return the mean of the known values; None if there are fewer than ``at_least``."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if len(known) >= max(1, at_least) else None
 
 
 def busy_rate(rows_in: float, busy: float) -> float:
-    """Return the true rate by busy time; infinite where nothing came in or nothing was busy."""
+    """Return the true rate by busy time; infinite without input or busy time."""
     return rows_in / busy if rows_in > 0 and busy > 0 else math.inf
 
 
@@ -154,7 +157,8 @@ def _of_stage(stage: Stage, observation: Observation, sources: Sequence[str]) ->
     return [
         stage.rows_in / interval_s,
         out,
-        # Of all slots of the job: the stages of a batch share them, as no Flink vertices do.
+        # Relative to all slots of the job, because the stages of a batch share them, unlike Flink's
+        # vertices.
         stage.busy_s / (slots * interval_s),
         lag if stage.name in sources else None,
     ]

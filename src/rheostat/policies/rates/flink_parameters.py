@@ -1,4 +1,4 @@
-"""The parameters of Flink's autoscaler: its names and its defaults, times in seconds."""
+"""The parameters of Flink's autoscaler with its names and defaults; times in seconds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rheostat.policies.rates.flink_capacity import MODES
 
 @dataclass(frozen=True, slots=True)
 class FlinkParameters:
-    """What can be set; raises BadInput for a value that is out of range."""
+    """The configurable values; raises BadInput for one that is out of range."""
 
     metrics_window_s: float = parameter(900.0, "metrics.window", "s")
     stabilization_interval_s: float = parameter(

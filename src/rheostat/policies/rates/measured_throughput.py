@@ -25,31 +25,32 @@ from rheostat.signals.statistics.windows import (
 _RECENT_BATCHES = 5
 
 Throughput: TypeAlias = Mapping[str, Samples]
-"""By number of executors, as text, the (t_s, rows per second) that were measured; JSON values."""
+"""The measured (t_s, rows per second) by number of executors, which is text as in JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredThroughput:
     """executors = ceil((1 + factor) x max(rate, rows of the next batch / time left) / throughput
-    per executor); under lag never fewer.
+    per executor); never fewer under lag.
 
     The time left is the objective less the age that the oldest row will have when the next batch
-    begins: the batch that runs has to end first, or the trigger to come. It is never below
-    ``lag_share`` of the objective: rows that are late already are worked off in that. The size
-    grows under lag, a wait of ``lag_share`` of the objective, and before it, where the size that
-    stands cannot do what the equation asks without the factor. A rate above all of the last
-    ``quiet_s`` then counts as risen as much again: of a jump between two looks the mean rate shows
-    half.
+    begins, which is after the running batch or at the next trigger. It is at least ``lag_share`` of
+    the objective: rows that are already late are worked off in that time. The size grows under lag,
+    which is a wait of ``lag_share`` of the objective, and before lag if the current size cannot
+    meet the equation without the factor. A rate above all others of the last ``quiet_s`` then
+    counts with its increase doubled, because after a jump between two observations the mean rate
+    shows only half of it.
 
-    The throughput of a size is remembered while there was lag, for only then it is the maximum: the
-    0.9 quantile of the samples (a maximum is biased upward after restarts) at the nearest size that
-    has any. The last batches, lag or not, are a lower bound: it stands in before any was measured,
-    and for a measure that it exceeds (rows became cheaper). Lag that rises all the same asks for
-    one executor more. Batches that are shorter than half the trigger are mostly fixed cost: before
-    anything was measured they at most double the size. Back-to-back batches without lag show only
-    the arrival rate; while they are short and nothing was measured, one executor less is tried.
+    The throughput of a size is recorded only under lag, because only then is it the maximum. The
+    estimate is the 0.9 quantile of the samples (the maximum is biased upward after restarts) at the
+    nearest size with samples. The last batches, with or without lag, give a lower bound. It is used
+    before anything was measured, and instead of a measurement that it exceeds (rows became
+    cheaper). Lag that still rises adds one executor. Batches shorter than half the trigger interval
+    are mostly fixed cost: before anything was measured they at most double the size. Back-to-back
+    batches without lag show only the arrival rate; while they are short and nothing was measured,
+    the policy tries one executor less.
 
-    The time left, scaling out before there is lag, and the lower bound are ours.
+    The time left, scaling out before lag, and the lower bound are our additions.
     """
 
     about: ClassVar[About] = About(
@@ -106,7 +107,7 @@ class MeasuredThroughput:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size and the numbers it was computed from."""
+        """Return the size and the numbers that it was computed from."""
         state = self._learn(observation, memory)
         rate, lag_s, size = observation.input_rows_per_s, observation.wait_s, observation.size or 1
         if rate is None or lag_s is None or not observation.executors:
@@ -115,23 +116,23 @@ class MeasuredThroughput:
             state["throughput"], state["recent"], observation.executors, self.quantile
         )
         lagging, slope = self._lagging(observation), deriv(state["lag"])
-        # Cold executors show too small a throughput, and sizing by it would overshoot.
+        # Cold executors show too small a throughput; sizing by it would overshoot.
         starting = observation.t_s < state["changed_s"] + self.settle_s
         if per_executor is None and rate > 0 and (starting or not lagging):
             return hold(observation, "size kept: no throughput was measured yet"), state
-        # A job without batches shows lag at once; batches that run back to back show the arrival
+        # A job without batches shows lag at once, and back-to-back batches show only the arrival
         # rate until there was lag.
         foreseen = observation.trigger_s is not None and (count > 0 or observation.trigger_s > 0)
-        # Without the factor: it is for room, and must not itself be the reason to grow.
+        # Without the factor, because the headroom must not itself cause a scale-out.
         behind = foreseen and self._demand(observation, rate, per_executor, state) > size * (
             per_executor or math.inf
         )
         highest = max(rate for _, rate in state["rates"])
-        # Out by what may come, in by the most that came of late.
+        # Scale out by the expected rate, scale in by the highest recent rate.
         rate = _expected(state["rates"]) if lagging or behind else highest
         demand = (1 + self.factor) * self._demand(observation, rate, per_executor, state)
         least = max(1, math.ceil(demand / per_executor)) if per_executor else 1
-        # Without any sample under lag the throughput is only a lower bound: no big steps then.
+        # Without a sample under lag, the throughput is only a lower bound: no big steps then.
         target, why = self._size(observation, least, lagging, behind, slope, probe=count == 0)
         short = settled(size, least, target, lagging)
         reason = f"{why} ({lag_s:.1f} s): {needed(least, demand, per_executor)}{short}"
@@ -152,16 +153,19 @@ class MeasuredThroughput:
             queued_rows(observation) or 0.0,
             observation.in_flight,
         )
-        # Rows that came since the batch began are in none yet; older ones are in it.
+        # Rows that arrived after the batch began are in no batch yet; older ones are in the running
+        # batch.
         since_s = running.elapsed_s if running else trigger_s or observation.wait_s or 0.0
         waiting, age_s = newest(state["rates"], rows=queued, seconds=since_s)
         speed = (per_executor or 0.0) * _running_on(observation, state)
-        # What waits beyond those rows is being worked on: at this speed it takes so long still.
+        # The rest of the backlog is in the running batch, which takes this long at the current
+        # speed.
         ends_s = max(0.0, (queued - waiting) / speed - since_s) if running and speed else 0.0
         begins_s = max(ends_s, trigger_s - age_s)
-        # A row waits up to a trigger and then a batch: less than two cannot be promised.
+        # A row waits for up to one trigger and then one batch, so less than two triggers is not
+        # achievable.
         within_s = max(self.slo, 2 * trigger_s)
-        # Rows that are late already would leave no time, and so ask for endless executors.
+        # Without a minimum, rows that are already late would require an unbounded size.
         left_s = max(within_s - age_s - begins_s, self.lag_share * within_s)
         return max(rate, (waiting + rate * begins_s) / left_s)
 
@@ -175,8 +179,8 @@ class MeasuredThroughput:
         probe: bool,
     ) -> tuple[int, str]:
         size = observation.size or 1
-        if lagging:  # executors that are on their way must show first what they do
-            # One more than stand: rising lag says that the measured throughput is too high.
+        if lagging:  # executors that are starting must first show their effect
+            # One more than registered: rising lag means that the measured throughput is too high.
             more = int(slope is not None and slope > 0 and (observation.executors or 0) >= size)
             return max(size + more, needed), "lag is rising" if more else "lag"
         batch_s, trigger_s = observation.batch_s or math.inf, observation.trigger_s or 0.0
@@ -185,23 +189,23 @@ class MeasuredThroughput:
         ):  # a short batch is mostly its fixed cost: what a long one could do is not known from it
             most = 2 * size if probe and batch_s < trigger_s / 2 else needed
             return max(size, min(needed, most)), "lag is coming"
-        # Batches back to back never show what a size can do, so a smaller one is tried.
+        # Back-to-back batches never show the capacity of a size, so a smaller one is tried.
         if probe and size > 1 and not trigger_s and batch_s < self.slo / 4:
             return min(size - 1, needed), "no lag, one less to learn from short batches"
         return min(size, needed), "no lag"
 
     def _lagging(self, observation: Observation) -> bool:
-        """Tell whether rows wait longer than one trigger plus one batch of a healthy job."""
-        # A healthy job lets rows wait two triggers: that is no lag.
+        """Return whether rows wait longer than one trigger plus one batch of a healthy job."""
+        # In a healthy job, rows wait for up to two triggers; that is not lag.
         threshold_s = max(self.lag_share * self.slo, 2 * (observation.trigger_s or 0.0))
         return observation.wait_s is not None and observation.wait_s >= threshold_s
 
     def _learn(self, observation: Observation, memory: Memory) -> dict[str, Any]:
         now, executors, lag_rows = observation.t_s, observation.executors, queued_rows(observation)
         same = executors == memory.get("executors", executors)
-        # min: after a clock was put back the change would else lie in the future for long.
+        # After a clock was set back, the change would otherwise lie in the future for a long time.
         changed_s = min(memory.get("changed_s", now), now) if same else now
-        # Lag from before a change says nothing of the size after it.
+        # Lag from before a change is no evidence about the new size.
         lag = within(memory.get("lag", ()), now, min(self.window_s, now - changed_s))
         known = (
             [] if observation.input_rows_per_s is None else [(now, observation.input_rows_per_s)]
@@ -233,14 +237,14 @@ class MeasuredThroughput:
 
 
 def _expected(rates: Samples) -> float:
-    """Return the last rate, and once more what it is above all before it."""
+    """Return the last rate plus its increase over all earlier rates."""
     *before, (_, rate) = rates
     return rate + max(0.0, rate - (max_over_time(before) or rate)) if before else rate
 
 
 def _running_on(observation: Observation, state: Mapping[str, Any]) -> int:
-    """Return the executors that the running batch works on: those that came after it began wait for
-    the next one.
+    """Return the executors that work on the running batch; those that registered after it began
+    wait for the next one.
     """
     executors, running = observation.executors or 1, observation.in_flight
     began_s = observation.t_s - (running.elapsed_s if running else 0.0)
@@ -250,7 +254,7 @@ def _running_on(observation: Observation, state: Mapping[str, Any]) -> int:
 
 
 def _ran_wholly_since(settled_s: float, observation: Observation) -> bool:
-    """Tell whether the batch began after the executors of this size had warmed up."""
+    """Return whether the batch began after the executors of this size had warmed up."""
     running_s = observation.in_flight.elapsed_s if observation.in_flight else 0.0
     return observation.t_s - running_s - (observation.batch_s or 0.0) >= settled_s
 
@@ -258,7 +262,7 @@ def _ran_wholly_since(settled_s: float, observation: Observation) -> bool:
 def _with_sample(
     known: Throughput, executors: int, sample: tuple[float, float], most: int
 ) -> dict[str, Samples]:
-    """Return the samples with one more of a size, at most ``most`` of it."""
+    """Return the samples with one added to a size, which keeps at most ``most``."""
     size = str(executors)
     return {**known, size: [*known.get(size, ()), sample][-most:]}
 
@@ -272,10 +276,10 @@ def _per_executor_of(
 ) -> tuple[float | None, int]:
     """Return rows/s per executor (quantile at the nearest size under lag) and its sample count."""
     bound = at_most_quantile(recent, quantile) if recent else 0.0
-    # The bound of the last batches, lag or not: all there is before the first lag.
+    # Before the first lag, the bound of the last batches is the only estimate.
     if not known:
         return bound or None, 0
-    # Near as a ratio: 2 is as far from 4 as 4 from 8.
+    # Nearest by ratio: 2 is as far from 4 as 4 from 8.
     nearest = min(known, key=lambda size: (abs(math.log(int(size) / executors)), int(size)))
     rates = [rate for _, rate in known[nearest]]
     return max(bound, at_most_quantile(rates, quantile) / int(nearest)), len(rates)

@@ -28,14 +28,14 @@ from rheostat.signals.lag import littles_law_s, queued_rows
 
 @dataclass(frozen=True, slots=True)
 class Dhalion:
-    """Backpressure with equal pending rows: too few executors; with one that stands out: slow, or
-    more data than its share.
+    """Backpressure with equal pending rows: too few executors; with one outlier: a slow executor or
+    skewed data.
 
-    Too few: x (1 + suspended / normal time): 20 % suspended and 80 % normal ask for a quarter more.
-    Too many (no backpressure, hardly any pending rows): x (1 - scale_down). An executor with more
-    pending rows than the median of all is slow if it handles no more rows than the median (replace
-    it), else its data are skewed (rebalance it). Each resolution is judged after ``settle_s``:
-    without relief it is on the blacklist for ``blacklist_s``.
+    Too few: x (1 + suspended / normal time), so 20 % suspended and 80 % normal time add a quarter.
+    Too many (no backpressure, hardly any pending rows): x (1 - scale_down). An outlier has far more
+    pending rows than the median. It is slow if it handles no more rows than the median executor
+    (replace it); otherwise its data are skewed (rebalance it). Each resolution is judged after
+    ``settle_s``; one without relief is blacklisted for ``blacklist_s``.
     """
 
     about: ClassVar[About] = About(
@@ -91,13 +91,13 @@ class Dhalion:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size and the actions that resolve what was diagnosed."""
+        """Return the size and the actions that resolve the diagnosis."""
         suspended, now = suspended_share(observation, self.slo), observation.t_s
         if suspended is None or not observation.executors:
             return hold(observation, "size kept: backpressure or executors are unknown"), memory
         blacklist, tried = self._judged(observation, suspended, memory)
         kept = {"blacklist": blacklist, "tried": tried}
-        # One resolution at a time: with two under way nobody could tell which one helped.
+        # One resolution at a time, because the effects of two could not be separated.
         if tried is not None:
             why = f"waiting to see whether it helps to {tried['what']}"
             return hold(observation, why, {"suspended": suspended}), kept
@@ -106,8 +106,8 @@ class Dhalion:
         what = _name(decision, observation)
         if what is None:
             return decision, kept
-        # Judged by its name, not by its size: scaling out by two after one did not help is the
-        # same.
+        # Judged by name, not by size: a scale-out by two repeats a scale-out by one that did not
+        # help.
         if what in blacklist:
             why = f"size kept: it did not help to {what}"
             return hold(observation, why, {"suspended": suspended}), kept
@@ -122,8 +122,8 @@ class Dhalion:
             if (standing_out := self._standing_out(observation.by_executor or {})) is not None:
                 action, why = standing_out
                 return replace(hold(observation, f"backpressure: {why}"), actions=(action,))
-            # Cut at 0.9: near 1 the ratio has no end, and ten times the size is enough for one
-            # step.
+            # Limited to 0.9: near 1 the ratio is unbounded, and ten times the size is enough for
+            # one step.
             more = min(suspended, 0.9) / (1 - min(suspended, 0.9))
             wanted = math.ceil(round(executors * (1 + more), 9))
             reason = (
@@ -141,21 +141,21 @@ class Dhalion:
         return Decision(target=min(observation.size or 1, fewer), reason=reason)
 
     def _standing_out(self, executors: Mapping[str, ExecutorSample]) -> tuple[Action, str] | None:
-        """Return action and diagnosis for the executor with by far the most pending rows."""
+        """Return action and diagnosis for the executor with far more pending rows, if any."""
         pending = {
             name: rows
             for name, sample in executors.items()
             if (rows := sample.lag_rows) is not None
         }
         rates = [rate for one in executors.values() if (rate := one.rows_per_s) is not None]
-        # One executor stands out from nobody.
+        # One executor alone cannot be an outlier.
         if len(pending) < 2:
             return None
         worst = max(pending, key=lambda name: (pending[name], name))
         rate = executors[worst].rows_per_s
         if rate is None or pending[worst] <= self.apart * median(pending.values()):
             return None
-        # More work done as well as more waiting: the data are uneven, and not the machine slow.
+        # More rows handled and more pending: the data are skewed, and the machine is not slow.
         if rate > 1.1 * median(rates):
             why = f"executor {worst} has more data than the others (skew)"
             return Recommendation(f"rebalance executor {worst}"), why
@@ -164,21 +164,24 @@ class Dhalion:
     def _judged(
         self, observation: Observation, suspended: float, memory: Memory
     ) -> tuple[dict[str, float], dict[str, Any] | None]:
-        """Return the blacklist (resolution -> until when) and the resolution still on trial."""
+        """Return the blacklist (resolution -> expiry time) and the resolution that is still on
+        trial.
+        """
         now, tried = observation.t_s, memory.get("tried")
         blacklist, latest_s = memory.get("blacklist", {}), now + self.blacklist_s
         until = {what: t for what, t in blacklist.items() if now < t <= latest_s}
-        # Where a guard kept the size, nothing was tried.
+        # If a guard kept the size, nothing was tried.
         if tried is None or tried["to"] != tried["from"] == observation.size:
             return until, None
         helped = self._helped(tried, suspended)
-        # A scale-in that brought backpressure is judged at once: waiting would only make it worse.
+        # A scale-in that caused backpressure is judged at once, because waiting would make it
+        # worse.
         if 0 <= now - tried["t_s"] < self.settle_s and (helped or tried["to"] >= tried["from"]):
             return until, tried
         return until if helped else {**until, tried["what"]: now + self.blacklist_s}, None
 
     def _helped(self, tried: Mapping[str, Any], suspended: float) -> bool:
-        """Tell whether backpressure fell enough; after scaling in, it must be absent."""
+        """Return whether backpressure fell enough; after a scale-in it must be absent."""
         relieved = float(tried["suspended"]) * (1 - self.relief)
         return suspended < max(relieved, self.backpressure_ms / 1000)
 

@@ -19,13 +19,13 @@ from rheostat.signals.statistics.windows import deriv, within
 
 @dataclass(frozen=True, slots=True)
 class DhalionAdapted:
-    """Up: lag_s > threshold and deriv(lag) > 0: ceil(executors x input rate / throughput x (1 +
-    over-provisioning)).
+    """Scale out if lag_s > threshold and deriv(lag) > 0: ceil(executors x input rate / throughput x
+    (1 + over-provisioning)).
 
-    Down: backpressure, lag_s and cpu below their thresholds: floor(executors x (1 - scale_down)).
-    Nothing for a cooldown after a change of size. Koper's throughput is what the sink receives:
-    where a query gives fewer rows than it reads, it jumps (``throughput=source`` does not). Where
-    no backpressure is reported, late batches stand for it.
+    Scale in if backpressure, lag_s and cpu are below their thresholds: floor(executors x (1 -
+    scale_down)). A cooldown follows a change of size. Koper's throughput is what the sink receives;
+    if a query writes fewer rows than it reads, the size jumps (not with ``throughput=source``).
+    Late batches replace an absent backpressure metric.
     """
 
     about: ClassVar[About] = About(
@@ -87,12 +87,12 @@ class DhalionAdapted:
 
     @property
     def live_signals(self) -> frozenset[str]:
-        """Return the signals that it reads beyond those of the job."""
+        """Return the signals that it reads in addition to those of the job."""
         return frozenset({"cpu"} | ({"output_rows_per_s"} if self.throughput == "sink" else set()))
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size and the signals that it was decided upon."""
+        """Return the size and the signals behind it."""
         kept = self._remember(observation, memory)
         now, executors, lag_s = observation.t_s, observation.executors, observation.wait_s
         slope = deriv(kept["lag"])
@@ -102,7 +102,7 @@ class DhalionAdapted:
         if kept["resized_s"] is not None and 0 <= now - kept["resized_s"] < self.cooldown_s:
             left_s = self.cooldown_s - (now - kept["resized_s"])
             return hold(observation, f"cooling down for {left_s:.0f} s more", evidence), kept
-        # Lag that is high but falls is being worked off already.
+        # A high but falling lag is already being worked off.
         if lag_s > self.latency_threshold_s and slope is not None and slope > 0:
             return self._up(observation, executors, evidence), kept
         if self._over_provisioned(observation, lag_s):
@@ -143,7 +143,8 @@ class DhalionAdapted:
     def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
         now, rows = observation.t_s, queued_rows(observation)
         at_s, change = resized(observation, memory)
-        # Not begun anew by a change of size: the cooldown is longer than the window.
+        # A change of size does not reset the window, because the cooldown is longer than the
+        # window.
         lag = within(memory.get("lag", ()), now, self.window_s)
         return {
             "lag": lag if rows is None else [*lag, (now, rows)],

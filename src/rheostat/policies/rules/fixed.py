@@ -13,7 +13,7 @@ from rheostat.policies.sample_order import in_order
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """executors = the number given; by default the size that was found first."""
+    """executors = the number given; by default the first observed size."""
 
     about: ClassVar[About] = About(
         formula="executors = executors given",
@@ -37,6 +37,6 @@ class Fixed:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the fixed size."""
-        # The first observed size stays the target, whoever changes the size later.
+        # The first observed size remains the target, even if something else changes the size later.
         size = self.executors or memory.get("executors") or observation.size
         return Decision(target=size or 1, reason=f"fixed at {size or 1}"), {"executors": size}

@@ -23,12 +23,12 @@ from rheostat.policies.sample_order import in_order
 
 @dataclass(frozen=True, slots=True)
 class Hpa:
-    """desired = max over metrics of ceil(executors x metric / target), with Kubernetes' behaviour
-    and its defaults.
+    """desired = max over metrics of ceil(executors x metric / target), with Kubernetes' behavior
+    and defaults.
 
-    A ratio within the tolerance changes nothing; down goes the largest recommendation of five
-    minutes; up at most the double or four more in 15 s, whichever is more. A metric that is absent
-    forbids scaling down. ``cpu`` is compared in whole per cents, as Kubernetes does with a
+    A ratio within the tolerance changes nothing. Scaling in uses the largest recommendation of five
+    minutes; scaling out at most doubles the size or adds four in 15 s, whichever is more. An absent
+    metric prevents scaling in. ``cpu`` is compared in whole percent, as Kubernetes does with a
     resource's utilization, other metrics in thousandths.
     """
 
@@ -84,7 +84,7 @@ class Hpa:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size and each metric over its target."""
+        """Return the size and the ratio of each metric to its target."""
         readings = {
             metric.name: metric.reading(observation) for metric in parse_metrics(self.metrics)
         }
@@ -98,7 +98,7 @@ class Hpa:
     def _autoscaler(self) -> Autoscaler:
         up = Rules(self.up_window_s, parse_policies(self.up_policies), self.up_select)
         down = Rules(self.down_window_s, parse_policies(self.down_policies), self.down_select)
-        # A manifest without behavior goes by the older limits, not by the defaults of behavior.
+        # A manifest without behavior uses the older limits, not the defaults of behavior.
         if self.behavior == UNSET:
             up, down = Rules(0.0, (), UNSET), Rules(self.down_window_s, (), UNSET)
         return Autoscaler(up, down, self.tolerance_up, self.tolerance_down)
@@ -113,9 +113,9 @@ class Metric:
     is_total: bool
 
     def reading(self, observation: Observation) -> Reading | None:
-        """Return the metric beside its target; None where it is absent."""
+        """Return the metric with its target; None if it is absent."""
         value: float | None = getattr(observation, self.name)
-        # A resource's target is in whole per cents; a finer one can only be a custom metric.
+        # A resource's target is in whole percent; a finer one can only be a custom metric.
         steps = 100 if self.name == "cpu" and round(self.target * 100, 6).is_integer() else 1000
         return None if value is None else Reading(value, self.target, steps, self.is_total)
 

@@ -17,7 +17,7 @@ from rheostat.signals.statistics.windows import highest, lowest
 
 SELECT = ("Max", "Min", "Disabled")
 UNSET = "unset"
-"""In place of one of ``SELECT``: the rules of a manifest that has no ``behavior``."""
+"""Alternative to ``SELECT``: the rules of a manifest without ``behavior``."""
 
 _INT32_MAX = 2**31 - 1
 
@@ -52,27 +52,26 @@ class Rules:
     def limit(
         self, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int
     ) -> int:
-        """Return the largest size that the policies allow (``sign`` 1: up, -1: down).
+        """Return the furthest size that the policies allow (``sign`` 1: out, -1: in).
 
-        Without ``behavior``: up to double or 4 (``calculateScaleUpLimit``), down without limit.
+        Without ``behavior``: out to double or 4 (``calculateScaleUpLimit``), in without limit.
         """
         if self.select == UNSET:
             return max(2 * current, 4) if sign > 0 else 0
         if self.select == "Disabled" or not self.policies:
             return current
         steps = [_reach(policy, current, changes, now, sign) for policy in self.policies]
-        # Max means the policy that allows the largest change, which downwards is the smallest size.
+        # Max selects the policy with the largest change, which for scaling in is the smallest size.
         furthest = max if (self.select == "Max") == (sign > 0) else min
-        # Earlier changes of the period may have used it up: then the size stays, it never turns
-        # back.
+        # Earlier changes may have used up the period: the size then stays, and is never reverted.
         return max(current, furthest(steps)) if sign > 0 else min(current, furthest(steps))
 
 
 def _reach(
     policy: ScalingPolicy, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int
 ) -> int:
-    """Return start +- value with Kubernetes' rounding (up: ceiling; down: truncated)."""
-    # A period begins with the size at its start, however many steps were taken in it since.
+    """Return start +- value with Kubernetes' rounding (out: ceiling; in: truncated)."""
+    # The reference is the size at the start of the period, whatever steps followed.
     start = current - sum(change for t, change in changes if now - policy.period_s < t <= now)
     if policy.kind == "Pods":
         return start + sign * int(policy.value)
@@ -100,8 +99,8 @@ def _parse_policy(text: str) -> ScalingPolicy:
 class Reading:
     """A metric and its target in whole steps, as the controller reads them; ``steps`` per unit.
 
-    Percent for utilization (``GetResourceUtilizationRatio``), else thousandths. ``is_total``: the
-    executors share the value (``AverageValue`` of an external metric).
+    Percent for utilization (``GetResourceUtilizationRatio``), otherwise thousandths. ``is_total``:
+    the executors share the value (``AverageValue`` of an external metric).
     """
 
     value: float
@@ -110,20 +109,20 @@ class Reading:
     is_total: bool = False
 
     def over_target(self, share: float) -> float:
-        """Return ``share`` of the value over the target."""
+        """Return ``share`` of the value divided by the target."""
         target = self.target * self.steps
-        # Cut off like an int64 of whole steps; rounded first, because 0.57 x 100 is
+        # Truncated to an int64 of whole steps; rounded first, because 0.57 x 100 is
         # 56.99999999999999.
         return int(round(self.value * share * self.steps, 6)) / (round(target, 6) or target)
 
     def ratio(self, executors: int) -> float:
-        """Return what is compared with the tolerance."""
+        """Return the ratio that is compared with the tolerance."""
         return self.over_target(1.0) / (executors if self.is_total else 1)
 
     def proposal(self, current: int, ready: int, up: float, down: float) -> int:
         """Return ceil(ratio x ready executors), or ``current`` within the tolerance.
 
-        Executors that start count as idle when scaling up. Source: Kubernetes,
+        Starting executors count as idle when scaling out. Source: Kubernetes,
         ``ReplicaCalculator``.
         """
         ratio = self.ratio(current)
@@ -132,7 +131,7 @@ class Reading:
         if self.is_total:
             return _ceil(self.over_target(1.0))
         if ratio > 1 and ready < current:
-            # Executors on their way count as if they used nothing (missing pods, scale up).
+            # Starting executors count as using nothing (in Kubernetes: missing pods, scale up).
             ratio = self.over_target(ready / current)
             return current if ratio <= 1 + up else _ceil(ratio * current)
         return _ceil(ratio * ready)
@@ -144,7 +143,7 @@ def _ceil(executors: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Autoscaler:
-    """From ratios metric / target to a size: tolerance, missing metrics, windows, policies."""
+    """Computes a size from metric / target: tolerance, missing metrics, windows, policies."""
 
     up: Rules
     down: Rules
@@ -198,7 +197,7 @@ class Autoscaler:
                 ),
                 kept,
             )
-        # Kubernetes' order: first the windows, then the rate limits.
+        # In Kubernetes' order: the windows first, then the rate limits.
         recommended = self._stabilize(current, wanted, observation.t_s, kept)
         limited = self._rated(current, recommended, kept["changes"], observation.t_s)
         share = f"{leading} is {known[leading]:.2f} of its target"
@@ -208,7 +207,9 @@ class Autoscaler:
         return Decision(target=max(1, limited), reason=reason, evidence=evidence), kept
 
     def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
-        """Remember a recommendation; the window starts with the current size."""
+        """Return the memory with this tick's change of size; the windows start with the current
+        size.
+        """
         now, size, change = observation.t_s, observation.size, resized(observation, memory)
         longest_s = max(
             (policy.period_s for rules in (self.up, self.down) for policy in rules.policies),
@@ -226,10 +227,12 @@ class Autoscaler:
         }
 
     def _stabilize(self, current: int, wanted: int, now: float, kept: dict[str, Any]) -> int:
-        """Up goes the smallest recommendation of its window, down the largest of its."""
+        """Return the size within both windows: out to the smallest recommendation, in to the
+        largest.
+        """
         kept["highest"] = highest(kept["highest"], now, wanted, self.down.window_s)
         kept["lowest"] = lowest(kept["lowest"], now, wanted, self.up.window_s)
-        # stabilizeRecommendationWithBehaviors: up and down are bounded by windows of their own.
+        # As in stabilizeRecommendationWithBehaviors, each direction has a window of its own.
         return int(min(max(current, kept["lowest"][0][1]), kept["highest"][0][1]))
 
     def _rated(

@@ -1,4 +1,4 @@
-"""A PID controller: the class of control theory that both surveys name first."""
+"""A PID controller, the class of control theory that both surveys name first."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Pid:
     """executors = I + kp x e + kd x d(y)/dt with e = y - 1, y = signal / setpoint, I = size +
     integral of ki x e.
 
-    All parts are in executors. e is cut at +-error_max, so that a long queue is no shock.
-    Derivative on measurement, as the slope of the window. Anti-windup: the integral begins at the
-    size that stands, is pulled back where that size is not what was asked (bounds and guards; more
-    than ``windup`` away), and does not grow while executors are on their way.
+    All parts are in executors. e is limited to +-error_max, so that a long queue causes no jump.
+    The derivative is taken on the measurement, as the slope of the window. Anti-windup: the
+    integral begins at the current size, follows it if bounds and guards keep it more than
+    ``windup`` from the request, and does not grow while executors are starting.
     """
 
     about: ClassVar[About] = About(
@@ -64,24 +64,25 @@ class Pid:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the three parts of the controller's output."""
         now, size = observation.t_s, observation.size
-        # Rows that arrived before the application was observed have a wait by Little's law only.
+        # Rows that arrived before the observation began have only a wait by Little's law.
         signal = "wait_s" if self.signal == "lag_s" else self.signal
         value = getattr(observation, signal)
         if value is None or not size:
             return hold(observation, f"size kept: {self.signal} or the size is unknown"), {}
         y = value / self.setpoint
         window = [*within(memory.get("window", ()), now, self.window_s), (now, y)]
-        # Cut on both sides: a queue of hours must not ask for hundreds of executors at once.
+        # Limited in both directions: a queue of hours must not request hundreds of executors at
+        # once.
         error = min(self.error_max, max(-self.error_max, y - 1))
         integral = self._integral(observation, size, error, memory)
-        # The derivative of the measurement, not of the error: a new setpoint gives no kick.
+        # On the measurement, not on the error, so that a new setpoint causes no derivative kick.
         slope = min(self.error_max, max(-self.error_max, deriv(window) or 0.0))
         parts = {
             "integral": integral,
             "proportional": self.kp * error,
             "derivative": self.kd * slope,
         }
-        # Half up, always in one direction: rounding half to even would hunt around a half.
+        # Half up in both directions: rounding half to even would oscillate around a half.
         target = max(1, math.floor(sum(parts.values()) + 0.5))
         reason = (
             f"{self.signal} is {value:.2f}, its setpoint {self.setpoint:g}:"
@@ -97,18 +98,17 @@ class Pid:
 
     @property
     def live_signals(self) -> frozenset[str]:
-        """Return the signal that it controls."""
+        """Return the controlled signal."""
         return frozenset({self.signal})
 
     def _integral(self, observation: Observation, size: int, error: float, memory: Memory) -> float:
         """Integrate with back-calculation: requests beyond the size do not accumulate."""
-        # The integral that would have asked for exactly the size that stands.
+        # The integral that would have requested exactly the current size.
         standing = size - memory.get("fast", 0.0)
         tracked = min(
             standing + self.windup, max(standing - self.windup, memory.get("integral", standing))
         )
         step = self.ki * error * max(0.0, observation.t_s - memory.get("t_s", observation.t_s))
         coming = observation.executors is not None and observation.executors < size
-        # Executors on their way have not lowered the signal yet; integrating would ask for them
-        # twice.
+        # Starting executors have not lowered the signal yet; integrating would request them twice.
         return float(tracked + (0.0 if coming and step > 0 else step))

@@ -16,13 +16,13 @@ from rheostat.signals.statistics.windows import mean, within
 
 @dataclass(frozen=True, slots=True)
 class SparkBatchRatio:
-    """Every minute: R_avg > 0.9 asks for max(1, round half up(R_avg)) executors more, R_avg < 0.5
-    for one less.
+    """Every minute, R_avg > 0.9 adds max(1, round half up(R_avg)) executors, and R_avg < 0.5
+    removes one.
 
-    R = batch time / batch interval, averaged over the last minute; between two decisions the target
-    stands, so that it overrides requests that have not been served.
+    R = batch time / batch interval, averaged over the last minute. The target is repeated between
+    two decisions, so that it overrides requests that have not been served.
 
-    The numbers are those of version 1; ``about`` has the source. What became of it in Spark, the
+    The numbers are those of version 1; ``about`` has the source. Its successor in Spark, the
     DStreams' ExecutorAllocationManager, is ``down_ratio=0.3 inclusive=true``.
     """
 
@@ -67,7 +67,7 @@ class SparkBatchRatio:
         ratio = batch_ratio(observation, self.slo)
         newest = [] if ratio is None else [(now, ratio)]
         ratios = within([*memory.get("ratios", ()), *newest], now, self.interval_s)
-        # A first look decides nothing: the minute has to be seen first.
+        # The first observation decides nothing, because a complete minute must be observed first.
         decided_s = min(memory.get("decided_s", now), now)
         average = mean(ratios)
         if ratio is None or average is None or now - decided_s < self.interval_s:
@@ -86,7 +86,7 @@ class SparkBatchRatio:
     def _step(self, current: int, average: float) -> tuple[int, str]:
         at = self.inclusive
         if average > self.up_ratio or (at and average == self.up_ratio):
-            # Half up, as Java's Math.round; Python's round would take 2.5 to 2.
+            # Half up, like Java's Math.round; Python's round(2.5) is 2.
             more = max(1, math.floor(average + 0.5))
             return (
                 current + more,
@@ -97,7 +97,7 @@ class SparkBatchRatio:
             )
         if average < self.down_ratio or (at and average == self.down_ratio):
             return (
-                # The floor is left to the bounds, as the document leaves it to its minimum.
+                # The guards enforce the minimum, as in the document.
                 current - 1,
                 (
                     f"batches take {average:.2f} of their interval (down from {self.down_ratio}):"

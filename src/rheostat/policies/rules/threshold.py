@@ -50,7 +50,7 @@ class Threshold:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size, one step from the one that stands or none."""
+        """Return the current size, or the size one step away."""
         used, size = utilization(observation, self.utilization), observation.size
         if used is None or size is None:
             return hold(observation, "size kept: utilization or size is unknown"), {}
@@ -64,7 +64,7 @@ class Threshold:
         )
         return (
             Decision(
-                # The floor of the bounds is the guards' matter; a job of no executors is none.
+                # The guards enforce the minimum, but a job needs at least one executor.
                 target=max(1, size + step),
                 reason=f"utilization is {used:.2f}, {position}",
                 evidence={"utilization": used},

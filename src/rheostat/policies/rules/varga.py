@@ -36,9 +36,9 @@ class VargaV1:
     """hpa over {utilization / target, sign(lag - threshold) x (1 + deriv(lag) / consumed rate) /
     lag target}.
 
-    Windows of one minute (eq. 3, 4, 5); 50,000 rows and 480 s are Koper's values (section 4.6).
-    ``scope=pod`` takes lag, slope and threshold per executor and averages the signed values, as
-    Koper ran it.
+    The windows are one minute (eq. 3, 4, 5); 50,000 rows and 480 s are Koper's values (section
+    4.6). ``scope=pod`` uses lag, slope and threshold per executor and averages the signed values,
+    as in Koper's deployment.
     """
 
     about: ClassVar[About] = About(
@@ -85,7 +85,7 @@ class VargaV1:
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size and both metrics over their targets."""
+        """Return the size and both metrics with their targets."""
         return self._hpa(*self.readings(observation, memory), observation, memory)
 
     def readings(
@@ -97,7 +97,7 @@ class VargaV1:
 
     @property
     def live_signals(self) -> frozenset[str]:
-        """Return the signals that it reads beyond those of the job."""
+        """Return the signals that it reads in addition to those of the job."""
         return frozenset({"by_executor"} if self.scope == "pod" else ())
 
     def _readings(
@@ -121,25 +121,25 @@ class VargaV1:
         return decision, {**behaviour, **kept}
 
     def _lags(self, observation: Observation, memory: Memory) -> dict[str, Any]:
-        """Return the window: times and lag, consumed and arrived rows (job or executors)."""
+        """Return the window: times, lag and consumed rows, and for the job the arrived rows."""
         past, sources = memory.get("lags", {}), self._sources(observation)
         times, columns = past.get("times", ()), past.get("columns", {})
         times, columns = extended(times, columns, observation.t_s, sources, self.window_s)
         return {"times": times, "columns": columns}
 
     def _sources(self, observation: Observation) -> dict[str, tuple[float | None, ...]]:
-        # Koper's deployment scraped each TaskManager, and the HPA took the mean of the pods.
+        # Koper's deployment scraped each TaskManager, and the HPA used the mean over the pods.
         if self.scope == "pod":
             return {
                 name: (sample.lag_rows, sample.rows_per_s)
                 for name, sample in (observation.by_executor or {}).items()
             }
         rows = observation.lag_rows_upper if self.lag == "upper" else queued_rows(observation)
-        # One source without a name stands for the whole job.
+        # A single source without a name represents the complete job.
         return {"": (rows, observation.processed_rows_per_s, observation.input_rows_per_s)}
 
     def _gated(self, lags: Mapping[str, Any]) -> float | None:
-        """Return the gated change of the lag; of executors the mean of those that have one."""
+        """Return the gated change of the lag; for executors the mean of those that have one."""
         changes, columns = [], lags["columns"].values()
         for (lag, consumed, *arrivals), slope in zip(
             columns, slopes(lags["times"], [lag for lag, *_ in columns]), strict=True
@@ -147,7 +147,7 @@ class VargaV1:
             # Equation 3.
             consumed_rate = consumed_per_s(_mean(consumed), _mean(*arrivals), slope)
             change = relative_lag_change(slope, consumed_rate)
-            # Equation 4; executors without a slope yet are left out of the mean.
+            # Equation 4; executors without a slope yet are excluded from the mean.
             newest, limit = lag[-1], self.threshold_rows
             if (
                 newest is not None
@@ -162,7 +162,7 @@ class VargaV2(VargaV1):
     """Varga-v1 with both metrics multiplied by [deriv(registered executors, cooldown) == 0] (Koper,
     equation 3.6).
 
-    The cooldown begins when executors register, not at the decision; its zeros enter the
+    The cooldown begins when executors register, not at the decision. Its zeros enter the
     stabilization window, which must be longer than the cooldown.
     """
 
@@ -191,21 +191,21 @@ class VargaV2(VargaV1):
     def readings(
         self, observation: Observation, memory: Memory
     ) -> tuple[dict[str, Reading | None], dict[str, Any]]:
-        """Return both metrics, 0 while executors have just changed, and the windows to remember."""
+        """Return both metrics, 0 just after a change of executors, and the windows to keep."""
         now, lags = observation.t_s, self._lags(observation, memory)
         past, row = memory.get("executors", {}), {"registered": [observation.executors]}
         times, columns = extended(
             past.get("times", ()), past.get("columns", {}), now, row, self.cooldown_s
         )
         slope = slopes(times, columns["registered"])[0]
-        # Exactly 0: a constant column has this slope to the last digit (see ``slopes``).
+        # Exactly 0: the slope of a constant column is exactly 0 (see ``slopes``).
         calm = None if slope is None else int(slope == 0)
         readings = {
             name: (
                 None
                 if reading is None or calm is None
-                # 0 and not absent: zeros ask for fewer executors, and the long down window holds
-                # them back.
+                # 0, not absent: zeros recommend fewer executors, which the longer down window holds
+                # back.
                 else replace(reading, value=reading.value * calm)
             )
             for name, reading in self._readings(observation, lags).items()
@@ -218,5 +218,5 @@ def _mean(column: Column = ()) -> float | None:
     return sum(known) / len(known) if known else None  # type: ignore[arg-type]
 
 
-# The default behaviour of an HPA: the double, or four pods, in 15 s.
+# The default scale-out behavior of an HPA: double, or four pods, in 15 s.
 _UP = Rules(0.0, parse_policies("Percent 100 15, Pods 4 15"), "Max")
