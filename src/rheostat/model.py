@@ -117,7 +117,7 @@ class Observation:
     """``rows``, ``bytes``, ``files`` or ``offsets``."""
 
     lag_rows_upper: float | None = None
-    """The upper bound of Varga et al. (eq. 2): over tasks, the largest lag x its partitions."""
+    """The upper bound of Varga et al. (eq. 2): the sum over tasks of largest lag x partitions."""
 
     lag_s: float | None = None
     """Event-time lag: how long the oldest uncommitted row has waited, read from the arrival curve;

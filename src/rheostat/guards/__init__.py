@@ -1,4 +1,6 @@
-"""Rules around any policy: (decision, observation, memory, now) -> (decision, memory), in order."""
+"""Guards: ordered rules around any policy, (decision, observation, memory, now) -> (decision,
+memory).
+"""
 
 from __future__ import annotations
 
@@ -44,19 +46,19 @@ class Guard(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name under which the journal keeps what this guard changed."""
+        """Return the name under which the journal records the changes of this guard."""
         ...
 
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, changed or not, and what to remember."""
+        """Return the decision, changed or unchanged, and the new memory."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A decision after all guards, what each changed, and what they remember."""
+    """A decision after all guards, their changes, and their memory by name."""
 
     decision: Decision
     changes: tuple[GuardChange, ...]
@@ -78,8 +80,9 @@ def standard_guards(
     reversal: Reversal | None = None,
     ceiling_follows: bool = False,
 ) -> tuple[Guard, ...]:
-    """Return the guards in their one order, with those that always apply."""
-    # Stale data last of the four: whatever they make of old numbers, the size is kept.
+    """Return the guards in their fixed order, including those that always apply."""
+    # Stale data is the last of the four: whatever the others compute from old numbers, the size is
+    # kept.
     adjusting = (over_provisioning, stabilization, undo, stale_data or StaleData())
     limiting = (
         step_limits,
@@ -90,8 +93,8 @@ def standard_guards(
         ReceiverRoom(),
         RealTime(),
         schedule,
-        # Last: what a guard before it raises, such as the receivers' room, never crosses the
-        # ceiling.
+        # Bounds is last, so that nothing an earlier guard raises, such as the receivers' room,
+        # exceeds the maximum.
         Bounds(limits, ceiling_follows),
     )
     return tuple(rule for rule in (*adjusting, *limiting) if rule is not None)
@@ -103,7 +106,7 @@ def guards_of(
     loop: LoopOptions | None = None,
     ceiling_follows: bool = False,
 ) -> tuple[Guard, ...]:
-    """Return the guards that the options ask for; without ``loop`` (a recording) there is no
+    """Return the guards that the options enable; without ``loop`` (a recording) there is no
     cooldown.
 
     ``ceiling_follows``: see ``Bounds``. Raises BadInput for an option out of range.
@@ -126,7 +129,7 @@ def guards_of(
         reversal=Reversal(loop.reversal_hold_s) if loop and loop.reversal_hold_s else None,
         ceiling_follows=ceiling_follows,
     )
-    # The changes of a recording were made by another controller: they hold this policy to nothing.
+    # Another controller made the changes of a recording, so they start no cooldown for this policy.
     return rules if loop else tuple(rule for rule in rules if not isinstance(rule, Cooldown))
 
 
@@ -142,7 +145,8 @@ def guard(
     kept: dict[str, Memory] = {}
     for rule in guards:
         before = decision
-        # Every guard is asked, also when nothing is to be changed: its memory must see each tick.
+        # Every guard runs at every tick, also without a change, because its memory must see each
+        # tick.
         decision, kept[rule.name] = rule(before, observation, memory.get(rule.name, {}), now)
         if decision.target != before.target:
             changes.append(

@@ -1,4 +1,4 @@
-"""Bounds: floor and ceiling are never crossed."""
+"""Guards of the size: over-provisioning, the receivers' room, step limits, minimum and maximum."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from rheostat.model import Decision, Limits, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class OverProvisioning:
-    """Enlarges a requested size by ``factor`` (rounded up); a scale-in stays one.
+    """Enlarges a new size by ``factor`` (rounded up); a scale-in never becomes a scale-out.
 
-    A decision to keep the size is not changed, so that ticks do not accumulate.
+    A decision to keep the size is unchanged, so that the factor does not accumulate over ticks.
     """
 
     factor: float = 0.2
@@ -33,7 +33,7 @@ class OverProvisioning:
         current, decided = observation.size, decision.target
         if current is None or decided == current:
             return decision, {}
-        # Rounded first: 50 x 1.1 is 55 and not 55.00000000000001, which would become 56.
+        # Rounded first: 50 x 1.1 is 55.00000000000001, whose ceiling would be 56.
         larger = math.ceil(round(decided * (1 + self.factor), 9))
         target = larger if decided > current else min(current, larger)
         if target == decided:
@@ -44,8 +44,8 @@ class OverProvisioning:
 
 @dataclass(frozen=True, slots=True)
 class ReceiverRoom:
-    """Raises the target to the executors that hold all receivers and a core for batches
-    (SPARK-12133, version 2); without receivers, or with unknown cores, it changes nothing.
+    """Raises the target to the executors that hold all receivers plus one core for batches
+    (SPARK-12133, version 2); changes nothing without receivers or with unknown cores.
     """
 
     name: str = "receiver_room"
@@ -53,7 +53,7 @@ class ReceiverRoom:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, or the least size that holds the receivers."""
+        """Return the decision, or the smallest size that holds the receivers."""
         receivers, cores = observation.receivers, observation.slots_per_executor
         if not receivers or not cores:
             return decision, {}
@@ -66,7 +66,7 @@ class ReceiverRoom:
 
 @dataclass(frozen=True, slots=True)
 class StepLimits:
-    """Limits a decision to ``out`` executors more and ``in_`` fewer; None is no limit."""
+    """Limits a decision to ``out`` executors more and ``in_`` fewer; None means no limit."""
 
     out: int | None = None
     in_: int | None = None
@@ -99,8 +99,8 @@ class StepLimits:
 class Bounds:
     """Clamps the target to the limits.
 
-    With ``follows`` the ceiling is a default that rises to the largest size the application has
-    had.
+    With ``follows``, the maximum is a default that rises to the largest size of the application so
+    far.
     """
 
     limits: Limits
@@ -110,11 +110,11 @@ class Bounds:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision within [min, max]; a ceiling that follows is remembered."""
+        """Return the decision within [min, max]; a maximum that follows the size is remembered."""
         low, high = self.limits.min_executors, self.limits.max_executors
         kept: Memory = {}
         if self.follows:
-            # Remembered: after a scale-in the ceiling must not follow the smaller size down.
+            # Remembered, so that the maximum does not fall with the size after a scale-in.
             high = max(high, memory.get("high", high), observation.size or 0)
             kept = {"high": high}
         if decision.target < low:

@@ -1,4 +1,4 @@
-"""Budget: slot-hours per day, as a clamp."""
+"""Budget: a limit on the slot-hours per day."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _DAY_S = 86_400.0
 class Budget:
     """Lowers the target so that a day (UTC) costs at most ``slot_hours``.
 
-    A size is allowed if it can be paid for ``ahead_s`` and ``keep`` executors for the rest of the
-    day. The floor of ``bounds`` and ``keep`` take precedence over the budget.
+    A size is allowed if the budget pays for it during ``ahead_s`` and for ``keep`` executors during
+    the rest of the day. The minimum of ``bounds`` and ``keep`` take precedence over the budget.
     """
 
     slot_hours: float
@@ -37,15 +37,15 @@ class Budget:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, or the largest size that the rest of the day's budget pays for."""
+        """Return the decision, or the largest size that the day's remaining budget pays for."""
         slots = observation.slots_per_executor or 1
         used_slot_s = self._used_slot_s(observation, slots, memory, now)
         left_s = _DAY_S - now % _DAY_S
         remembered: dict[str, Any] = {"t_s": now, "used_slot_s": used_slot_s}
-        # In the last hour of a day only its rest is to be paid for.
+        # In the last hour of a day, only the rest of the day must be paid for.
         ahead_s = min(self.ahead_s, left_s)
         spendable = self.slot_hours * 3600 - used_slot_s - self.keep * slots * (left_s - ahead_s)
-        # Rounded first: 8 slot-hours over 1 hour are 8 executors and not 7.999999.
+        # Rounded first: 8 slot-hours over 1 hour are 8 executors, not 7.999999.
         affordable = max(self.keep, 0, math.floor(round(spendable / (slots * ahead_s), 9)))
         if decision.target <= affordable:
             return decision, remembered
@@ -61,6 +61,6 @@ class Budget:
         """Return the slot-seconds used since midnight (UTC)."""
         then: float = memory.get("t_s", now)
         midnight = now - now % _DAY_S
-        # A new day begins with nothing used.
+        # The usage restarts at 0 each day.
         used: float = memory.get("used_slot_s", 0.0) if then >= midnight else 0.0
         return used + (observation.executors or 0) * slots * max(0.0, now - max(then, midnight))

@@ -1,4 +1,4 @@
-"""Cooldown: after a change of size, wait before the next."""
+"""Guards that delay a change: cooldown and stabilization window."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rheostat.signals.statistics.windows import highest, lowest
 
 @dataclass(frozen=True, slots=True)
 class Stabilization:
-    """Scales in to the largest size requested in the last ``in_s`` seconds, out to the smallest in
-    ``out_s``, as Kubernetes' HorizontalPodAutoscaler.
+    """Scales in to the largest size requested in the last ``in_s`` seconds and out to the smallest
+    in ``out_s``, like Kubernetes' HorizontalPodAutoscaler.
     """
 
     out_s: float = 0.0
@@ -30,15 +30,15 @@ class Stabilization:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision or the size its window allows."""
+        """Return the decision, or the size that its window allows."""
         current = observation.size
         if current is None:
             return decision, memory
-        # Begun with the size that was found: right after a start no window is full, and none may
-        # shrink.
+        # The windows begin with the current size, so that a start does not scale in before they are
+        # full.
         high = highest(memory.get("high") or [(now, current)], now, decision.target, self.in_s)
         low = lowest(memory.get("low") or [(now, current)], now, decision.target, self.out_s)
-        # First up to what was asked for throughout, then down to what was asked for at most.
+        # First raise to the smallest request of the window, then limit to the largest one.
         target = int(min(max(current, low[0][1]), high[0][1]))
         window = (
             f"the last {self.in_s if target > decision.target else self.out_s:g} s asked for"
@@ -54,11 +54,11 @@ class Stabilization:
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """Holds the size after an executed change: ``out_s`` before a scale-out, ``in_s`` before a
+    """Keeps the size after an executed change: for ``out_s`` before a scale-out, ``in_s`` before a
     scale-in.
 
-    Requests that are not carried out start no cooldown. (Koper §4.6 uses 120 and 240 s for jobs
-    that restart.)
+    Requests that are not executed start no cooldown. (Koper §4.6 uses 120 and 240 s for jobs that
+    restart.)
     """
 
     out_s: float = 10.0
@@ -75,14 +75,14 @@ class Cooldown:
     ) -> tuple[Decision, Memory]:
         """Return the decision, or the current target while the cooldown lasts."""
         at_s, change = resized(observation, memory)
-        # Executors register later; the time of the decision is what a user expects to count from.
+        # Users count from the time of the decision, although the executors register later.
         changed_s = at_s if change else memory.get("changed_s")
         kept = {"seen": latest_size(observation), "changed_s": changed_s}
         current = observation.size
         if current is None or changed_s is None or decision.target == current:
             return decision, kept
         left_s = (self.out_s if decision.target > current else self.in_s) - (now - changed_s)
-        # A clock that was put back must not hold for hours.
+        # A clock that was set back must not extend the cooldown by hours.
         if left_s <= 0 or now < changed_s:
             return decision, kept
         reason = f"{decision.reason}; cooling down for {left_s:.0f} s more"

@@ -1,4 +1,4 @@
-"""Periods: times of day on weekdays or dates in a named time zone, and sizes that hold in them."""
+"""Periods: times of day on weekdays or dates in a named time zone, and sizes that apply in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _TIMES = re.compile(r"(\d\d?):(\d\d)-(\d\d?):(\d\d)")
 _DATES = re.compile(r"(\d{4}-\d\d-\d\d)(?:\.\.(\d{4}-\d\d-\d\d))?")
 _YEAR = tuple(date(2026, 1, 1) + n * _DAY for n in range(365))
-"""Weekly periods are compared over a whole year: two zones change their clocks at other times."""
+"""A year of days, because two time zones change their clocks on different dates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class Period:
     """From ``begin_s`` to before ``end_s`` after midnight in ``zone`` (may exceed a day), on the
     days on which it begins.
 
-    A begin or end that clocks skip is the moment of the change; a repeated hour counts whole.
+    A begin or end that the clock skips is the moment of the change; a repeated hour counts
+    completely.
     """
 
     text: str
@@ -43,13 +44,13 @@ class Period:
         return next((end_s for begin_s, end_s in spans if begin_s <= t_s < end_s), None)
 
     def begins(self, days: Iterable[date]) -> Iterator[float]:
-        """Yield the Unix times at which it begins on these days."""
+        """Yield the Unix times at which the period begins on these days."""
         for begin_s, end_s in (_span(self, day) for day in days if self._begins_on(day)):
             if begin_s < end_s:
                 yield begin_s
 
     def days(self) -> set[date]:
-        """Return its dates, and a year where it has weekdays."""
+        """Return the period's dates, plus all days of a year if it has weekdays."""
         ranges = [
             first + n * _DAY for first, last in self.dates for n in range((last - first).days + 1)
         ]
@@ -75,7 +76,7 @@ def in_force(periods: Iterable[Period], t_s: float) -> bool:
 def overlap(one: Period, other: Period) -> bool:
     """Return whether two periods are ever in force at the same time."""
     days = one.days() | other.days()
-    days |= {day + shift for day in days for shift in (-_DAY, _DAY)}  # in another zone
+    days |= {day + shift for day in days for shift in (-_DAY, _DAY)}  # dates differ between zones
     return any(other.end_of(t_s) is not None for t_s in one.begins(days)) or any(
         one.end_of(t_s) is not None for t_s in other.begins(days)
     )
@@ -83,7 +84,7 @@ def overlap(one: Period, other: Period) -> bool:
 
 @lru_cache(maxsize=64)
 def periods_of(text: str) -> tuple[Period, ...]:
-    """Return the periods of a text, separated by semicolons; raises BadInput for other text."""
+    """Return the periods of a text, separated by semicolons; raises BadInput for an invalid one."""
     return tuple(_period(part) for part in _parts(text))
 
 
@@ -138,7 +139,7 @@ def _times(matched: re.Match[str], text: str) -> tuple[int, int]:
 
 
 def _take_days(word: str, weekdays: set[int], dates: list[tuple[date, date]], text: str) -> bool:
-    """Add the days of a word such as ``Mon-Fri,2026-12-24``; return whether it is one."""
+    """Add the days of a word such as ``Mon-Fri,2026-12-24``; return False if it names no days."""
     for item in word.split(","):
         first, _, last = item.title().partition("-")
         if matched := _DATES.fullmatch(item):
@@ -167,7 +168,7 @@ def _zone(word: str, text: str) -> tzinfo:
     try:
         return ZoneInfo(word)
     except (OSError, ValueError, KeyError):
-        # On a system without time zones, the package tzdata has them.
+        # On a system without a time zone database, the package tzdata provides it.
         why = f"{word!r} is not a time of day, a weekday, a date or a time zone known here"
         raise _refused(text, why) from None
 
@@ -185,7 +186,7 @@ def _span(period: Period, day: date) -> tuple[float, float]:
 
 
 def _moment(local: datetime) -> tuple[float, float]:
-    """Return the first and last Unix time of a local time (of the change if skipped)."""
+    """Return the first and last Unix time of a local time; of the clock change if it is skipped."""
     first_s, last_s = (local.replace(fold=fold).timestamp() for fold in (0, 1))
     if first_s <= last_s:
         return first_s, last_s

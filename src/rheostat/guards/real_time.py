@@ -1,4 +1,4 @@
-"""Real time: a query in real-time mode keeps the slots that its long batches hold."""
+"""Real time: a query in real-time mode keeps the slots that its long batches occupy."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rheostat.model import Decision, Memory, Observation
 class RealTime:
     """Keeps the size while a query runs in real-time mode, and raises it to what its slots need.
 
-    All stages of a batch run at once and until its end, so that an executor that leaves would end
-    the batch. Between two batches no slots are observed; the last ones count.
+    All stages of a batch run at once until it ends, so removing an executor would end the batch. No
+    slots are observed between two batches; the last known number is used.
     """
 
     name: str = "real_time"
@@ -20,7 +20,7 @@ class RealTime:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, or the least size of a real-time query."""
+        """Return the decision, or the smallest size that a real-time query needs."""
         if observation.real_time_s is None:
             return decision, {}
         slots = observation.real_time_slots or memory.get("slots")

@@ -1,4 +1,4 @@
-"""Reversal: at a constant load a scale-in that was taken back is not repeated within an hour."""
+"""Reversal: at a constant load, a scale-in that was reverted is not repeated for an hour."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rheostat.model import Decision, Memory, Observation
 from rheostat.signals.last_resize import latest_size, resized
 
 _MEAN_S = 20.0
-"""Time constant of the mean arrival rate: single ticks at a low rate are noise, and a load that
-goes up and down within two minutes is not constant."""
+"""Time constant of the mean arrival rate in seconds: single ticks at a low rate are noise, and a
+load that rises and falls within two minutes is not constant."""
 
 _SAME = 0.25
 """Relative difference up to which two mean rates count as the same load."""
@@ -20,10 +20,11 @@ _SAME = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Reversal:
-    """Holds scale-ins for ``hold_s`` after a scale-out that reverted a scale-in at the same load.
+    """Prevents scale-ins for ``hold_s`` after a scale-out that reverted a scale-in at the same
+    load.
 
-    The hold ends early when the load changes by more than a quarter. Without an arrival rate
-    nothing is held.
+    The hold ends early when the load changes by more than a quarter. Without an arrival rate the
+    guard does nothing.
     """
 
     hold_s: float = 3600.0
@@ -53,7 +54,7 @@ class Reversal:
         rate = _mean_rate(observation, memory, now)
         at_s, change = resized(observation, memory)
         scaled_in, hold = memory.get("scaled_in_rate"), memory.get("hold")
-        # A change that was not requested is that of a schedule, or of somebody else.
+        # A schedule or another controller caused a change that was not requested.
         requested = change * memory.get("requested", 0) > 0
         if change > 0 and requested and _is_same(scaled_in, rate):
             hold = {"rate": rate, "until_s": at_s + self.hold_s}
@@ -61,7 +62,7 @@ class Reversal:
             scaled_in = rate if change < 0 and requested else None
         elif not _is_same(scaled_in, rate):
             scaled_in = None
-        # The lower end is for a clock that was put back: the hold must not last for longer.
+        # The lower bound covers a clock that was set back: the hold must not become longer.
         if hold and not (
             hold["until_s"] - self.hold_s <= now < hold["until_s"] and _is_same(hold["rate"], rate)
         ):

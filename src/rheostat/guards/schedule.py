@@ -1,4 +1,4 @@
-"""The schedule: floors, ceilings and periods without changes, by time of day, weekday and date."""
+"""The schedule: minimum, maximum and periods without changes, by time of day, weekday and date."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class ExcludedPeriods:
 class Schedule:
     """Applies the scheduled ``floor`` and ``ceiling`` in force (compare KEDA's cron scaler).
 
-    Of several, the largest floor and the smallest ceiling hold. Raises BadInput for text that is no
-    list of sized periods, and for a floor above a ceiling.
+    The largest floor and the smallest ceiling apply. Raises BadInput for text that is not a list of
+    sized periods, and for a floor above a ceiling.
     """
 
     floor: str = ""
@@ -56,7 +56,9 @@ class Schedule:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision within the scheduled limits; the schedule is kept for the journal."""
+        """Return the decision within the scheduled limits; the memory holds the schedule for the
+        journal.
+        """
         kept: Memory = {"floor": self.floor, "ceiling": self.ceiling}
         for kind, entry in _in_force(self.floor, self.ceiling, now):
             size = entry.executors
@@ -67,7 +69,9 @@ class Schedule:
 
 
 def schedule_text(floor: str, ceiling: str, now: float) -> str:
-    """Return the limits in force at ``now`` (Unix seconds) and their ends; empty without any."""
+    """Return the limits in force at ``now`` (Unix seconds) and their ends; empty without a
+    schedule.
+    """
     parts = [_entry_text(kind, entry, now) for kind, entry in _in_force(floor, ceiling, now)]
     if not parts and (floor or ceiling):
         return "no scheduled floor or ceiling at this time"
@@ -81,7 +85,7 @@ def _entry_text(kind: str, entry: SizedPeriod, now: float) -> str:
 
 
 def _in_force(floor: str, ceiling: str, now: float) -> list[tuple[str, SizedPeriod]]:
-    """Return the largest floor and the smallest ceiling in force, where there is one."""
+    """Return the largest floor and the smallest ceiling in force, if any."""
     kinds: tuple[tuple[str, str, Callable[..., SizedPeriod]], ...] = (
         ("floor", floor, max),
         ("ceiling", ceiling, min),

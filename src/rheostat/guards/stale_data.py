@@ -1,4 +1,4 @@
-"""Stale data: no decision on old or broken numbers."""
+"""Stale data: no decisions on old or invalid numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True, slots=True)
 class StaleData:
-    """Holds the size when the observation is older than ``after_s`` or has a negative number."""
+    """Keeps the size if the observation is older than ``after_s`` or contains a negative number."""
 
     after_s: float = 30.0
     name: str = "stale_data"
@@ -29,12 +29,12 @@ class StaleData:
         fault = self._fault(observation, now)
         if fault is None or current is None:
             return decision, {}
-        # Actions go as well: an executor must not be replaced because of broken numbers.
+        # Actions are dropped too: invalid numbers must not cause an executor to be replaced.
         return replace(decision, target=current, reason=f"size kept: {fault}", actions=()), {}
 
     def _fault(self, observation: Observation, now: float) -> str | None:
         age_s = now - observation.t_s
-        # Written so that a time which is no number counts as stale, too.
+        # Written so that a time of NaN counts as stale.
         if not abs(age_s) <= self.after_s:
             return f"the observation is {age_s:.0f} s old"
         broken = [f.name for f in fields(observation) if _is_negative(getattr(observation, f.name))]

@@ -1,4 +1,4 @@
-"""Starting: the initial size is kept until the backlog from before the start is gone."""
+"""Starting: keeps the initial size until the backlog from before the start is gone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rheostat.capacity.initial_size import backlog_size
 from rheostat.model import Decision, Memory, Observation
 
 LONGEST_S = 1800.0
-"""The initial size is kept no longer: by then the policy knows more than the start did."""
+"""Maximum seconds for which the initial size is kept; by then the policy has better data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,9 +16,9 @@ class Starting:
     """Keeps at least the initial size, and what the backlog needs, until the initial backlog is
     gone.
 
-    That is when its rows and the last batch are within ``slo_s``, or after ``LONGEST_S``. With
-    unknown capacity, a backlog older than the SLO needs ``ceiling`` executors. ``since_s``
-    identifies the start; memory of an earlier one is ignored.
+    It is gone when the age of its rows and the last batch are within ``slo_s``, or after
+    ``LONGEST_S``. If the capacity is unknown, a backlog older than the SLO requires ``ceiling``
+    executors. ``since_s`` identifies the start; the memory of an earlier start is ignored.
     """
 
     executors: int
@@ -32,7 +32,7 @@ class Starting:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, not below the initial size during the start."""
+        """Return the decision, but not below the initial size during the start."""
         same_start = memory.get("since_s") == self.since_s
         floor = max(memory["floor"] if same_start else self.executors, self._needed(observation))
         over = (same_start and memory["over"]) or self._is_over(observation, now)
@@ -60,9 +60,9 @@ class Starting:
         return not self.reports_lag if now.lag_rows is None else self._is_recent(now)
 
     def _is_recent(self, now: Observation) -> bool:
-        """Tell whether the rows in the backlog arrived within the objective."""
+        """Return whether the rows of the backlog arrived within the objective."""
         return (now.lag_rows or 0.0) <= (now.input_rows_per_s or 0.0) * self._within_s(now)
 
     def _within_s(self, now: Observation) -> float:
-        # Rows wait for up to two triggers even in a job without any backlog.
+        # Even without a backlog, rows wait for up to two triggers.
         return max(self.slo_s, 2 * (now.trigger_s or 0.0))

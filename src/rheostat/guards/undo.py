@@ -1,4 +1,4 @@
-"""Undo: a scale-out that did not help is taken back."""
+"""Undo: reverts a scale-out that did not help."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rheostat.signals.statistics.windows import mean, within
 class Undo:
     """Reverts a scale-out that did not help, after ``after_s`` seconds.
 
-    Not helping: processed rows rose by less than ``gain`` of the proportional promise, the lag fell
-    by less than ``gain``, and is at least ``lag_s``. Larger sizes are then refused for ``hold_s``.
-    Rates and lags are means over ``window_s``.
+    It did not help if the processed rows rose by less than ``gain`` of the proportional increase,
+    and the lag fell by less than ``gain`` and is still at least ``lag_s``. Larger sizes are then
+    rejected for ``hold_s``. Rates and lags are means over ``window_s``.
     """
 
     after_s: float = 180.0
@@ -41,11 +41,11 @@ class Undo:
         kept = self._remember(observation, memory)
         trial, refused = self._trial(observation, memory, kept), memory.get("refused")
         if trial is not None and not 0 <= now - trial["t_s"] < self.after_s:
-            # Without a fresh observation the means are of an earlier time and judge nothing.
+            # Without a recent observation, the means are too old to judge the trial.
             if observation.t_s >= now - self.window_s and self._in_vain(trial, kept):
                 refused = {"above": trial["from"], "until_s": now + self.hold_s}
             trial = None
-        # The lower end is for a clock that was put back: the hold must not last for hours.
+        # The lower bound covers a clock that was set back: the hold must not last for hours.
         if refused is not None and not refused["until_s"] - self.hold_s <= now < refused["until_s"]:
             refused = None
         kept = {**kept, "trial": trial, "refused": refused}
@@ -60,10 +60,12 @@ class Undo:
     def _trial(
         self, observation: Observation, memory: Memory, kept: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Begin a trial when the size has grown; a size below that of its beginning ends it."""
+        """Return the trial: it begins when the size grows and ends when the size falls to where it
+        began.
+        """
         at_s, change = resized(observation, memory)
         trial: dict[str, Any] | None = memory.get("trial")
-        # A further scale-out goes on with the trial: its beginning stays the size to go back to.
+        # A further scale-out continues the trial, and the size to revert to stays the first one.
         size = observation.size or 0
         if change > 0 and trial is None:
             trial = {name: mean(memory.get(name, ())) for name in ("rate", "lag")}
@@ -78,7 +80,7 @@ class Undo:
             return False
         if not (trial["rate"] and trial["from"]):
             return False
-        # If rows scaled with executors: the most that any scale-out can bring.
+        # The maximum gain of any scale-out: rows in proportion to executors.
         promised = trial["rate"] * (trial["to"] / trial["from"] - 1)
         return (
             rate - trial["rate"] < self.gain * promised

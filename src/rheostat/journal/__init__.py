@@ -1,1 +1,1 @@
-"""What is kept of a run: every tick with its reasons, and the memory of the policy."""
+"""The journal of a run: every tick with its reasons, and the memory of the policy."""

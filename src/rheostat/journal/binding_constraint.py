@@ -1,4 +1,4 @@
-"""What keeps the size from being the policy's, or why more executors would not help."""
+"""The constraint that sets the size instead of the policy, or makes more executors useless."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ GUARDS = {
     "turns": "a second writer of the size",
     "undo": "undo of an ineffective scale-out",
 }
-"""Guards in words."""
+"""Descriptions of the guards."""
 
 
 def applied_guard(record: Record) -> GuardChange | None:
-    """Return the guard that set the target of a record; None for the policy's own target.
+    """Return the guard that set the target of a record; None if the policy set it.
 
-    Guards run in an order, and a later one may change what an earlier one allowed: the last change
-    is the one that holds.
+    A later guard may change what an earlier one allowed, so the last change counts.
     """
     if not record.raw or not record.guards or record.raw.target == record.target:
         return None
@@ -38,7 +37,7 @@ def applied_guard(record: Record) -> GuardChange | None:
 
 
 def binding_constraint(record: Record) -> str | None:
-    """Return in words what limits the size at a tick; None where nothing does."""
+    """Return a description of what limits the size at a tick; None if nothing does."""
     if record.rescaling.phase == "blocked":
         return f"the cluster: {record.rescaling.detail}"
     change = applied_guard(record)

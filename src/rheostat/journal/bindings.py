@@ -1,4 +1,4 @@
-"""What limits a query: whether more executors would shorten its batches, and if not, why."""
+"""The limit of a query: whether more executors would shorten its batches, and if not, why."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _WANTED = "state_partitions_wanted"
 Kind = Literal["nothing", "cost"] | capacity.Kind
 
 _COLD = 2
-"""Batches after a change of size that are left out: executors are cold."""
+"""Number of batches after a change of size that are excluded, because executors are cold."""
 
 _WORTH = 0.5
-"""Of the shorter batch time that slots which share all work would bring: below it, more executors
-cost more than they bring."""
+"""Minimum share of the ideal reduction of the batch time; below it, more executors cost more than
+they save."""
 
 _RECENT = 20
 _LIMITED = 3
@@ -31,7 +31,7 @@ _LIMITED = 3
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What binds a query, in a word and in a sentence, with the numbers behind it."""
+    """The limit of a query as a kind and a sentence, with the numbers behind it."""
 
     query: str
     kind: Kind
@@ -40,12 +40,12 @@ class Binding:
 
     @property
     def more_help(self) -> bool:
-        """Whether more executors make its batches shorter by enough to be worth their cost."""
+        """Whether more executors shorten the batches by enough to be worth their cost."""
         return self.kind == "nothing"
 
 
 def finding_of(binding: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
-    """Return it as a line of ``rheostat doctor``, with the command where state partitions bind."""
+    """Return the line of ``rheostat doctor``, with a command if state partitions bind."""
     wanted = binding.evidence.get(_WANTED)
     command = (
         ""
@@ -61,7 +61,7 @@ def finding_of(binding: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
 
 
 def bindings(observations: Iterable[Observation]) -> tuple[Binding, ...]:
-    """Return what limits each query of a run that has three batches or more."""
+    """Return what limits each query of a run that has at least three batches."""
     by_query: dict[str, list[Observation]] = {}
     for observation in observations:
         by_query.setdefault(observation.query or "the query", []).append(observation)
@@ -70,11 +70,11 @@ def bindings(observations: Iterable[Observation]) -> tuple[Binding, ...]:
 
 
 def _batches(observations: Sequence[Observation]) -> list[Observation]:
-    """Return one observation for each batch that ran wholly at one size, executors warm."""
+    """Return one observation per batch that ran completely at one size with warm executors."""
     batches: list[Observation] = []
     size, cold, last = None, 0, None
     for observation in observations:
-        # An observation that saw no executors (the API server was away) changed no size.
+        # An observation without executors (the API server was unreachable) is not a change of size.
         if observation.executors and observation.executors != size:
             size, cold = observation.executors, 0 if size is None else _COLD
         batch = (observation.batch_s, observation.batch_rows)
@@ -126,7 +126,7 @@ def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Obser
 
 
 def _of_next_size(query: str, numbers: dict[str, float], there_s: float, more: int) -> Binding:
-    """Return what the next larger size brings and costs."""
+    """Return what the next larger size gains and costs."""
     here_s, executors = numbers["batch_s"], numbers["executors"]
     shorter, dearer = 1 - there_s / here_s, more / executors - 1
     is_worth = shorter >= _WORTH * (1 - executors / more)
@@ -142,14 +142,14 @@ def _of_next_size(query: str, numbers: dict[str, float], there_s: float, more: i
 
 
 def _parts_s(recent: Sequence[Observation]) -> Mapping[str, float] | None:
-    """Return the mean parts of the batches, as Spark names them; None where none are known."""
+    """Return the mean parts of the batches by Spark's names; empty if none are known."""
     known = [batch.batch_parts_s for batch in recent if batch.batch_parts_s]
     names = {name for parts in known for name in parts}
     return {name: sum(parts.get(name, 0.0) for parts in known) / len(known) for name in names}
 
 
 def _rows_limit(recent: Sequence[Observation]) -> str:
-    """Return whether a row limit binds: equal batches done before the trigger while rows wait."""
+    """Return why a row limit binds: equal batches end before the trigger while rows wait; or ''."""
     last = recent[-_LIMITED:]
     rows, batch_s = last[-1].batch_rows, max(batch.batch_s or 0.0 for batch in last)
     trigger_s = last[-1].trigger_s or 0.0

@@ -1,4 +1,4 @@
-"""Ensures one writer per journal: a second writer gets a folder of its own in it."""
+"""Ensures one writer per journal: a second writer gets a subfolder of its own."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from rheostat.storage.lease import BEAT_S, Lease, Owner, this_process
 
 LEASE_FILE = "lease.json"
 OTHER_WRITER = "writer-"
-"""The folder of a second writer is ``writer-2`` in the journal's folder, and so on."""
+"""Prefix of the folders of further writers in the journal's folder: ``writer-2`` and so on."""
 
 STALE_S = 30.0
-"""A writer on another computer that has not renewed its lease for so long has ended; three of its
-intervals where those are longer."""
+"""Seconds without a renewed lease after which a writer on another machine counts as ended; three of
+its intervals if those are longer."""
 
 
 class Claim:
-    """The right of one writer to the journal in ``folder``: ``place`` is the folder within it,
-    empty for the journal itself, and ``why`` names the other writer if there is one.
+    """The right of one writer to the journal in ``folder``: ``place`` is the subfolder, empty for
+    the journal itself, and ``why`` names the other writer if there is one.
 
-    The journal of an ended process of this computer is taken at once. While a writer on another
-    computer may still run, the claim waits: it holds as soon as that lease is stale, and moves to a
-    folder of its own if the other writer keeps renewing it. ``held`` is called about every
-    ``interval_s`` seconds.
+    The journal of an ended process on this machine is taken at once. While a writer on another
+    machine may still run, the claim waits: it takes the lease as soon as it is stale, and moves to
+    a subfolder if the other writer keeps renewing it. ``held`` is called about every ``interval_s``
+    seconds.
     """
 
     def __init__(
@@ -45,8 +45,8 @@ class Claim:
         self._lease, self._held = self._take(1)
 
     def held(self) -> bool:
-        """Return whether the place may be written now; renews the lease or takes it where it has
-        become free. Raises OSError where its file cannot be reached.
+        """Return whether this process may write to the place now; renews the lease, or takes a free
+        one. Raises OSError if the lease file is unreachable.
         """
         now_s = self._clock()
         if self._released or not 0 <= now_s - self._checked_s < BEAT_S:
@@ -55,7 +55,7 @@ class Claim:
         return self._held
 
     def release(self) -> None:
-        """Leave the place to others; nothing is held from now on."""
+        """Release the place; nothing is held from now on."""
         if self._held:
             self._lease.release()
         self._released, self._held = True, False
@@ -71,8 +71,8 @@ class Claim:
         return self._held
 
     def _take(self, first: int) -> tuple[Lease, bool]:
-        """Return the first free lease, and whether it was taken: the claim waits for a lease of
-        another computer, because its owner may just have ended.
+        """Return the first free lease and whether it was taken; the claim waits for a lease of
+        another machine, because its owner may just have ended.
         """
         for number in count(first):
             place = "" if number == 1 else f"{OTHER_WRITER}{number}"

@@ -1,8 +1,8 @@
 """The control channel between a supervisor and the job that it restarts: small files in one folder,
 each replaced atomically.
 
-The supervisor writes orders, the job writes reports, and the loop of the job or a person writes
-restart requests.
+The supervisor writes orders, the job writes reports, and the job's loop or a person writes restart
+requests.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FOLDER = "restart"
 """The folder of the control channel in a journal."""
 
 VARIABLE = "RHEOSTAT_RESTARTS"
-"""The environment variable that tells a job that it is supervised: its control channel's folder."""
+"""The environment variable that a supervised job gets: the folder of its control channel."""
 
 LOOP, PERSON = "loop", "person"
 """The two sources of a restart request."""
@@ -29,8 +29,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """The order to the process of number ``run``: run with ``executors``; ``drain``: stop the
-    queries after their batches; ``once``: run one batch of every query and end.
+    """The order to process number ``run``: run with ``executors``. ``drain``: stop the queries
+    after their batches. ``once``: run one batch of every query and end.
     """
 
     run: int
@@ -41,11 +41,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The report of the process of number ``run``, times in seconds since 1970.
+    """The report of process number ``run``; times in seconds since 1970.
 
-    ``works_s``: end of the first batch, or of a trigger without rows; ``drained_s``: all queries
-    have stopped. ``checkpoints`` are those of queries with state, ``sinks`` the folders that some
-    of these queries write files to, by checkpoint.
+    ``works_s`` is the end of the first batch, or of a trigger without rows; ``drained_s`` is when
+    all queries had stopped. ``checkpoints`` are those of stateful queries; ``sinks`` maps a
+    checkpoint to the folder into which its query writes files.
     """
 
     run: int
@@ -60,7 +60,7 @@ class Report:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartRequest:
     """A request for another size, with its reason; None keeps the executors or the state
-    partitions. ``run`` is the process whose loop requests it, None for a person.
+    partitions. ``run`` is the process whose loop makes the request, None for a person.
     """
 
     t_s: float
@@ -118,5 +118,5 @@ class ControlChannel:
 
 
 def _listed(report: Report) -> Report:
-    """Return a report whose JSON list is a tuple again."""
+    """Return the report with its checkpoints, a JSON list, as a tuple."""
     return Report(**{**asdict(report), "checkpoints": tuple(report.checkpoints)})

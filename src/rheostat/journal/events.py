@@ -1,4 +1,4 @@
-"""The events of a job, from its records: what changed, or why nothing is changed, with stable
+"""Derives the events of a job from its records: what changed, or why nothing changes, with stable
 keys.
 """
 
@@ -13,11 +13,11 @@ from rheostat.model import Record
 
 SCHEMA = 1
 LOUD = ("rescale", "advice", "halted", "resumed", "failed", "blocked")
-"""The kinds of events that are worth a message; the other one, ``keep``, is for the log."""
+"""The kinds of events that are sent as messages; the remaining kind, ``keep``, is only logged."""
 
 
 def action_of(record: Record) -> str:
-    """Return ``scale_out``, ``scale_in``, ``keep``, or ``none`` where nothing was decided."""
+    """Return ``scale_out``, ``scale_in``, ``keep``, or ``none`` without a decision."""
     size = record.observation.size if record.observation else None
     if record.target is None:
         return "none"
@@ -28,7 +28,7 @@ def action_of(record: Record) -> str:
 
 def reason_class(record: Record) -> str:
     """Return what determined the target of a record: ``policy``, the name of a guard, ``cluster``,
-    the resource that binds; without a target the phase.
+    or the resource that binds; without a target, the phase.
     """
     if record.target is None:
         return record.rescaling.phase
@@ -40,7 +40,7 @@ def reason_class(record: Record) -> str:
 
 
 class EventStream:
-    """Yields an event where a record differs from the one before it."""
+    """Returns an event whenever a record differs from the previous one."""
 
     def __init__(self) -> None:
         self._phase = ""
@@ -48,7 +48,7 @@ class EventStream:
         self._class = ""
 
     def next(self, record: Record) -> dict[str, Any] | None:
-        """Return the event of the next record; None where nothing of interest changed."""
+        """Return the event of the next record; None if nothing relevant changed."""
         size = record.observation.size if record.observation else None
         before = self._target if self._target is not None else size
         kind = self._kind(record, before)

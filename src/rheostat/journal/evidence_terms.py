@@ -1,5 +1,5 @@
-"""The numbers behind a decision in plain words with their units: ``rheostat explain`` prints them
-in place of the names that policies use.
+"""Names and units of the numbers behind a decision, which ``rheostat explain`` prints instead of
+the policies' keys.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What a number of a decision is, and its unit; no unit for a ratio or a text."""
+    """The name of a number and its unit; no unit for a ratio or a text."""
 
     words: str
     unit: str = ""
@@ -97,11 +97,11 @@ TERMS = {
     "wanted": Term("executors that the metrics need", _EXECUTORS),
     "recommended": Term("slots that the most demanding operator needs", _SLOTS),
 }
-"""Words and unit of each number, by its name in the journal."""
+"""Name and unit of each number, by its key in the journal."""
 
 
 def term(name: str) -> Term:
-    """Return the term of a number; a name that is not listed is shown with spaces."""
+    """Return the term of a number; an unlisted key is shown with spaces."""
     known = TERMS.get(name)
     if known is None and name.startswith("pi "):
         return Term(f"slots that the operator {name.removeprefix('pi ')} needs", _SLOTS)
@@ -109,5 +109,5 @@ def term(name: str) -> Term:
 
 
 def with_unit(value: str, unit: str) -> str:
-    """Return a number in words with its unit; a share is in per cent already."""
+    """Return a formatted number with its unit; a share is already in percent."""
     return value if unit in ("", _SHARE) else f"{value} {unit}"

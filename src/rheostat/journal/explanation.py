@@ -1,5 +1,5 @@
-"""A record of the loop in words: what was decided and observed, what the policy wanted, what each
-guard allowed, and how far the rescaling has got.
+"""Describes a record of the loop: what was decided, observed, wanted by the policy and allowed by
+each guard, and the progress of the rescaling.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rheostat.model import Decision, GuardChange, Observation, Record
 from rheostat.protocols.conflict_history import OTHER
 
 _EPOCH_S = 1e8
-"""Smaller times are not counted from 1970 (a simulation, a test)."""
+"""Times below this are not in seconds since 1970 (a simulation, a test)."""
 
 
 def when(t_s: float) -> str:
-    """Return a time as people write it, in UTC; a time that is not counted from 1970 as seconds."""
+    """Return a time in UTC; a time that does not count from 1970 in seconds."""
     if t_s < _EPOCH_S:
         return f"{t_s:g} s"
     return f"{datetime.fromtimestamp(t_s, tz=timezone.utc):%Y-%m-%d %H:%M:%S} UTC ({t_s:.15g})"
@@ -36,7 +36,7 @@ def format_duration(seconds: float) -> str:
 
 
 def explain(record: Record) -> list[str]:
-    """Return a record as lines: what was decided, then what was observed, wanted and allowed."""
+    """Return a record as lines: the decision, then what was observed, wanted and allowed."""
     observed = format_observation(record.observation)
     lines = [f"{when(record.t_s)}: {verdict(record)}", f"  observed: {observed}"]
     if record.raw:
@@ -46,8 +46,8 @@ def explain(record: Record) -> list[str]:
 
 
 def verdict(record: Record) -> str:
-    """Return in one line the size before, what was decided, what the policy wanted, and the guard
-    that set the target: ``6 -> 8 executors: wanted 9, allowed 8 (bounds)``.
+    """Return one line with the size before, the decision, the size that the policy wanted, and the
+    guard that set the target: ``6 -> 8 executors: wanted 9, allowed 8 (bounds)``.
     """
     size = record.observation.size if record.observation else None
     if record.rescaling.phase == "halted":
@@ -71,7 +71,7 @@ def _wanted(raw: Decision) -> str:
 
 
 def _evidence(name: str, value: float | int | str) -> str:
-    """Return a number of a decision in words, as ``docs/reference`` explains them."""
+    """Return a number of a decision with its name and unit."""
     known = term(name)
     is_share = known.unit == "share" and isinstance(value, int | float)
     text = f"{value:.3%}" if is_share else _number(value)
@@ -79,12 +79,10 @@ def _evidence(name: str, value: float | int | str) -> str:
 
 
 def _allowed(raw: Decision, guards: Iterable[GuardChange]) -> list[str]:
-    """Return a line for each guard that changed the target; its reason repeats what was wanted
-    before it, which is left out.
-    """
+    """Return one line per guard that changed the target, with its own part of the reason."""
     lines, before = [], raw.reason
     for change in guards:
-        # Each guard appends to the reason of the one before, so that a single reason says all.
+        # A guard appends to the previous reason, so that the last one is complete.
         own = change.reason.removeprefix(before).removeprefix("; ")
         lines.append(f"  allowed {change.after}, not {change.before}, by {change.guard}: {own}")
         before = change.reason
@@ -92,7 +90,7 @@ def _allowed(raw: Decision, guards: Iterable[GuardChange]) -> list[str]:
 
 
 def format_observation(observation: Observation | None) -> str:
-    """Return an observation in one line; what is absent is left out."""
+    """Return an observation in one line, without its absent signals."""
     if observation is None:
         return "no query"
     o = observation
@@ -119,8 +117,8 @@ def _running_s(observation: Observation) -> float | None:
 
 
 def changes(records: Iterable[Record]) -> Iterator[Record]:
-    """Yield the records that request another size or an action, once while nothing changes, and the
-    beginning and the end of a halt.
+    """Yield the records that request a new size or action, once per change, and the beginning and
+    end of each halt.
     """
     before: tuple[int | None, int | None] | None = None
     halted = False
@@ -128,7 +126,7 @@ def changes(records: Iterable[Record]) -> Iterator[Record]:
     for record in records:
         sizes = (record.observation.size if record.observation else None, record.target)
         is_halt = record.rescaling.phase == "halted"
-        # While executors are on their way, the same change is requested at every tick.
+        # While executors start, every tick requests the same change.
         if (record.target is not None and sizes[0] != sizes[1] and sizes != before) or (
             (is_halt != halted) or (record.actions and record.actions != also)
         ):
@@ -154,16 +152,16 @@ def _share(before: str, value: float | None) -> str:
 _NUMBERS = re.compile(r"\d[\d,.]*")
 
 Line = tuple[float, str]
-"""A time, and what happened then."""
+"""A time and the description of what happened then."""
 
 
 def kind_of_reason(reason: str) -> str:
-    """Return a reason without its numbers: the same for all decisions that it explains."""
+    """Return a reason without its numbers, so that equal reasons with different numbers match."""
     return _NUMBERS.sub("#", reason)
 
 
 class History:
-    """Collects what happened while the records of a journal pass, with its ``starts``."""
+    """Collects the history of a journal with the given starts while its records pass through."""
 
     def __init__(self, starts: Sequence[Start] = ()) -> None:
         self._starts = starts
@@ -176,17 +174,17 @@ class History:
         self._examples: dict[str, str] = {}
 
     def passing(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield the records as they are."""
+        """Yield the records unchanged."""
         for record in records:
             self._add(record)
             yield record
 
     def lines(self) -> list[Line]:
-        """Return what happened, once all records have passed."""
+        """Return the history, after all records have passed."""
         return sorted([*self._lines, *map(self._start_line, self._starts)])
 
     def unchanged(self) -> str:
-        """Return for how long the newest target has held, and the reason of most decisions since;
+        """Return how long the newest target has held, and the most frequent reason since then;
         empty without a decision.
         """
         if self._target is None or self._previous is None:

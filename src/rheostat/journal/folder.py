@@ -1,5 +1,5 @@
-"""A journal in a local folder: append-only segments, the memory beside them, and the kill switch as
-a file. Segments that are full are pruned as ``retention.py`` says.
+"""A journal in a local folder: append-only segments, next to them the memory, and the kill switch
+as a file. ``retention.py`` prunes full segments.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ MEMORY_FILE = "memory.json"
 _MEMORY_SCHEMA = 1
 
 MOST_WAITING = 10_000
-"""Records that are kept until they can be written: half a day of them."""
+"""Maximum number of records kept until they can be written: half a day at the default interval."""
 
 
 class FolderJournal:
-    """Keeps records in ``segment-NNNNN.jsonl`` of a folder; a file named ``STOP`` beside them is
-    the kill switch. ``options`` limit how much is kept. With a ``claim`` it writes only while that
-    holds, and into the folder that the claim names.
+    """Stores records in ``segment-NNNNN.jsonl`` files of a folder; a file named ``STOP`` next to
+    them is the kill switch. ``options`` limit the size and age. With a ``claim``, it writes only
+    while the claim is held, and to the folder that the claim names.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class FolderJournal:
         self._claim = claim
         self._unwritten: list[Record] = []
         self.other_switch: Callable[[], str] | None = None
-        """Returns the kill switch that is elsewhere; None where none is looked for."""
+        """Returns the kill switch at another place; None if there is no other place."""
         self._records_per_segment = records_per_segment
         self._retention = Retention.of(options or JournalOptions())
         try:
@@ -65,7 +65,7 @@ class FolderJournal:
 
     @property
     def folder(self) -> Path:
-        """The folder that is written."""
+        """The folder that this process writes to."""
         return self._root / self._claim.place if self._claim else self._root
 
     @property
@@ -74,22 +74,22 @@ class FolderJournal:
         return self.folder / STOP_FILE
 
     def restore(self) -> Memory:
-        """Return the memory kept last; ``{}`` if there is none or it is of another schema."""
+        """Return the memory stored last; ``{}`` if there is none or it has another schema."""
         try:
             return memory_in((self.folder / MEMORY_FILE).read_text(encoding="utf-8")) or {}
         except (OSError, ValueError):
             return {}
 
     def append(self, record: Record, memory: Memory) -> None:
-        """Append a line and replace the memory file in one step, so that a crash leaves the old or
-        the new one.
+        """Append a line and replace the memory file atomically, so that a crash leaves the old or
+        the new memory.
         """
         waiting = [*self._unwritten, record][-MOST_WAITING:]
         self._unwritten = [] if self._may_write() else waiting
         if self._unwritten:
             return
-        # The records before the memory: after a crash between the two a tick is decided twice, not
-        # lost.
+        # Records before the memory: a crash in between repeats a tick's decision instead of losing
+        # it.
         for kept in waiting:
             self._write(kept)
         self._disk.write(str(self.folder / MEMORY_FILE), memory_text(memory))
@@ -97,19 +97,19 @@ class FolderJournal:
     def _write(self, record: Record) -> None:
         line = to_line(record) + "\n"
         name = self._segment(len(line), record.t_s)
-        self._disk.append(str(self.folder / name), line)  # ASCII: as many bytes as characters
+        self._disk.append(str(self.folder / name), line)  # ASCII: one byte per character
         self._records, self._bytes = self._records + 1, self._bytes + len(line)
         self._summary.add(record, name, self._bytes)
 
     def note(self, event: Event) -> None:
-        """Keep a start, its end, or the checkpoints of its queries."""
+        """Store a start, its end, a command, or the checkpoints of the queries."""
         append_event(self.folder, event)
         if isinstance(event, Start):
             self._summary.note(event)
 
     def halted(self) -> str:
-        """Return the kill switch that is set, empty where none is. One in the journal's folder
-        halts a second writer, too: nobody needs to know which folder a driver writes.
+        """Return the kill switch that is set; empty if none is. The one in the journal's folder
+        also halts a second writer, so that users need not know which folder a driver writes to.
         """
         for switch in dict.fromkeys((self.stop_file, self._root / STOP_FILE)):
             if switch.exists():
@@ -117,7 +117,7 @@ class FolderJournal:
         return self.other_switch() if self.other_switch else ""
 
     def close(self) -> None:
-        """Close the segment that is written, and leave the journal to other writers."""
+        """Close the current segment and release the journal for other writers."""
         self._close_segment()
         if self._claim:
             self._claim.release()
@@ -128,7 +128,7 @@ class FolderJournal:
         before = self._claim.place
         held = self._claim.held()
         if not held:
-            # Another writer may begin newer segments and a summary: neither must be overwritten.
+            # Another writer may begin newer segments and a summary, which must not be overwritten.
             self._segment_name = ""
         if self._claim.place != before:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -147,15 +147,15 @@ class FolderJournal:
             or self._bytes + more_bytes > self._retention.segment_bytes
         )
         if not self._segment_name:
-            # Before anything is pruned: what goes then must have been added up.
+            # Before pruning, because pruned records must have been added to the summary.
             self._summary.begin()
         if not self._segment_name or full:
             self._close_segment()
-            # Only with a new segment, not at each tick: somebody else's file is there from the
-            # start or not.
+            # Only with a new segment instead of at each tick: a foreign file exists from the start
+            # or not at all.
             _set_aside(self.folder / MEMORY_FILE)
             prune(self.folder, self._retention, now)
-            # Old segments may have been deleted: never write into one that another run began.
+            # Old segments may have been deleted: never write to one that another run began.
             numbers = (int(path.stem.rpartition("-")[2]) + 1 for path in _numbered(self.folder))
             self._segments = max(self._segments, *numbers, 0)
             self._segment_name = f"segment-{self._segments:05d}.jsonl"
@@ -169,8 +169,8 @@ def memory_text(memory: Memory) -> str:
 
 
 def require_known_schema(place: object, text: str | None) -> None:
-    """Raise BadInput where the text of a journal's memory or of one record was written by a newer
-    version of Rheostat; ``place`` names the journal.
+    """Raise BadInput if a newer version of Rheostat wrote the text of a journal's memory or of one
+    record; ``place`` names the journal.
     """
     try:
         content = json.loads(text or "{}")
@@ -188,7 +188,7 @@ def require_known_schema(place: object, text: str | None) -> None:
 
 
 def require_known_folder(folder: Path) -> None:
-    """Raise BadInput where the newest file of a journal's folder is of a newer version."""
+    """Raise BadInput if a newer version wrote the newest file of a journal's folder."""
     for path in (folder / MEMORY_FILE, *segments(folder)[-1:]):
         with suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
             first_line = file.readline()
@@ -196,7 +196,7 @@ def require_known_folder(folder: Path) -> None:
 
 
 def memory_in(text: str) -> Memory | None:
-    """Return the memory of a file's text; None where it is cut off or of another schema."""
+    """Return the memory in a file's text; None if it is truncated or has another schema."""
     try:
         read = json.loads(text)
     except ValueError:
@@ -207,7 +207,7 @@ def memory_in(text: str) -> Memory | None:
 
 
 class MemoryJournal:
-    """The in-memory twin: a list of records and a switch, for tests and simulations."""
+    """A journal in memory, as a list of records and a switch, for tests and simulations."""
 
     def __init__(self, memory: Memory | None = None) -> None:
         self.records: list[Record] = []
@@ -215,11 +215,11 @@ class MemoryJournal:
         self.stopped = False
 
     def restore(self) -> Memory:
-        """Return the memory that was given or kept last."""
+        """Return the memory that was given or stored last."""
         return self.memory
 
     def append(self, record: Record, memory: Memory) -> None:
-        """Keep both."""
+        """Store the record and the memory."""
         self.records.append(record)
         self.memory = memory
 
@@ -229,33 +229,33 @@ class MemoryJournal:
 
 
 def erase(folder: Path) -> None:
-    """Delete a journal's own files, and its folder if nothing else is in it; a kill switch and what
-    others have put there stay.
+    """Delete a journal's own files, and its folder if it is then empty; a kill switch and foreign
+    files remain.
     """
     kept = folder / MEMORY_FILE
     for other in folder.glob(f"{OTHER_WRITER}*/"):
         erase(other)
     for path in (folder / LEASE_FILE, *folder.glob(f".*{TEMPORARY}")):
         path.unlink(missing_ok=True)
-    # Files of others may have such names: only what begins with a record of ours is deleted.
+    # Foreign files may have such names: delete only files that begin with one of our records.
     written = filter(is_segment, [*changes_files(folder), *segments(folder)])
     for path in [*written, *([kept] if _is_memory(kept) else [])]:
         path.unlink()
     for name in (STARTS_FILE, SUMMARY_FILE):
-        if is_segment(folder / name):  # it has a schema, as a segment's first line has
+        if is_segment(folder / name):  # it has a schema, like a segment's first line
             (folder / name).unlink()
     with suppress(OSError):
         folder.rmdir()
 
 
 def erase_old(place: Path, before_s: float) -> None:
-    """Erase the journals of the folders in ``place`` into which nothing was written since a Unix
-    time: those of applications that ended long ago.
+    """Erase the journals in the folders of ``place`` that were not written since a Unix time,
+    because their applications ended long ago.
     """
     for folder in place.glob("*/"):
         files = (*folder.glob("*"), *folder.glob(f"{OTHER_WRITER}*/*"))
         written = [path.stat().st_mtime for path in files if path.is_file()]
-        # An empty folder is left alone: an application may just have made it.
+        # An empty folder remains: an application may just have created it.
         if max(written, default=before_s) < before_s:
             erase(folder)
 
@@ -265,7 +265,7 @@ def _numbered(folder: Path) -> list[Path]:
 
 
 def _set_aside(path: Path) -> None:
-    """Give another name to a memory that we have not written, so that ours does not replace it."""
+    """Rename a memory file that we have not written, so that ours does not replace it."""
     if path.exists() and path.stat().st_size and not _is_memory(path):
         names = (path.with_name(f"{path.name}.not-ours-{number}") for number in count())
         other = next(name for name in names if not name.exists())

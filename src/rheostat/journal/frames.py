@@ -26,10 +26,10 @@ _SCALARS = tuple(
 
 
 def read_journal(path: str | Path) -> RecordedJournal:
-    """Return a journal of a running or finished job.
+    """Return the journal of a running or finished job.
 
-    ``path`` is the journal's folder, or one file of JSON lines. Raises BadInput for a path that
-    holds no journal.
+    ``path`` is the journal's folder or one file of JSON lines. Raises BadInput if there is no
+    journal.
     """
     journal = RecordedJournal(Path(path))
     next(journal.records(), None)
@@ -38,17 +38,17 @@ def read_journal(path: str | Path) -> RecordedJournal:
 
 @dataclass(frozen=True, slots=True)
 class RecordedJournal:
-    """A journal that can be read while it is written; each call reads it again."""
+    """A journal that can be read while it is written; each call reads it anew."""
 
     path: Path
 
     def records(self) -> Iterator[Record]:
-        """Yield the records in their order."""
+        """Yield the records in order."""
         return (record for _, record in records(self.path))
 
     def history(self) -> DataFrame:
-        """Return one row per tick, indexed by time (UTC): the signals of the observation under
-        their names, ``wanted_executors`` (the policy's), ``target_executors`` (after the guards),
+        """Return one row per tick, indexed by time (UTC): the signals of the observation by name,
+        ``wanted_executors`` (by the policy), ``target_executors`` (after the guards),
         ``reason_class`` and ``phase``.
 
         Raises BadInput if pandas is not installed.
@@ -85,7 +85,7 @@ class RecordedJournal:
             axes.legend(loc="upper left", fontsize="small")
         if starts:
             panels[2].axhline(starts[-1].slo_s, color="red", linestyle="--", linewidth=1)
-        plt.close(figure)  # a notebook shows it once, as the value of its cell
+        plt.close(figure)  # so that a notebook shows it only once, as the value of its cell
         return figure
 
 

@@ -1,4 +1,4 @@
-"""The journals that were written on this computer: those in the user's state folder, and a list of
+"""The journals that were written on this machine: those in the user's state folder, and a list of
 the others.
 """
 
@@ -12,14 +12,14 @@ from rheostat.journal.starts import STARTS_FILE, checkpoints_of, read_events
 from rheostat.storage.local_files import LocalFileSystem
 
 OWN_PLACE = "journal"
-"""The folder in the state folder where journals are that name no folder."""
+"""The folder in the state folder for journals without a configured folder."""
 
 LIST_FILE = "journals.txt"
 _MOST = 200
 
 
 def remember(state_folder: Path, journal: Path) -> None:
-    """Add a journal to the list, the newest last; raises OSError where that cannot be written."""
+    """Add a journal at the end of the list; raises OSError if the list cannot be written."""
     place = str(journal.resolve())
     others = [line for line in _listed(state_folder) if line != place]
     if Path(place).parent == (state_folder / OWN_PLACE).resolve():
@@ -29,13 +29,13 @@ def remember(state_folder: Path, journal: Path) -> None:
 
 
 def known_journals(state_folder: Path) -> list[Path]:
-    """Return the journals that are still there, the one that was written last first."""
+    """Return the journals that still exist, the most recently written first."""
     folders = [*(state_folder / OWN_PLACE).glob("*/"), *map(Path, _listed(state_folder))]
     return sorted(filter(is_journal, folders), key=written_s, reverse=True)
 
 
 def is_journal(folder: Path) -> bool:
-    """Return whether a folder holds a journal."""
+    """Return whether a folder contains a journal."""
     return folder.is_dir() and (bool(segments(folder)) or (folder / STARTS_FILE).is_file())
 
 
@@ -50,7 +50,7 @@ def journals_of(checkpoint: str, state_folder: Path) -> list[Path]:
 
 
 def written_s(folder: Path) -> float:
-    """Return the Unix time at which a journal was written last."""
+    """Return the Unix time of the last write to a journal."""
     return max((path.stat().st_mtime for path in folder.glob("*.json*")), default=0.0)
 
 
@@ -61,7 +61,7 @@ def _listed(state_folder: Path) -> list[str]:
 
 
 def _plain(checkpoint: str) -> str:
-    """Return a checkpoint's name in one form: local ones as an absolute path."""
+    """Return a checkpoint's name in canonical form: an absolute path if it is local."""
     text = checkpoint.rstrip("/")
     if text.startswith("file:"):
         text = "/" + text.removeprefix("file:").lstrip("/")

@@ -1,4 +1,4 @@
-"""A journal read back: all records strictly, for people, or those around a moment, by bisection."""
+"""Reads a journal: all records strictly, for people, or by bisection those around a moment."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _TIME = re.compile(rb'"t_s":\s*([0-9.eE+-]+)')
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An offset in bytes in a segment."""
+    """An offset in bytes within a segment."""
 
     segment: str = ""
     offset: int = 0
 
 
 def records_from(folder: Path, place: Place) -> Iterator[tuple[Place, Record]]:
-    """Yield the whole records after a place, each with the place behind it."""
+    """Yield the complete records after a place, each with the place behind it."""
     for path in segments(folder):
         if path.name < place.segment:
             continue
@@ -35,7 +35,7 @@ def records_from(folder: Path, place: Place) -> Iterator[tuple[Place, Record]]:
             offset = file.seek(place.offset) if path.name == place.segment else 0
             for line in file:
                 if not line.endswith(b"\n"):
-                    break  # it is being written, or a crash has cut it off
+                    break  # still being written, or truncated by a crash
                 offset += len(line)
                 record = read_line(line)
                 if record is not None:
@@ -43,7 +43,7 @@ def records_from(folder: Path, place: Place) -> Iterator[tuple[Place, Record]]:
 
 
 def records_until(folder: Path, t_s: float) -> Iterator[Record]:
-    """Yield the records before a time, also those that are left of deleted segments."""
+    """Yield the records before a time, including those that remain of deleted segments."""
     for path in [*changes_files(folder), *segments(folder)]:
         with suppress(OSError), path.open("rb") as file:
             for line in file:
@@ -67,7 +67,7 @@ def place_of(folder: Path, t_s: float) -> Place:
 
 
 def record_at(folder: Path, t_s: float) -> Record | None:
-    """Return the newest record at or before a time; None where there is none."""
+    """Return the newest record at or before a time; None if there is none."""
     newest = None
     for path in [*changes_files(folder), *segments(folder)][::-1]:
         with suppress(OSError), path.open("rb") as file:
@@ -84,7 +84,7 @@ def record_at(folder: Path, t_s: float) -> Record | None:
 
 
 def newest_with(folder: Path, word: bytes, from_s: float, to_s: float) -> Iterator[Record]:
-    """Yield the records between two times whose lines contain a word, the newest first."""
+    """Yield the records between two times whose lines contain a word, newest first."""
     for path in [*changes_files(folder), *segments(folder)][::-1]:
         with (
             suppress(OSError, ValueError),  # an empty file cannot be mapped
@@ -102,7 +102,7 @@ def newest_with(folder: Path, word: bytes, from_s: float, to_s: float) -> Iterat
 
 
 def last_record(folder: Path) -> Record | None:
-    """Return the newest complete record of a journal; None where there is none."""
+    """Return the newest complete record of a journal; None if there is none."""
     return record_at(folder, float("inf"))
 
 
@@ -115,13 +115,13 @@ def _time(line: bytes) -> float | None:
 
 
 def bisect(file: BinaryIO, t_s: float, time_of: Callable[[bytes], float | None] = _time) -> int:
-    """Return the offset of the first line at or after a time, of lines in order of time."""
+    """Return the offset of the first line at or after a time; the lines are in order of time."""
     low, high = 0, file.seek(0, 2)
     while low < high:
         middle = (low + high) // 2
         file.seek(max(0, middle - 1))
         if middle:
-            file.readline()  # the rest of a line that began before
+            file.readline()  # the rest of the line that contains this offset
         begin = file.tell()
         time_s = time_of(file.readline())
         if begin >= high or time_s is None or time_s >= t_s:
@@ -132,13 +132,13 @@ def bisect(file: BinaryIO, t_s: float, time_of: Callable[[bytes], float | None] 
 
 
 def records(path: Path) -> Iterator[tuple[str, Record]]:
-    """Yield (place, record) of a journal's folder or of one file of JSON lines, in their order.
+    """Yield (place, record) of a journal's folder, or of one file of JSON lines, in order.
 
-    Of segments that retention has deleted the records in which something changed come first.
-    A last line that was cut off by a crash is left out. Raises BadInput, with file and line, for a
-    whole line that is no record, and for a path that holds no journal.
+    The records of deleted segments that retention has kept come first. A last line that a crash
+    truncated is omitted. Raises BadInput, with file and line, for a complete line that is not a
+    record, and for a path without a journal.
     """
-    # Changes first: they are what is left of older segments.
+    # Changes first, because they are what remains of older segments.
     files = [*changes_files(path), *segments(path)] if path.is_dir() else [path]
     if not files:
         raise BadInput(f"there is no journal in {path}: no file segment-NNNNN.jsonl")

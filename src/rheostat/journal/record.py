@@ -1,6 +1,4 @@
-"""A record of the loop as one line of JSON, and back; a reader skips fields that it does not
-know.
-"""
+"""Converts a record of the loop to one line of JSON and back; unknown fields are ignored."""
 
 from __future__ import annotations
 
@@ -31,13 +29,13 @@ _T = TypeVar("_T")
 
 
 def to_line(record: Record) -> str:
-    """Return the record as one JSON object without line breaks; absent signals are left out."""
-    # NaN is no JSON: other readers would refuse the whole line.
+    """Return the record as one JSON object without line breaks; absent signals are omitted."""
+    # NaN is not valid JSON: other readers would reject the complete line.
     return json.dumps({"schema": SCHEMA, **_plain(record)}, separators=(",", ":"), allow_nan=False)
 
 
 def from_line(line: str) -> Record:
-    """Return the record of one line; raises ValueError for a line that is no record of this
+    """Return the record of one line; raises ValueError for a line that is not a record of this
     schema.
     """
     read = json.loads(line)
@@ -56,7 +54,7 @@ def from_line(line: str) -> Record:
 
 
 def read_line(line: str | bytes) -> Record | None:
-    """Return the record of one line; None if it is torn or of another schema."""
+    """Return the record of one line; None if it is truncated or has another schema."""
     try:
         return from_line(line.decode() if isinstance(line, bytes) else line)
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -64,10 +62,8 @@ def read_line(line: str | bytes) -> Record | None:
 
 
 def observation_from(read: Mapping[str, Any]) -> Observation:
-    """Return an observation of a mapping with the names of its fields; unknown names are
-    skipped.
-    """
-    # Only what is a value of its own kind is built anew; the rest is plain JSON already.
+    """Return the observation for a mapping of field names; unknown names are ignored."""
+    # Only nested dataclasses are converted; the other values are plain JSON already.
     nested: dict[str, Any] = {}
     if read.get("in_flight"):
         nested["in_flight"] = _make(InFlight, read["in_flight"])
@@ -84,7 +80,7 @@ def observation_from(read: Mapping[str, Any]) -> Observation:
 
 
 def _make(kind: type[_T], read: Mapping[str, Any]) -> _T:
-    # A journal of a newer version may have fields that this one does not know.
+    # A journal of a newer version may have unknown fields.
     known = _names(kind)  # type: ignore[arg-type]
     return kind(**{name: value for name, value in read.items() if name in known})
 
@@ -95,7 +91,9 @@ def _names(kind: Any) -> frozenset[str]:
 
 
 def _decision(read: Mapping[str, Any]) -> Decision:
-    """Return the decision of a policy; policies replace executors and recommend in words."""
+    """Return the decision of a policy; its actions are replacements of executors or
+    recommendations.
+    """
     actions = tuple(
         ReplaceExecutor(text.removeprefix(_REPLACE))
         if text.startswith(_REPLACE)
@@ -119,7 +117,7 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    # Absent is what a number that is none means everywhere else, too.
+    # A number that is not finite counts as absent, as everywhere else.
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

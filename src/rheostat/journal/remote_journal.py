@@ -1,5 +1,5 @@
-"""A journal that outlives the computer of its driver: written to a local folder and copied to one
-on another file system by a separate call, so that no tick waits for it.
+"""A journal that outlives its driver's machine: written to a local folder and copied to one on
+another file system by a separate call, so that no tick waits for it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NEWEST_JOURNALS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
-    """The size in force at the last record, its time, and what was observed until then."""
+    """The size in force at the last record, its time, and the observations up to then."""
 
     size: int | None
     t_s: float
@@ -36,8 +36,8 @@ class LastRun:
 
 
 def last_run(segments_backwards: Iterable[str], before_s: float) -> LastRun | None:
-    """Return the end of the last run that was before a Unix time, from the texts of a journal's
-    segments, newest first; None where there is no such record.
+    """Return the end of the last run before a Unix time, from the texts of a journal's segments,
+    newest first; None if there is no such record.
     """
     records = _newest(segments_backwards, before_s)
     if not records:
@@ -56,7 +56,7 @@ def tails(folder: Path) -> Iterator[str]:
 
 
 def memory_of(folder: Path) -> Memory:
-    """Return the memory of a local journal, ``{}`` where it has none."""
+    """Return the memory of a local journal; ``{}`` if it has none."""
     try:
         return memory_in((folder / MEMORY_FILE).read_text(encoding="utf-8")) or {}
     except (OSError, ValueError):
@@ -64,8 +64,8 @@ def memory_of(folder: Path) -> Memory:
 
 
 def journal_of_command(place: Path, command: Sequence[str]) -> Path | None:
-    """Return the newest journal below ``place`` of an application that was started by this command;
-    None where there is none.
+    """Return the newest journal below ``place`` whose application was started by this command; None
+    if there is none.
     """
     memories = sorted(place.glob(f"*/{MEMORY_FILE}"), key=_changed_s, reverse=True)
     for path in memories[:_NEWEST_JOURNALS]:
@@ -87,7 +87,7 @@ def _newest(segments_backwards: Iterable[str], before_s: float) -> list[Record]:
 
 
 def _size_in_force(record: Record) -> int | None:
-    # What was only advised was never in force.
+    # A size that was only advised was never in force.
     if record.rescaling.phase == "advised":
         return record.observation.executors if record.observation else None
     return record.target
@@ -96,7 +96,7 @@ def _size_in_force(record: Record) -> int | None:
 def _changed_s(path: Path) -> float:
     try:
         return path.stat().st_mtime
-    except OSError:  # another application may erase it at this moment
+    except OSError:  # another application may be erasing it
         return 0.0
 
 
@@ -105,11 +105,11 @@ _SEGMENT = "segment-"
 
 
 class RemoteJournal(FolderJournal):
-    """Keeps everything in a local folder, and ``carry`` copies it to the folder ``uri`` of
-    ``files``, as far as the claims on both allow.
+    """Stores everything in a local folder; ``carry`` copies it to the folder ``uri`` of ``files``,
+    if the claims on both permit.
 
-    A restart resumes from the remote memory; ``STOP`` in either folder is the kill switch. Remote
-    segments are deleted as whole files, by size and age.
+    A restart resumes from the remote memory. ``STOP`` in either folder is the kill switch. Remote
+    segments are deleted as complete files, by size and age.
     """
 
     def __init__(
@@ -137,11 +137,11 @@ class RemoteJournal(FolderJournal):
 
     @property
     def kept_at(self) -> str:
-        """The far folder."""
+        """The remote folder."""
         return self._far
 
     def restore(self) -> Memory:
-        """Return the memory in the remote folder; the local one if that is absent or unreadable."""
+        """Return the memory of the remote folder; the local one if that is absent or unreadable."""
         with suppress(OSError):
             self._fetch_beside()
             text = self._far_text(MEMORY_FILE)
@@ -150,11 +150,11 @@ class RemoteJournal(FolderJournal):
         return super().restore()
 
     def _fetch_beside(self) -> None:
-        """Copy the starts and the summary of the remote folder unless there are local ones."""
+        """Copy the starts and the summary from the remote folder unless local ones exist."""
         for name in (STARTS_FILE, SUMMARY_FILE):
             text = None if (self.folder / name).exists() else self._far_text(name)
             if text:
-                # Segments here begin anew, so that all of them come after those of the far folder.
+                # Local segments are numbered anew, so the summary covers none of them.
                 here = moved(text, "") if name == SUMMARY_FILE else text
                 (self.folder / name).write_text(here, encoding="utf-8")
 
@@ -164,7 +164,7 @@ class RemoteJournal(FolderJournal):
             yield self._far_text(name) or ""
 
     def append(self, record: Record, memory: Memory) -> None:
-        """Write both locally; ``carry`` copies them."""
+        """Write both locally; ``carry`` copies them to the remote folder."""
         super().append(record, memory)
         with self._lock:
             self._waiting = [*self._waiting, to_line(record) + "\n"][-MOST_WAITING:]
@@ -175,9 +175,9 @@ class RemoteJournal(FolderJournal):
         return super().halted() or self._far_stop
 
     def carry(self) -> None:
-        """Copy new records to the remote folder, and look for the kill switch there.
+        """Copy new records to the remote folder, and check its kill switch.
 
-        Raises StorageError if it cannot be reached; the next call copies what is left.
+        Raises StorageError if it is unreachable; the next call copies the remaining records.
         """
         stops = dict.fromkeys(f"{far}/{STOP_FILE}" for far in (self._far, self._far_root))
         pulled = (stop for stop in stops if self._files.read_text(stop) is not None)
@@ -190,7 +190,7 @@ class RemoteJournal(FolderJournal):
         try:
             self._files.append(f"{self._far}/{self._segment_for(len(text), now)}", text)
         except OSError:
-            self._far_segment = None  # what has become of it is unknown: the next one is new
+            self._far_segment = None  # its state is unknown, so a new segment follows
             raise
         self._far_bytes += len(text)
         with self._lock:
@@ -206,14 +206,15 @@ class RemoteJournal(FolderJournal):
             except OSError:
                 continue
             if name == SUMMARY_FILE:
-                # Far segments have numbers of their own; it holds at least up to this one.
+                # Remote segments have their own numbers; the summary covers at least those before
+                # this one.
                 text = moved(text, self._far_segment or "")
             if text != self._carried.get(name):
                 self._files.write(f"{self._far}/{name}", text)
                 self._carried[name] = text
 
     def end(self) -> None:
-        """Copy what is left, and finish the remote segment."""
+        """Copy the remaining records, and finish the remote segment."""
         try:
             self.carry()
             self._close_segment()

@@ -1,4 +1,4 @@
-"""The rescalings of a run: each executed change of target, with its reason (DESIGN: how we keep
+"""The rescalings of a run: each executed change of the target, with its reason (DESIGN: how we keep
 score).
 """
 
@@ -14,7 +14,7 @@ NOT_EXECUTED = ("advised", "halted", "idle")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """At ``t_s`` (Unix seconds) the target went from ``before`` to ``after`` executors."""
+    """A change of the target at ``t_s`` (Unix seconds) from ``before`` to ``after`` executors."""
 
     t_s: float
     before: int
@@ -24,7 +24,7 @@ class Change:
 
 
 def rescalings(records: Sequence[Record]) -> list[Change]:
-    """Return the executed changes of target in their order; advice is none."""
+    """Return the executed changes of the target in order; advice does not count."""
     changes: list[Change] = []
     size: int | None = None
     for record in records:
@@ -34,7 +34,8 @@ def rescalings(records: Sequence[Record]) -> list[Change]:
             or record.rescaling.phase in NOT_EXECUTED
         ):
             continue
-        # Against the last target, not the size that is there: executors take a while to come.
+        # Compared with the last target, not the current size, because executors take time to
+        # register.
         size = record.observation.size if size is None else size
         if size is not None and record.target != size:
             evidence = record.raw.evidence if record.raw else {}
@@ -52,8 +53,8 @@ def rescalings(records: Sequence[Record]) -> list[Change]:
 
 
 def reason_of(record: Record) -> str:
-    """Return why the target is what it is: what the policy wanted, then what each guard allowed of
-    it; where nothing was decided, where the rescaling stands.
+    """Return the reason of the target: what the policy wanted, then what each guard allowed;
+    without a decision, the progress of the rescaling.
     """
     if record.raw is None:
         return record.rescaling.detail
@@ -62,9 +63,7 @@ def reason_of(record: Record) -> str:
 
 
 def allowances(record: Record) -> list[tuple[GuardChange, str]]:
-    """Return the guards that changed the target, each with its name and its own reason: a guard
-    appends that to the reason before it, which is left out.
-    """
+    """Return the guards that changed the target, with their names and own parts of the reason."""
     reasons, before = [], record.raw.reason if record.raw else ""
     for change in record.guards:
         own = change.reason.removeprefix(before).removeprefix("; ")

@@ -1,10 +1,10 @@
-"""How long a journal is kept: whole old segments go, by size and by age; what changed in them stays
+"""The retention of a journal: old segments are deleted by size and age; their changes are kept for
 longer.
 
-A segment that goes leaves a ``changes-NNNNN.jsonl`` with the records in which size, target or the
-kill switch differ from the record before: all that ``rheostat explain`` shows of the past. They
-have an eighth of the size for themselves. The segment that is written, and the memory that a
-restart resumes from, never go.
+A deleted segment leaves a ``changes-NNNNN.jsonl`` with the records in which size, target or kill
+switch differ from the previous record, which is all that ``rheostat explain`` shows of the past.
+These files may use an eighth of the size. The current segment and the memory, from which a restart
+resumes, are never deleted.
 """
 
 from __future__ import annotations
@@ -27,48 +27,47 @@ _MIB = 1024**2
 _DAY_S = 86_400.0
 _CHANGES_SHARE = 1 / 8
 _SEGMENT_SHARE = 1 / 16
-# Far more than one record takes: the last one must be in it whole.
+# Far more than the size of one record, so that it contains the complete last one.
 _TAIL_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The most bytes of a journal, and the age in seconds at which a segment goes."""
+    """The maximum size of a journal in bytes, and the maximum age of a segment in seconds."""
 
     most_bytes: int
     most_s: float
 
     @classmethod
     def of(cls, options: JournalOptions) -> Retention:
-        """Return the retention of options in MiB and days."""
+        """Return the retention for options in MiB and days."""
         return cls(int(options.journal_mib * _MIB), options.journal_days * _DAY_S)
 
     @property
     def segment_bytes(self) -> int:
-        """The size at which a segment is full."""
+        """The size in bytes at which a segment is full."""
         return int(self.most_bytes * _SEGMENT_SHARE)
 
     @property
     def changes_bytes(self) -> int:
-        """What the changes of segments that have gone may take."""
+        """The maximum bytes of the changes of deleted segments."""
         return int(self.most_bytes * _CHANGES_SHARE)
 
     @property
     def segments_bytes(self) -> int:
-        """What whole segments may take, with room for the next one."""
-        # The segment that is written next is counted already, so the journal never exceeds its
-        # size.
+        """The maximum bytes of complete segments, with room for the next one."""
+        # The next segment is already counted, so the journal never exceeds its maximum size.
         return self.most_bytes - self.changes_bytes - self.segment_bytes
 
 
 def segments(folder: Path) -> list[Path]:
-    """Return the journal's segments in their order."""
+    """Return the journal's segments in order."""
     return sorted(folder.glob("segment-[0-9][0-9][0-9][0-9][0-9].jsonl"))
 
 
 def changes_files(folder: Path) -> list[Path]:
-    """Return what is left of segments that have gone, in their order; a segment that is still there
-    counts for itself (a crash was between).
+    """Return the changes of deleted segments in order; changes of a segment that still exists
+    (after a crash) are skipped, because the segment contains them.
     """
     there = {_number(path) for path in segments(folder)}
     kept = sorted(folder.glob("changes-[0-9][0-9][0-9][0-9][0-9].jsonl"))
@@ -76,14 +75,14 @@ def changes_files(folder: Path) -> list[Path]:
 
 
 def prune(folder: Path, retention: Retention, now: float) -> None:
-    """Delete whole old segments until the journal is within its size and its age at ``now``.
+    """Delete old segments until the journal is within its size and its age at ``now``.
 
-    To be called while none is written. Files of these names that are no journal's stay and do not
+    Call it while no segment is being written. Foreign files with such names remain and do not
     count. Raises nothing: what cannot be deleted now is deleted next time.
     """
     ours = list(filter(is_segment, segments(folder)))
     for path in _surplus(ours, retention.segments_bytes, now - retention.most_s):
-        # The changes first: a crash in between leaves both, and the segment then counts for itself.
+        # The changes first: a crash in between leaves both, and the segment takes precedence.
         with suppress(OSError):
             _leave_changes(path)
         with suppress(OSError):
@@ -94,9 +93,7 @@ def prune(folder: Path, retention: Retention, now: float) -> None:
 
 
 def turning_points(records: Iterable[Record]) -> Iterator[Record]:
-    """Yield the records that differ from the one before in size, target or halt; the first one,
-    too.
-    """
+    """Yield the first record, and each that differs from the previous in size, target or halt."""
     before: object = None
     for record in records:
         size = record.observation.size if record.observation else None
@@ -107,7 +104,7 @@ def turning_points(records: Iterable[Record]) -> Iterator[Record]:
 
 
 def is_segment(path: Path) -> bool:
-    """Return whether a file begins with a record of a journal (or is empty), whatever its name."""
+    """Return whether a file is empty or begins with a journal record, whatever its name."""
     try:
         with path.open("rb") as file:
             first = file.readline()
@@ -122,7 +119,7 @@ def _surplus(paths: Sequence[Path], most_bytes: int, oldest_s: float | None) -> 
     for place, path in enumerate(paths):
         last_s = None if oldest_s is None else _last_s(path)
         is_old = last_s is not None and oldest_s is not None and last_s < oldest_s
-        # Files are in the order of age, so what follows is younger and fits.
+        # Files are ordered by age, so the remaining ones are newer and fit.
         if left <= most_bytes and not is_old:
             return list(paths[:place])
         left -= _bytes(path)
@@ -132,17 +129,18 @@ def _surplus(paths: Sequence[Path], most_bytes: int, oldest_s: float | None) -> 
 def _leave_changes(segment: Path) -> None:
     kept = segment.with_name(f"changes-{_number(segment)}.jsonl")
     with segment.open("rb") as lines:
-        # A segment that was damaged still leaves the changes that can be read.
+        # A damaged segment still leaves its readable changes.
         complete = (record for line in lines if (record := read_line(line)) is not None)
         text = "".join(f"{to_line(record)}\n" for record in turning_points(complete))
     LocalFileSystem().write(str(kept), text)
 
 
 def _last_s(path: Path) -> float | None:
-    """Return the time of the last whole record; None where there is none."""
+    """Return the time of the last complete record; None if there is none."""
     try:
         with path.open("rb") as file:
-            # From the end: a segment may have ten thousand records, and only the last one counts.
+            # Read from the end, because a segment may have ten thousand records and only the last
+            # one counts.
             file.seek(max(0, _bytes(path) - _TAIL_BYTES))
             lines = file.read().splitlines()
     except OSError:

@@ -1,7 +1,7 @@
-"""Starts and ends of the autoscaler: one line of JSON each, beside the segments of its journal.
+"""Starts and ends of the autoscaler: one line of JSON each, next to the segments of its journal.
 
-A tick's record does not repeat what stays the same from one start to the next: policy, limits,
-objective, process. An end that is missing means that the process was killed.
+They hold what stays the same between two starts, so that a tick's record does not repeat it:
+policy, limits, objective, process. A missing end means that the process was killed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rheostat.storage.local_files import LocalFileSystem
 
 STARTS_FILE = "starts.jsonl"
 STOP_FILE = "STOP"
-"""The kill switch beside them."""
+"""The kill switch in the journal's folder."""
 
 SCHEMA = 1
 LIVE, SHADOW, RESTART = "live", "shadow", "restart"
@@ -28,12 +28,11 @@ class Start:
     """The autoscaler began to decide at ``t_s`` (Unix time).
 
     ``mode`` is ``live``, ``shadow`` or ``restart``. ``host``, ``pid`` and ``process_started``
-    name its process, as a lease does.
-    ``serve`` is the control endpoint, ``kafka`` the brokers, ``price`` money per slot-hour. With
-    ``launched`` Rheostat started the application, so its first size was not the user's choice.
-    ``limits_given`` is false where the ceiling is only a default, which a larger application
-    raises. ``floor`` and ``ceiling`` are the schedules. ``directed`` is true where the same process
-    goes on with settings from outside.
+    identify its process, as in a lease. ``serve`` is the control endpoint, ``kafka`` the brokers,
+    ``price`` the price of a slot-hour. ``launched`` is true if Rheostat started the application, so
+    that its first size was not the user's choice. ``limits_given`` is false if the maximum is only
+    a default, which a larger application raises. ``floor`` and ``ceiling`` are the schedules.
+    ``directed`` is true if the same process continues with settings from the control API.
     """
 
     t_s: float
@@ -60,7 +59,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """The autoscaler ended in order at ``t_s``."""
+    """The autoscaler ended in an orderly way at ``t_s``."""
 
     t_s: float
 
@@ -75,7 +74,7 @@ class Checkpoints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """Somebody used the control API at ``t_s``: what was changed, and by whom."""
+    """A command of the control API at ``t_s``: its action and its author."""
 
     t_s: float
     action: str
@@ -88,12 +87,12 @@ _NAMES: dict[type, str] = {kind: name for name, kind in _KINDS.items()}
 
 
 def append_event(folder: Path, event: Event) -> None:
-    """Append an event to a journal; raises StorageError where that is impossible."""
+    """Append an event to a journal; raises StorageError if that is impossible."""
     _log(folder).append(event)
 
 
 def read_events(folder: Path) -> list[Event]:
-    """Return the events of a journal in order; none for a journal that has no such file."""
+    """Return the events of a journal in order; empty if it has no such file."""
     try:
         return [*_log(folder).read()]
     except StorageError:
@@ -131,7 +130,7 @@ def _event_from(read: dict[str, Any]) -> Event | None:
 
 
 def checkpoints_of(events: Iterable[Event]) -> Iterator[str]:
-    """Yield every checkpoint that a query of this journal has had."""
+    """Yield every checkpoint that queries of this journal have had."""
     for event in events:
         if isinstance(event, Checkpoints):
             yield from event.checkpoints

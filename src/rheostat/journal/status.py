@@ -1,5 +1,5 @@
-"""The status of a job, from its journal alone: running or dead, its size and the reason, load and
-latency against the objective, savings, and problems.
+"""The status of a job, from its journal alone: its state, its size and the reason, load and latency
+against the objective, savings, and problems.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _HOUR_S = 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saving:
-    """Slot-hours of a day, or of several, against a fixed size; None is unknown.
+    """The slot-hours of one or several days, compared with a fixed size; None is unknown.
 
-    ``known_h`` are the hours that were measured, ``unknown_h`` those without decisions or without a
-    size, ``shadow_h`` those in shadow mode, in which nothing can be saved. ``late_rows`` are rows
-    that arrived while a batch took longer than the objective, of ``rows``; ``rows_unknown_h`` are
-    measured hours in which rate, latency or objective are unknown.
+    ``known_h`` are the measured hours, ``unknown_h`` those without decisions or without a size, and
+    ``shadow_h`` those in shadow mode, in which nothing can be saved. ``late_rows`` are those of
+    ``rows`` that arrived while the latency exceeded the objective; ``rows_unknown_h`` are measured
+    hours with unknown rate, latency or objective.
     """
 
     known_h: float
@@ -51,12 +51,12 @@ class Saving:
 
     @property
     def saved_slot_h(self) -> float | None:
-        """Slot-hours that a fixed size would have used more."""
+        """Slot-hours that a fixed size would have used in addition."""
         return None if self.against_slot_h is None else self.against_slot_h - self.slot_h
 
     @property
     def saved_share(self) -> float | None:
-        """The same as a share of the fixed size's slot-hours."""
+        """The saved slot-hours as a share of the fixed size's slot-hours."""
         saved = self.saved_slot_h
         return saved / self.against_slot_h if saved is not None and self.against_slot_h else None
 
@@ -67,8 +67,8 @@ class Saving:
 
 
 def saving(day: Day, against: str | int, size_before: int | None) -> Saving:
-    """Return the saving of a day against ``max`` (the ceiling then in force), ``before`` (the size
-    before Rheostat, None where it is unknown) or a number of executors.
+    """Return the saving of a day compared with ``max`` (the maximum then in force), ``before`` (the
+    size before Rheostat, None if unknown) or a number of executors.
     """
     return Saving(
         known_h=day.known_s / _HOUR_S,
@@ -84,7 +84,7 @@ def saving(day: Day, against: str | int, size_before: int | None) -> Saving:
 
 
 def total(days: Mapping[str, Day]) -> Day:
-    """Return the sum of days."""
+    """Return the sum of the days."""
     result = Day()
     for day in days.values():
         result.add(day)
@@ -92,8 +92,8 @@ def total(days: Mapping[str, Day]) -> Day:
 
 
 def against_of(text: str) -> str | int:
-    """Return what ``--against`` names; raises BadInput for anything but a number of executors,
-    ``max`` and ``before``.
+    """Return the parsed value of ``--against``; raises BadInput for anything but a number of
+    executors, ``max`` and ``before``.
     """
     if text in (MAX, BEFORE):
         return text
@@ -107,7 +107,7 @@ def _against_slot_h(day: Day, against: str | int, size_before: int | None) -> fl
     if not live_s:
         return None
     if against == MAX:
-        # A ceiling that is known for a part of the time only is compared with nothing.
+        # A maximum that is known for only part of the time gives no comparison.
         return day.max_slot_s / _HOUR_S if day.max_known_s >= live_s - 1e-6 * live_s else None
     size = size_before if against == BEFORE else int(against)
     return None if size is None else size * day.one_slot_s / _HOUR_S
@@ -115,19 +115,19 @@ def _against_slot_h(day: Day, against: str | int, size_before: int | None) -> fl
 
 SCHEMA = 1
 ALLOWED_LATE_SHARE = 0.01
-"""The objective holds for 99 % of rows (``Slo``)."""
+"""The objective applies to 99 % of the rows (``Slo``)."""
 
 Alive = Callable[[Start], bool | None]
-"""Whether the process of a start still runs; None where that cannot be found out from here."""
+"""Returns whether the process of a start still runs; None if that cannot be determined here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
     """A job at one moment; None is unknown.
 
-    ``state`` is ``starting``, ``running``, ``silent`` (the process runs and decides nothing),
-    ``ended`` or ``dead``, since ``since_s``. ``wanted`` is what the policy wanted, ``target`` what
-    was decided. ``today`` is the current UTC day. ``problems`` is empty for a healthy job.
+    ``state`` is ``starting``, ``running``, ``silent`` (the process runs but decides nothing),
+    ``ended`` or ``dead``, since ``since_s``. ``wanted`` is the policy's size, ``target`` the size
+    after the guards. ``today`` is the current UTC day. ``problems`` is empty for a healthy job.
     """
 
     journal: str
@@ -165,8 +165,8 @@ class JobStatus:
 
 
 def job_status(folder: Path, now: float, alive: Alive = lambda _: None) -> JobStatus:
-    """Return the status of a journal's job at ``now``; reads the summary and the newest records
-    only.
+    """Return the status of a journal's job at ``now``; reads only the summary and the newest
+    records.
     """
     events = read_events(folder)
     summary, record = summarize(folder)
@@ -199,22 +199,22 @@ def job_status(folder: Path, now: float, alive: Alive = lambda _: None) -> JobSt
 
 
 def size_before(totals: Totals, starts: list[Start]) -> int | None:
-    """Return the size that a job had when Rheostat first came to it; None where Rheostat itself
-    started it, or where an older journal does not say so.
+    """Return the size of a job when Rheostat was first attached; None if Rheostat started the job,
+    or if an older journal does not record it.
     """
     return totals.first_size if starts and not starts[0].launched else None
 
 
 def status_json(status: JobStatus) -> dict[str, Any]:
-    """Return a status as JSON values, with ``healthy``."""
+    """Return a status as JSON values, including ``healthy``."""
     return {"schema": SCHEMA, "healthy": not status.problems, **asdict(status)}
 
 
 def _schedule(start: Start | None, now: float) -> str:
-    """Return the scheduled floor and ceiling in force in words; empty without a schedule."""
+    """Return a description of the scheduled limits in force; empty without a schedule."""
     if start is None or not (start.floor or start.ceiling):
         return ""
-    # Imported here: most jobs have no schedule, and an answer should not wait for it.
+    # Imported here, because most jobs have no schedule and need not wait for the import.
     from rheostat.guards.schedule import schedule_text
 
     return schedule_text(start.floor, start.ceiling, now)

@@ -1,5 +1,5 @@
-"""The running summary of a journal: a small file with its totals and the place up to which they
-hold, so that an answer reads only the records after that place.
+"""The running summary of a journal: a small file with its totals and the place that they cover, so
+that a status reads only the records after that place.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from rheostat.storage.local_files import LocalFileSystem
 SUMMARY_FILE = "summary.json"
 SCHEMA = 1
 EVERY_S = 60.0
-"""Seconds between two writings: a reader adds at most the records of so long."""
+"""Seconds between two writes; a reader adds at most the records of this time."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Summary:
-    """Totals of all records up to ``offset`` bytes into ``segment``, and of all segments before."""
+    """Totals of all records up to ``offset`` bytes in ``segment``, including all segments before
+    it.
+    """
 
     segment: str = ""
     offset: int = 0
@@ -30,7 +32,7 @@ class Summary:
 
 
 class SummaryWriter:
-    """Keeps the summary of a journal that this process writes."""
+    """Maintains the summary of a journal that this process writes."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -39,12 +41,12 @@ class SummaryWriter:
         self._written_s = float("-inf")
 
     def begin(self) -> None:
-        """Add what other processes have written; a journal without a summary is read whole."""
+        """Add the records of other processes; a journal without a summary is read completely."""
         self._starts = starts_of(read_events(self._folder))
         self._summary, _ = summarize(self._folder)
 
     def note(self, start: Start) -> None:
-        """Take a new start."""
+        """Add a new start."""
         self._starts.append(start)
 
     def add(self, record: Record, segment: str, offset: int) -> None:
@@ -56,15 +58,15 @@ class SummaryWriter:
             self._written_s = record.t_s
 
     def write(self) -> None:
-        """Write the file in one step."""
+        """Replace the file atomically."""
         LocalFileSystem().write(str(self._folder / SUMMARY_FILE), summary_text(self._summary))
 
 
 def summarize(folder: Path) -> tuple[Summary, Record | None]:
-    """Return the summary up to the last record, and that record if it was read; nothing is written.
+    """Return the summary up to the last record, and that record if it was read; writes nothing.
 
-    Reads the records after the place up to which the file holds; all, where there is none. A record
-    that is no newer than the totals is not added twice.
+    Reads the records after the place that the file covers, or all records without a file. A record
+    that is not newer than the totals is not added again.
     """
     summary = _read(folder)
     starts = starts_of(read_events(folder))
@@ -90,7 +92,7 @@ def summary_text(summary: Summary) -> str:
 
 def moved(text: str, segment: str) -> str:
     """Return the text of a summary for a copy of the journal whose segments have other names; it
-    holds at least up to the beginning of ``segment`` there.
+    covers the copy at least up to the beginning of ``segment``.
     """
     return json.dumps({**json.loads(text), "segment": segment, "offset": 0})
 

@@ -1,5 +1,5 @@
-"""What a journal adds up to, day by day: measured slot-hours and late rows, with the time of which
-nothing is known. A fold over records, so that a writer keeps it up to date at each tick.
+"""The totals of a journal by day: measured slot-hours, late rows, and the time without data. A fold
+over records, so that a writer can update them at each tick.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rheostat.model import Observation, Record
 
 DAY_S = 86_400.0
 MOST_DAYS = 400
-"""Days that are kept; older ones are dropped."""
+"""Maximum number of days that are kept; older ones are dropped."""
 
 _USUAL_INTERVAL_S = 5.0
 _TICKS_MISSING = 3.0
@@ -23,14 +23,13 @@ _LEAST_GAP_S = 15.0
 
 @dataclass(slots=True, kw_only=True)
 class Day:
-    """A UTC day of a journal, or several of them added up; times in seconds.
+    """A UTC day of a journal, or the sum of several; times in seconds.
 
-    ``unknown_s`` passed without a decision, or with an unknown size. Of ``known_s``, ``shadow_s``
-    passed in shadow mode. ``slot_s`` are slot-seconds of registered executors outside shadow mode,
-    ``one_slot_s`` those that a single executor would have had in the same time, ``max_slot_s``
-    those of the ceiling; ``max_known_s`` is the time for which the ceiling is known. ``rows``
-    arrived in time for which rate and latency are known, ``rows_unknown_s`` is the rest of the
-    known time.
+    ``unknown_s`` is time without a decision or with an unknown size. ``shadow_s`` is the part of
+    ``known_s`` in shadow mode. Outside shadow mode, ``slot_s`` are the slot-seconds of registered
+    and standby executors, ``one_slot_s`` those of a single executor, and ``max_slot_s`` those of
+    the maximum, which is known for ``max_known_s``. ``rows`` arrived while rate and latency were
+    known; ``rows_unknown_s`` is the rest of the known time.
     """
 
     known_s: float = 0.0
@@ -53,8 +52,8 @@ class Day:
 
 @dataclass(slots=True, kw_only=True)
 class Change:
-    """The target changed at ``t_s`` from ``before`` to ``after``; ``guard`` names the one that set
-    it, if one did.
+    """The target changed at ``t_s`` from ``before`` to ``after``; ``guard`` names the guard that
+    set it, if any.
     """
 
     t_s: float
@@ -66,10 +65,10 @@ class Change:
 
 @dataclass(slots=True, kw_only=True)
 class Totals:
-    """The sum of a journal's records: days by their date, the newest change of the target, and what
-    the next record is compared with.
+    """The sum of a journal's records: days by their date, the newest change of the target, and the
+    values to compare the next record with.
 
-    ``first_size`` is the size that the first record showed, before anything was decided.
+    ``first_size`` is the size of the first record that has one, before any decision.
     """
 
     days: dict[str, Day] = field(default_factory=dict)
@@ -82,8 +81,8 @@ class Totals:
     last_target: int | None = None
 
     def fold(self, record: Record, starts: Sequence[Start]) -> None:
-        """Add the next record, unless it is no newer than the last one; ``starts`` are those of its
-        journal.
+        """Add the next record unless it is not newer than the last one; ``starts`` are the
+        journal's.
         """
         if self.last_t_s is not None and record.t_s <= self.last_t_s:
             return
@@ -130,16 +129,16 @@ class Totals:
 
 
 def longest_gap_s(start: Start | None) -> float:
-    """Return the seconds between two records from which ticks are missing: three intervals, 15 s at
-    least.
+    """Return the longest normal time between two records in seconds: three intervals, at least 15
+    s.
     """
     interval_s = start.interval_s if start else _USUAL_INTERVAL_S
     return max(_LEAST_GAP_S, _TICKS_MISSING * interval_s)
 
 
 def late(observation: Observation, slo_s: float) -> bool | None:
-    """Return whether rows that arrive now are late: the last batch, or the current one, has taken
-    longer than the objective. None where the latency is unknown.
+    """Return whether rows that arrive now are late: the latency of the last batch, or the time of
+    the running one, exceeds the objective. None if the latency is unknown.
     """
     running_s = observation.in_flight.elapsed_s if observation.in_flight else 0.0
     if running_s > slo_s:
@@ -153,7 +152,7 @@ def totals_json(totals: Totals) -> dict[str, Any]:
 
 
 def totals_of(read: dict[str, Any]) -> Totals:
-    """Return the totals of JSON values; raises TypeError or KeyError for others."""
+    """Return the totals of JSON values; raises TypeError or KeyError for other values."""
     change = read["last_change"]
     return Totals(
         **{
@@ -171,7 +170,7 @@ def _pass(
     observed: Observation | None,
     start: Start | None,
 ) -> None:
-    """Add time that has passed at a size, executors and slots of each."""
+    """Add time at a size, given as executors and slots per executor."""
     executors, slots = size or (None, None)
     if executors is None or slots is None:
         day.unknown_s += passed_s
@@ -186,7 +185,7 @@ def _pass(
     day.one_slot_s += one_slot_s
     if start:
         day.max_known_s += passed_s
-        # A ceiling that is only a default follows a larger application.
+        # A maximum that is only a default follows a larger application.
         least = 0 if start.limits_given else executors
         day.max_slot_s += max(start.max_executors, least) * one_slot_s
 
@@ -204,7 +203,7 @@ def _pass_rows(
 
 
 def _by_day(from_s: float, to_s: float) -> Iterator[tuple[str, float]]:
-    """Yield the seconds of each UTC day between two times; nothing where the clock went back."""
+    """Yield the seconds of each UTC day between two times; nothing if the clock was set back."""
     from_s = max(from_s, to_s - MOST_DAYS * DAY_S)
     while from_s < to_s:
         end_s = min(to_s, (from_s // DAY_S + 1) * DAY_S)

@@ -1,4 +1,4 @@
-"""Every metric by its name, as Prometheus names metrics: base units, ``_total`` and ``_info``."""
+"""All metrics by name, in Prometheus' conventions: base units, ``_total`` and ``_info``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RATIOS = (0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0)
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A metric: ``kind`` is ``counter``, ``gauge`` or ``histogram``; ``labels`` are those besides
+    """A metric: ``kind`` is ``counter``, ``gauge`` or ``histogram``; ``labels`` come in addition to
     ``application``. A gauge with a ``signal`` is that field of an observation times ``factor``.
     """
 
@@ -136,7 +136,7 @@ _FAMILIES: Mapping[str, Family] = {
 }
 
 FAMILIES: Mapping[str, Family] = {PREFIX + name: family for name, family in _FAMILIES.items()}
-"""Every metric by its full name."""
+"""All metrics by their full names."""
 
 SIGNALS: Mapping[str, Family] = {name: f for name, f in _FAMILIES.items() if f.signal}
 """The gauges that are a field of an observation, by their names without the prefix."""

@@ -1,4 +1,4 @@
-"""The gauges of one observation, with the metrics of the source documents under their names."""
+"""The gauges of one observation, including the metrics of the source documents by their names."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Gauges:
 
     def _policies(self) -> tuple[VargaV1, VargaV2]:
         given = self.options
-        longer_s = max(VargaV2().down_window_s, 2 * given.calm_s)  # it only has to be above calm_s
+        longer_s = max(VargaV2().down_window_s, 2 * given.calm_s)  # it only has to exceed calm_s
         return (
             VargaV1(threshold_rows=given.lag_threshold_rows, window_s=given.window_s),
             VargaV2(
@@ -64,7 +64,7 @@ class Gauges:
         rows = queued_rows(observation)
         if rows is None:
             return None
-        # Below a threshold eq. 4 is minus eq. 3; at the threshold in force it has no value.
+        # Below the threshold, eq. 4 is minus eq. 3; exactly at the threshold it is undefined.
         below = replace(policy, threshold_rows=rows + 1)
         lag = below.readings(observation, memory)[0]["lag"]
         return -lag.value if lag else None

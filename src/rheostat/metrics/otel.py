@@ -15,8 +15,8 @@ from rheostat.model import Record
 
 
 class OtelMetrics:
-    """Hands the metrics of one job to a meter provider; by default to the one of the application,
-    else to one that exports by OTLP as the environment variables ``OTEL_*`` say.
+    """Passes the metrics of one job to a meter provider: by default the application's, otherwise
+    one that exports by OTLP as the environment variables ``OTEL_*`` configure it.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class OtelMetrics:
         for name, family in FAMILIES.items():
             unit = next((u for end, u in _UNITS.items() if name.endswith(end)), "")
             if family.kind == "counter":
-                # Prometheus gives a counter its _total.
+                # The Prometheus exporter appends _total to counters.
                 short = name.removesuffix("_total")
                 self._instruments[name] = meter.create_counter(short, unit, family.help)
             elif family.kind == "histogram":
@@ -62,7 +62,7 @@ class OtelMetrics:
         self._gauges = tuple(s for s in samples if s.name not in self._instruments)
 
     def close(self) -> None:
-        """Export what is left, where the provider is our own."""
+        """Export the remaining values, if the provider is our own."""
         if self._own:
             self._own.shutdown(timeout_millis=_END_MS)
 

@@ -1,6 +1,6 @@
-"""What the records of a loop measure: increments of counters, observations of histograms, gauges.
+"""Derives metrics from the records of a loop: counter increments, histogram observations, gauges.
 
-A fold over records without effects, so that a live job, a journal and a test give the same values.
+A fold without side effects, so that a live job, a journal and a test give the same values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rheostat.state.places import holders_of
 
 _MOST_FORECASTS = 1_000
 _LEAST_RATE = 1e-3
-"""Rows per second; a share of less is no measure of a forecast."""
+"""Rows per second; the relative error of a forecast is not measured below this rate."""
 
 OUTCOMES = ("completed", "superseded", "blocked")
 
@@ -67,7 +67,7 @@ class RecordMetrics:
         self._holders: dict[Unit, str] = {}
 
     def samples(self, record: Record, start: Start | None) -> tuple[Sample, ...]:
-        """Return what the next record adds, with the full names of the metrics and the label
+        """Return the samples of the next record, with full metric names and the label
         ``application``; ``start`` has the settings in force, None if unknown.
         """
         observed = record.observation
@@ -93,11 +93,11 @@ class RecordMetrics:
         yield Sample("decisions_total", 1.0, labels)
 
     def _rescales(self, record: Record) -> Iterator[Sample]:
-        """Follow each change of the target until its executors are there or it is reversed."""
+        """Follow each change of the target until its executors are registered or it is reversed."""
         observed, phase = record.observation, record.rescaling.phase
         if record.target is None or observed is None or phase in NOT_EXECUTED:
             return
-        if self._target is None:  # a counter that begins at 0 shows its first increment
+        if self._target is None:  # a counter must start at 0 to show its first increment
             yield from (_finished(d, outcome, 0.0) for d in ("out", "in") for outcome in OUTCOMES)
         before = self._target or observed.size or record.target
         direction = "out" if record.target > before else "in" if record.target < before else ""
@@ -130,14 +130,14 @@ class RecordMetrics:
             return
         holders = holders_of(places)
         moves = sum(self._holders.get(unit, to) != to for unit, to in holders.items())
-        # A partition that has no holder while it moves counts when it has one again.
+        # A partition without a holder while it moves counts when it has a holder again.
         known = {unit: to for unit, to in self._holders.items() if unit[0] in places}
         self._holders = known | holders
         yield Sample("state_moves_total", moves)
 
     def _totals_of(self, record: Record, start: Start | None) -> Iterator[Sample]:
         if self._totals.last_t_s is not None and record.t_s < self._totals.last_t_s:
-            self._totals = Totals()  # the clock was set back: nothing is known of the time between
+            self._totals = Totals()  # the clock was set back: the time between is unknown
         self._totals.days = {}
         self._totals.fold(record, [start] if start else [])
         passed = total(self._totals.days)

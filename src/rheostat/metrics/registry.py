@@ -22,13 +22,13 @@ _T = TypeVar("_T")
 class MetricsRegistry:
     """Keeps the metrics of one job; ``start`` returns the settings in force.
 
-    ``add`` is called in the loop's thread, ``text`` from any.
+    The loop's thread calls ``add``; any thread may call ``text``.
     """
 
     def __init__(self, start: Callable[[], Start | None] = lambda: None) -> None:
         self.records = RecordMetrics()
         self.gauges: dict[str, float] = {}
-        """The gauges without labels of their own that have a value now."""
+        """The gauges without labels of their own that currently have a value."""
         self._start = start
         self._newest: Record | None = None
         self._lock = threading.Lock()
@@ -46,12 +46,12 @@ class MetricsRegistry:
 
     def add(self, record: Record) -> None:
         """Add the record of a tick."""
-        if record is self._newest:  # both an exporter and the control API may watch the loop
+        if record is self._newest:  # an exporter and the control API may both observe the loop
             return
         self._newest = record
         samples = self.records.samples(record, self._start())
         with self._lock:
-            # An absent signal has no sample, so the gauges of the last tick go first.
+            # An absent signal has no sample, so the gauges of the last tick are cleared first.
             for gauge in self._gauges.values():
                 gauge.clear()
             for sample in samples:
@@ -68,12 +68,12 @@ class MetricsRegistry:
             self._histograms[name].labels(**labels).observe(sample.value)
 
     def text(self) -> bytes:
-        """Return all metrics; what has no value has no sample."""
+        """Return all metrics in the text format; a metric without a value has no sample."""
         with self._lock:
             return generate_latest(self)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the metrics without the creation times that the text format shows as gauges."""
+        """Yield the metrics without their creation times, which the text format shows as gauges."""
         for metric in self._registry.collect():
             metric.samples = [s for s in metric.samples if not s.name.endswith("_created")]
             if metric.samples:

@@ -1,4 +1,6 @@
-"""Events as messages to a webhook, from a thread of their own: no tick waits for the receiver."""
+"""Events as messages to a webhook, from a thread of their own, so that no tick waits for the
+receiver.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ Event = Mapping[str, Any]
 
 
 def sentence(event: Event) -> str:
-    """Return an event in one line of plain text."""
+    """Return an event as one line of plain text."""
     job = event["application"] or "application"
     if event["event"] in ("rescale", "advice"):
         verb = "rescales" if event["event"] == "rescale" else "should rescale"
@@ -42,12 +44,13 @@ BODIES: Mapping[str, Callable[[Event], Mapping[str, Any]]] = {
     "slack": lambda event: {"text": sentence(event)},
     "teams": _teams,
 }
-"""The body of a message by the format of its receiver."""
+"""The body of a message, by the format of its receiver."""
 
 
 class Webhook:
-    """Sends events to ``url`` one after the other, with retries. At most ``most`` events wait;
-    further ones are dropped. Failures are logged once, without the URL, which is a secret.
+    """Sends events to ``url`` one after the other, with retries. At most ``most`` events are
+    queued; further ones are dropped. Failures are logged once per kind, without the URL, which is a
+    secret.
     """
 
     def __init__(self, url: str, body: str = "json", most: int = 100, wait_s: float = 10.0) -> None:
@@ -72,7 +75,7 @@ class Webhook:
             self._faults.say(RheostatError("events are dropped, because the receiver is too slow"))
 
     def close(self) -> None:
-        """Send what waits, for at most two seconds."""
+        """Send the queued events, for at most two seconds."""
         try:
             self._waiting.put_nowait(None)
         except queue.Full:
@@ -96,7 +99,7 @@ class Webhook:
 
 
 def _may_pass(fault: BaseException) -> bool:
-    """Return whether the same message may arrive later."""
+    """Return whether a retry of the same message may succeed."""
     if isinstance(fault, HTTPError):
         return fault.code == 429 or fault.code >= 500
     return isinstance(fault, OSError)

@@ -1,4 +1,4 @@
-"""One view of an application from the views of its queries: they share the executors."""
+"""Combines the observations of an application's queries into one, because they share executors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         return None
     if len(queries) == 1:
         return queries[0]
-    # Slowest for its own interval: a batch of 4 s is late for a trigger of 2 s, not for one of 10
+    # Slowest relative to its own interval: a batch of 4 s is late for a trigger of 2 s, not for 10
     # s.
     slowest = max(queries, key=_load)
     shares = [_batches_meanwhile(slowest, query) for query in queries]
@@ -33,12 +33,12 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         output_rows_per_s=_sum(q.output_rows_per_s for q in queries),
         lag_rows=_sum(q.lag_rows for q in queries),
         lag_by_source=_named((q, q.lag_by_source) for q in queries),
-        # Bytes of one query and files of another have no sum.
+        # Bytes of one query and files of another cannot be added.
         lag_counted=None,
         lag_unit=None,
         lag_s=lag_s,
         lag_mean_s=_most(q.lag_mean_s for q in queries),
-        # An estimate as soon as the wait in one of the queries is one.
+        # If the wait of one query is an estimate, so is the maximum.
         lag_littles_law_s=_most(q.wait_s for q in queries) if lag_s is None else None,
         latency_s=_most(q.latency_s for q in queries),
         state_rows=_total(q.state_rows for q in queries),
@@ -66,9 +66,9 @@ def _named(
 
 
 def _batches_meanwhile(slowest: Observation, query: Observation) -> float:
-    """Return the query's batches per batch of the slowest query; 1 where unknown."""
+    """Return the query's batches per batch of the slowest query; 1 if unknown."""
     slowest_s, query_s = _interval_s(slowest), _interval_s(query)
-    # Counted alike where nothing is known: leaving the query out would size for too little.
+    # An unknown interval counts as equal: leaving the query out would give too small a size.
     return slowest_s / query_s if slowest_s and query_s else 1.0
 
 
@@ -124,8 +124,8 @@ def _total(values: Iterable[int | None]) -> int | None:
 
 
 def fold(values: Iterable[float | None], into: Callable[[list[float]], float]) -> float | None:
-    """Return the sum or extreme of values; None without values, and where one is absent."""
+    """Return the sum or extreme of values; None without values, or if one is absent."""
     known = list(values)
     present = [value for value in known if value is not None]
-    # One absent value makes the whole absent, and no values at all are no sum of 0 either.
+    # One absent value makes the result absent, and no values at all are not a sum of 0.
     return into(present) if present and len(present) == len(known) else None

@@ -1,4 +1,4 @@
-"""Rows and rates of a source that counts in units of its own, and whose rows come in portions."""
+"""Rows and rates of a source that counts in its own units and whose rows arrive in portions."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from rheostat.signals.latency import Points
 
 _KEPT_SHARE = 0.9
-"""What a batch leaves of the weight of those before it: the last ten count for two thirds."""
+"""Weight that a batch leaves to earlier ones; the last ten batches count for two thirds."""
 
 PORTIONS = 4
-"""The rate is a mean over so many arrivals."""
+"""Number of arrivals over which the rate is averaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowsPerUnit:
-    """How many rows a byte, a file or an offset has, learnt from the batches that were read."""
+    """The rows per byte, file or offset, learned from the batches that were read."""
 
     rows: float = 0.0
     units: float = 0.0
 
     def after_batch(self, rows: float, units: float) -> RowsPerUnit:
-        """Return it with one more batch; one that read nothing does not count."""
+        """Return it with one more batch; a batch that read nothing does not count."""
         if units <= 0:
             return self
         return RowsPerUnit(rows + _KEPT_SHARE * self.rows, units + _KEPT_SHARE * self.units)
@@ -33,7 +33,7 @@ class RowsPerUnit:
 
 
 def with_arrival(arrivals: Points, t_s: float, total: float) -> Points:
-    """Return the newest points at which the total grew, at most ``PORTIONS`` after the first."""
+    """Return the latest points at which the total grew, at most ``PORTIONS`` after the first."""
     if arrivals and total <= arrivals[-1][1]:
         return arrivals if total == arrivals[-1][1] else ((t_s, total),)
     return (*arrivals[-PORTIONS:], (t_s, total))
@@ -42,7 +42,7 @@ def with_arrival(arrivals: Points, t_s: float, total: float) -> Points:
 def arrival_rate(arrivals: Points, now: float) -> float | None:
     """Return the units per second over the last arrivals; None before the second one.
 
-    A pause that is longer than usual counts, so that the rate falls while nothing arrives.
+    An unusually long pause counts, so that the rate falls while nothing arrives.
     """
     if len(arrivals) < 2:
         return None

@@ -1,4 +1,4 @@
-"""R of SPARK-12133: how much of its interval a batch takes."""
+"""R of SPARK-12133: the share of its interval that a batch takes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from rheostat.model import Observation
 
 
 def batch_ratio(observation: Observation, slo_s: float) -> float | None:
-    """Return R = batch time / interval (SPARK-12133, version 1); None where no batch is known.
+    """Return R = batch time / interval (SPARK-12133, version 1); None if no batch is known.
 
-    Half the SLO replaces the interval of back-to-back batches; a running batch counts so far.
+    Half the SLO replaces the interval of back-to-back batches; a running batch counts with its time
+    so far.
     """
-    # A row waits up to one batch and is then in the next: two batches within the objective.
+    # A row waits for up to one batch and is in the next one: two batches must fit the objective.
     interval_s = observation.trigger_s or slo_s / 2
     running_s = observation.in_flight.elapsed_s if observation.in_flight else None
     longest_s = max((s for s in (observation.batch_s, running_s) if s is not None), default=None)
@@ -18,9 +19,11 @@ def batch_ratio(observation: Observation, slo_s: float) -> float | None:
 
 
 def suspended_share(observation: Observation, slo_s: float) -> float | None:
-    """Return 0..1: Flink's backpressure, else 1 - 1/R for a batch ratio R > 1."""
+    """Return the suspended share 0..1: Flink's backpressure, otherwise 1 - 1/R for a batch ratio R
+    > 1.
+    """
     if observation.backpressure_ms_per_s is not None:
         return min(1.0, observation.backpressure_ms_per_s / 1000)
-    # A micro-batch engine reports no backpressure, but a batch that overruns has the same effect.
+    # A micro-batch engine reports no backpressure, but an overrunning batch has the same effect.
     ratio = batch_ratio(observation, slo_s)
     return None if ratio is None else max(0.0, 1 - 1 / ratio) if ratio > 0 else 0.0

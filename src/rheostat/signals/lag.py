@@ -1,4 +1,4 @@
-"""Lag: rows that have arrived and are not committed yet, and how fast they grow (Varga et al.)."""
+"""Lag: rows that have arrived and are not committed, and how fast they grow (Varga et al.)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 from rheostat.model import Observation
 
 Offsets: TypeAlias = Mapping[tuple[str, int], int]
-"""Next offset per (topic, partition)."""
+"""The next offset per (topic, partition)."""
 
 
 def lag_rows(latest: Offsets, committed: Offsets) -> int | None:
@@ -20,8 +20,8 @@ def lag_rows(latest: Offsets, committed: Offsets) -> int | None:
 
 
 def lag_by_partition(latest: Offsets, committed: Offsets, most: int = 8) -> dict[str, float]:
-    """Return the lag by ``topic/partition``, of ``most`` partitions with the most, and that of all
-    others of a topic as ``topic/others``; those without lag are left out.
+    """Return the lag by ``topic/partition`` for the ``most`` partitions with the largest lag, and
+    the sum of the others as ``topic/others``; partitions without lag are omitted.
     """
     lags = {place: offset - committed.get(place, 0) for place, offset in latest.items()}
     ordered = sorted((place for place, rows in lags.items() if rows > 0), key=lags.__getitem__)
@@ -38,20 +38,22 @@ def lag_rows_upper(lags_by_task: Iterable[Sequence[int]]) -> int:
 
 
 def littles_law_s(rows: float | None, rate_per_s: float | None) -> float | None:
-    """Return the mean wait of a row in a steady queue, rows / arrival rate (Little, 1961).
+    """Return the mean wait of a row in a steady queue in seconds, rows / arrival rate (Little,
+    1961).
 
-    None where either is absent, and where rows wait but none arrive.
+    None if either is absent, or if rows wait but none arrive.
     """
     if rows is None or rate_per_s is None:
         return None
     if rate_per_s <= 0:
-        # An empty queue has no wait at any rate; a full one without arrivals has no mean wait.
+        # An empty queue has no wait at any rate; a non-empty queue without arrivals has no mean
+        # wait.
         return 0.0 if rows == 0 else None
     return rows / rate_per_s
 
 
 def queued_rows(observation: Observation) -> float | None:
-    """Return the backlog in rows; where it was not counted, by Little's law from the wait."""
+    """Return the backlog in rows; if it was not counted, by Little's law from the wait."""
     if (
         observation.lag_rows is not None
         or observation.wait_s is None
@@ -64,13 +66,12 @@ def queued_rows(observation: Observation) -> float | None:
 def relative_lag_change(lag_slope: float | None, consumed_per_s: float | None) -> float | None:
     """Return 1 + deriv(lag) / consumed rate, the required growth of the executors (equation 3).
 
-    None where a number is absent or the rate is (almost) 0.
+    None if a number is absent or the rate is (almost) 0.
     """
     if lag_slope is None or consumed_per_s is None or consumed_per_s <= 0:
         return None
-    # Equation 3 of Varga et al.
     change = 1 + lag_slope / consumed_per_s
-    # A rate that is all but 0 overflows, and infinity would request the ceiling.
+    # A rate that is almost 0 overflows, and infinity would request the maximum.
     return change if math.isfinite(change) else None
 
 
@@ -80,15 +81,17 @@ def gated_lag_change(
     """Return sign(lag - threshold) x relative lag change (equation 4), if defined."""
     if relative is None or lag_rows == threshold_rows:
         return None
-    # Equation 4 as it stands in the paper; see above for its sign below the threshold.
+    # Equation 4 as published: below the threshold it is the negated equation 3.
     return math.copysign(1.0, lag_rows - threshold_rows) * relative
 
 
 def consumed_per_s(
     consumed: float | None, arrivals: float | None, lag_slope: float | None
 ) -> float | None:
-    """Return the mean rate of consumed rows (V's totalRate), else arrivals minus lag growth."""
+    """Return the mean rate of consumed rows (Varga's totalRate), otherwise arrivals minus lag
+    growth.
+    """
     if consumed is not None or arrivals is None or lag_slope is None:
         return consumed
-    # What arrives either queues or is consumed.
+    # Arriving rows are either queued or consumed.
     return arrivals - lag_slope

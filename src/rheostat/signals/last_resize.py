@@ -1,4 +1,4 @@
-"""When the size in force changed last, and by how much: executed changes, not requested ones."""
+"""The time and size of the last executed change of the size in force."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def learn_downtimes(
     """Return the memory after this tick: ``downtimes_s`` (the last ``keep``) and the open
     disturbance.
 
-    A change of size opens one. The growth of the lag within ``settle_s``, in seconds of arrivals,
-    is its downtime (Varga et al., section 5.3: only its distribution can be known).
+    A change of size opens a disturbance. The growth of the lag within ``settle_s``, in seconds of
+    arrivals, is its downtime (Varga et al., section 5.3: only its distribution can be known).
     """
     now, lag, rate, executors = (
         observation.t_s,
@@ -27,13 +27,13 @@ def learn_downtimes(
         observation.executors,
     )
     known, open_ = list(memory.get("downtimes_s", ())), memory.get("disturbance")
-    # Its time is over, or a clock was put back: only the first has a result.
+    # The disturbance is over, or the clock was set back; only the former gives a downtime.
     if open_ and not 0 <= now - open_["since_s"] < settle_s:
         known = [*known, *([open_["most_s"]] if now >= open_["since_s"] else [])][-keep:]
         open_ = None
     before = memory.get("executors", executors)
     if executors is not None and before is not None and executors != before:
-        # The next change cuts the last one short: what it has cost so far is at least known.
+        # The next change cuts a disturbance short: its cost so far is a lower bound.
         known = [*known, open_["most_s"]][-keep:] if open_ else known
         open_ = (
             {"since_s": now, "lag_rows": memory.get("lag_rows"), "most_s": 0.0}
@@ -51,22 +51,22 @@ def learn_downtimes(
 
 
 def predicted_downtime_s(memory: Mapping[str, Any], quantile: float, first_s: float) -> float:
-    """Return the quantile of the measured downtimes; ``first_s`` before the first."""
+    """Return the quantile of the measured downtimes in seconds; ``first_s`` before the first."""
     downtimes_s = memory.get("downtimes_s") or [first_s]
     return at_most_quantile(downtimes_s, quantile)
 
 
 def resized(observation: Observation, memory: Memory) -> tuple[float, int]:
-    """Return (time, change) of a change of size since the observation kept as ``seen``, else (now,
-    0).
+    """Return (time, change) of a change of size since the observation stored as ``seen``, otherwise
+    (now, 0).
 
     The time is that of the earlier observation, on which the change was decided.
     """
     before, size = memory.get("seen"), observation.size
-    # An unknown size is no change: the first one that is known would else count as a resize.
+    # An unknown size is not a change; the first known one would otherwise count as a resize.
     if before is None or size is None or before[1] is None or size == before[1]:
         return observation.t_s, 0
-    # After a clock was put back, the earlier observation seems to lie in the future.
+    # After a clock was set back, the earlier observation appears to be in the future.
     return min(before[0], observation.t_s), size - before[1]
 
 

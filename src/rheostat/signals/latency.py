@@ -1,4 +1,4 @@
-"""Latency of a row: commit time of its batch minus the time its source appended it."""
+"""Latency of a row: the commit time of its batch minus the time at which its source appended it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Points: TypeAlias = tuple[tuple[float, float], ...]
 """(time, rows that have arrived by then), both non-decreasing."""
 
 MAX_POINTS = 240
-"""Gaps are then at most a tenth of their age for more than a day of points."""
+"""Number of points that keeps gaps below a tenth of their age for more than a day."""
 
 
 def with_point(points: Points, t_s: float, rows: float) -> Points:
-    """Return the curve with one more point; a lower newest point resets it."""
+    """Return the curve with one more point; if the newest point is lower, the curve starts anew."""
     at = bisect_left(points, (t_s,))
     before, after = points[:at], points[at:]
     if after and (after[0][0] == t_s or after[0][1] < rows):
@@ -27,7 +27,7 @@ def with_point(points: Points, t_s: float, rows: float) -> Points:
 
 
 def _thinned(points: Points) -> Points:
-    """Drop the inner point that leaves the smallest gap relative to its age."""
+    """Return the points without the inner one whose removal leaves the smallest gap for its age."""
     if len(points) <= MAX_POINTS:
         return points
     now = points[-1][0]
@@ -63,18 +63,19 @@ class ArrivalCurve:
         self._rows = [rows for _, rows in points]
 
     def time_of(self, row: float) -> float | None:
-        """Return when row number ``row`` (from 0) was appended; None if outside."""
+        """Return when row number ``row`` (from 0) was appended; None if it is outside the curve."""
         if not self._inside(row):
             return None
-        # From the right: after a pause the same count stands twice, and this row came at its end.
+        # From the right: after a pause the same count occurs twice, and this row arrived at its
+        # end.
         i = bisect_right(self._rows, row) - 1
         return self._t[i] if self._rows[i] == row else self._between(i, row)
 
     def _reached(self, rows: float) -> float | None:
-        """Return when there were ``rows`` rows first, before a pause that follows them."""
+        """Return when the count first reached ``rows``, before a pause that follows."""
         if not self._inside(rows):
             return None
-        # From the left: the last row of a piece came at the beginning of the pause.
+        # From the left: the last row of a piece arrived at the beginning of the pause.
         i = bisect_left(self._rows, rows)
         return self._t[i] if self._rows[i] == rows else self._between(i - 1, rows)
 
@@ -86,7 +87,9 @@ class ArrivalCurve:
         return self._t[i] + share * (self._t[i + 1] - self._t[i])
 
     def latencies(self, first_row: float, end_row: float, commit_s: float) -> list[Spread]:
-        """Return the latencies of rows committed at ``commit_s``, a spread per piece of curve."""
+        """Return the latencies of rows committed at ``commit_s``, one spread per piece of the
+        curve.
+        """
         knots = [row for row in self._rows if first_row < row < end_row]
         edges = [first_row, *knots, end_row]
         spreads: list[Spread] = []
@@ -96,8 +99,8 @@ class ArrivalCurve:
                 spreads.append(
                     Spread(
                         low_s=max(0.0, commit_s - late),
-                        # Clocks of broker and driver differ: a row committed before it arrived has
-                        # no latency.
+                        # Broker and driver clocks differ: a row committed before it arrived has
+                        # latency 0.
                         high_s=max(0.0, commit_s - early),
                         rows=high - low,
                     )
@@ -136,7 +139,7 @@ def quantile_s(spreads: Sequence[Spread], q: float) -> float | None:
     if not spreads:
         return None
     low, high = 0.0, max(spread.high_s for spread in spreads)
-    # The share within a latency only grows with it, so halving finds the quantile of a mixture.
+    # The share is monotone in the latency, so bisection finds the quantile of the mixture.
     while high - low > 0.001:
         middle = (low + high) / 2
         within = share_within(spreads, middle)

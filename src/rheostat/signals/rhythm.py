@@ -14,11 +14,11 @@ RECENT = 5
 """Number of batches that decide whether a query has pauses."""
 
 _BEGINS_WITHIN_S = 1.0
-"""Time in which a trigger with new rows starts its batch: it queries the sources and plans."""
+"""Seconds in which a trigger with new rows starts its batch: it queries the sources and plans."""
 
 
 class BatchTime(NamedTuple):
-    """A finished batch: its number, when it began in Unix seconds, and how long it took."""
+    """A finished batch: its number, its start in Unix seconds, and its duration."""
 
     number: int
     start_s: float
@@ -27,33 +27,37 @@ class BatchTime(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rhythm:
-    """What is known of one run of a query; ``trigger_s`` is 0 for batches back to back."""
+    """The known batch times of one run of a query; ``trigger_s`` is 0 for back-to-back batches."""
 
     trigger_s: float = 0.0
     last: BatchTime | None = None
     """The last finished batch; None before the first."""
 
     recent_s: tuple[float, ...] = ()
-    """How long the last batches took, at most ``RECENT`` of them."""
+    """Durations of the last batches, at most ``RECENT``."""
 
     quiet_s: tuple[float, ...] = ()
-    """The same of batches in which no state moved, at most ``REMEMBERED``."""
+    """Durations of the last batches in which no state moved, at most ``REMEMBERED``."""
 
     def after(self, batch: BatchTime, moved: bool = False) -> Rhythm:
-        """Return the rhythm after one more batch; ``moved``: it had to load state that moves."""
+        """Return the rhythm after one more batch; ``moved`` means that it loaded state that was
+        moved.
+        """
         recent_s = (*self.recent_s, batch.duration_s)[-RECENT:]
-        # Kept apart: a batch that loads state would make the usual batch look longer than it is.
+        # Kept separately: a batch that loads state would lengthen the usual batch.
         quiet_s = self.quiet_s if moved else (*self.quiet_s, batch.duration_s)[-REMEMBERED:]
         return Rhythm(trigger_s=self.trigger_s, last=batch, recent_s=recent_s, quiet_s=quiet_s)
 
     @property
     def usual_batch_s(self) -> float | None:
-        """The median batch in which no state moved; None before the first."""
+        """Median duration of batches in which no state moved; None before the first."""
         return median(self.quiet_s) if self.quiet_s else None
 
     @property
     def usual_pause_s(self) -> float | None:
-        """What the usual batch leaves of the trigger interval; None before the first batch."""
+        """The part of the trigger interval that the usual batch leaves; None before the first
+        batch.
+        """
         usual_s = self.usual_batch_s
         return None if usual_s is None else max(0.0, self.trigger_s - usual_s)
 
@@ -64,7 +68,7 @@ class Rhythm:
 
     @property
     def longest_pause_s(self) -> float:
-        """The longest pause that one of the recent batches has left; 0 without an interval."""
+        """The longest pause after one of the recent batches; 0 without an interval."""
         return max(0.0, self.trigger_s - self.shortest_batch_s)
 
     @property
@@ -79,7 +83,7 @@ class Rhythm:
     def pause_left_s(self, now: float) -> float:
         """Return for how long after ``now`` (Unix seconds) no batch begins; 0 without an interval.
 
-        A trigger without new rows makes no batch; one that is late is followed at once (Spark's
+        A trigger without new rows starts no batch; an overrun trigger fires immediately (Spark's
         ProcessingTimeExecutor).
         """
         if self.last is None or not self.trigger_s:
@@ -88,8 +92,7 @@ class Rhythm:
         due_s = next_trigger_s(begun_s, begun_s + self.last.duration_s, self.trigger_s)
         if now < due_s:
             return due_s - now
-        # Past the due time and nothing began: that trigger found no rows, and the next one is
-        # awaited.
+        # Past the due time without a batch: that trigger had no rows, so the next one counts.
         return 0.0 if now - due_s < _BEGINS_WITHIN_S else self.trigger_s - now % self.trigger_s
 
 

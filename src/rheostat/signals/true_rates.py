@@ -16,10 +16,10 @@ DEFINITIONS = ("varga", "koper")
 
 
 def utilization(observation: Observation, definition: str) -> float | None:
-    """Return 0..1; None where neither busy nor idle time is known.
+    """Return the utilization 0..1; None if neither busy nor idle time is known.
 
-    ``varga`` (eq. 5, Flink 1.12) counts busy time only, ``koper`` (eq. 3.4, Flink 1.14) also
-    backpressure. For Spark both are ``busy``.
+    ``varga`` (eq. 5, Flink 1.12) counts busy time only; ``koper`` (eq. 3.4, Flink 1.14) also counts
+    backpressure. For Spark, both are ``busy``.
     """
     blocked = (observation.backpressure_ms_per_s or 0.0) / 1000
     if definition == "varga":
@@ -32,7 +32,7 @@ def utilization(observation: Observation, definition: str) -> float | None:
             if observation.idle is not None
             else _sum(observation.busy, blocked)
         )
-    # Busy and idle are means of different windows, so their sum may miss 1 a little.
+    # Busy and idle are means of different windows, so their sum may differ slightly from 1.
     return None if used is None else min(1.0, max(0.0, used))
 
 
@@ -46,14 +46,14 @@ def _sum(busy: float | None, blocked: float) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What one operator has to do, and how many slots that takes."""
+    """The target rate of one operator, and the slots that it requires."""
 
     name: str
     rate_per_s: float
-    """Target rate: rows per second that its upstreams would give it at their own target rates."""
+    """Target rate: rows per second that the upstream operators emit at their own target rates."""
 
     per_slot: float
-    """True processing rate: rows per slot-second of useful time; infinite where nothing arrives."""
+    """True processing rate: rows per slot-second of useful time; infinite if nothing arrives."""
 
     @property
     def slots(self) -> float:
@@ -63,14 +63,14 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The needs of all operators, upstreams first; if empty, ``detail`` has the cause."""
+    """The needs of all operators, upstream first; if empty, ``detail`` has the cause."""
 
     operators: tuple[Need, ...]
     detail: str
 
 
 def needs(observation: Observation) -> Needs:
-    """Return the needs of the stages, or of the job as one operator without stages."""
+    """Return the needs of the stages; without stages, of the job as one operator."""
     try:
         operators = stage_needs(observation) if observation.stages else job_need(observation)
     except BadInput as wrong:
@@ -83,11 +83,11 @@ def needs(observation: Observation) -> Needs:
 
 
 def stage_needs(observation: Observation) -> tuple[Need, ...]:
-    """Return the needs of the stages by DS2, equations 4 to 8, upstreams first.
+    """Return the needs of the stages by DS2, equations 4 to 8, upstream first.
 
-    ``busy_s`` are slot-seconds over the same time as the rows. A source's target is its external
-    rate; one without rows in needs no slots. Raises BadInput for an invalid graph or an absent
-    number.
+    ``busy_s`` is in slot-seconds over the same time as the rows. A source's target is its external
+    rate; a source without input rows needs no slots. Raises BadInput for an invalid graph or an
+    absent number.
     """
     ordered, rates = in_order(observation.stages or ()), source_rates(observation)
     given: dict[str, float] = {}
@@ -95,17 +95,17 @@ def stage_needs(observation: Observation) -> tuple[Need, ...]:
     for stage in ordered:
         rate = sum(
             given[name] if name in given else rates[name]
-            # A stage without an upstream is its own source, known under its own name.
+            # A stage without an upstream is its own source, known by its own name.
             for name in stage.upstream or (stage.name,)
         )
         if _only_emits(stage):
-            # What only emits is as fast as the outside world: no parallelism changes its rate.
+            # A stage that only emits runs at the external rate, whatever its parallelism.
             given[stage.name] = rate
             continue
         needed.append(
             Need(name=stage.name, rate_per_s=rate, per_slot=_per_slot(stage) if rate else math.inf)
         )
-        # DS2's selectivity, rows out over rows in, carries the target on to the next stage.
+        # DS2's selectivity, rows out divided by rows in, gives the target of the next stage.
         given[stage.name] = (
             rate * (stage.rows_out or 0.0) / stage.rows_in if rate and stage.rows_in else 0.0
         )
@@ -138,14 +138,14 @@ def job_need(observation: Observation) -> tuple[Need, ...]:
 
 
 def job_true_rate(observation: Observation) -> float | None:
-    """Return the rows per second of a job that is always busy; None where unknown."""
+    """Return the rows per second of the job if it were always busy; None if unknown."""
     rate, busy = consumed_rows_per_s(observation), busy_share(observation)
     true_rate = rate / busy if rate and busy else None
     return true_rate if true_rate and is_known(true_rate) else None
 
 
 def consumed_rows_per_s(observation: Observation) -> float | None:
-    """Return the rows read per second: a batch's rows over its interval, else the reported rate."""
+    """Return the rows read per second: a batch's rows / interval, otherwise the reported rate."""
     interval_s = _interval_s(observation)
     return (
         observation.processed_rows_per_s
@@ -155,13 +155,13 @@ def consumed_rows_per_s(observation: Observation) -> float | None:
 
 
 def busy_share(observation: Observation) -> float | None:
-    """Return the busy share of time: a batch's duration over its interval, else ``busy``."""
+    """Return the busy share of time: a batch's duration / interval, otherwise ``busy``."""
     interval_s = _interval_s(observation)
     return observation.busy if interval_s is None else (observation.batch_s or 0.0) / interval_s
 
 
 def _interval_s(observation: Observation) -> float | None:
-    """Return the time from one batch to the next; None without a batch of known rows and time."""
+    """Return the seconds between batch starts; None without a batch of known rows and time."""
     if (
         observation.batch_rows is None
         or not is_known(observation.batch_s)
@@ -172,7 +172,7 @@ def _interval_s(observation: Observation) -> float | None:
 
 
 def job_slots(observation: Observation) -> int | None:
-    """Return the slots of all executors, one each where unknown; None without executors."""
+    """Return the slots of all executors, one each if unknown; None without executors."""
     return (
         observation.executors * (observation.slots_per_executor or 1)
         if observation.executors
@@ -181,14 +181,14 @@ def job_slots(observation: Observation) -> int | None:
 
 
 def executors_for(slots: float, observation: Observation) -> int:
-    """Return the executors, at least 1, that hold this many slots."""
-    # Rounded twice: a slot cannot be shared by two tasks, nor an executor be started in part.
+    """Return the executors, at least 1, that provide this many slots."""
+    # Rounded twice, because neither a slot nor an executor can be used in part.
     return max(1, rounded_up(rounded_up(slots) / (observation.slots_per_executor or 1)))
 
 
 def rounded_up(number: float) -> int:
     """Return the ceiling of ``number``, ignoring floating-point noise: 1.1 x 10 gives 11."""
-    # The tolerance is relative: a large sum carries a larger rounding error.
+    # The tolerance is relative, because a large sum has a larger rounding error.
     return math.ceil(number - 1e-9 * max(1.0, abs(number)))
 
 
@@ -200,7 +200,7 @@ def check_graph(observation: Observation) -> None:
 
 
 def in_order(stages: tuple[Stage, ...]) -> list[Stage]:
-    """Return the stages, upstreams first; raises BadInput for a cycle or a duplicate name."""
+    """Return the stages, upstream first; raises BadInput for a cycle or a duplicate name."""
     named = {stage.name: stage for stage in stages}
     if len(named) < len(stages):
         twice = next(stage.name for stage in stages if named[stage.name] is not stage)
@@ -217,9 +217,9 @@ def in_order(stages: tuple[Stage, ...]) -> list[Stage]:
 
 
 def source_rates(observation: Observation, strict: bool = True) -> Mapping[str, float]:
-    """Return the external rate of every source; raises BadInput where one is missing.
+    """Return the external rate of every source; raises BadInput if one is missing.
 
-    Several sources need a rate each in ``inputs``; a single one may have the job's.
+    Several sources need one rate each in ``inputs``; a single source may use the job's rate.
     """
     stages, inputs = observation.stages or (), observation.inputs or {}
     named = {stage.name for stage in stages}
@@ -230,7 +230,7 @@ def source_rates(observation: Observation, strict: bool = True) -> Mapping[str, 
         if name not in named or not stage.upstream
     )
     known = {name: inputs[name] for name in sources if is_known(inputs.get(name))}
-    # The only source may go by another name than Spark's: its rate is that of the job.
+    # A single source may have another name than in Spark; its rate is that of the job.
     if len(sources) == 1 and not known:
         total = observation.input_rows_per_s if not inputs else sum(inputs.values())
         known = dict.fromkeys(sources, total) if is_known(total) else {}
@@ -270,7 +270,7 @@ _KEPT = 21
 
 
 def arrivals_per_s(observation: Observation) -> float | None:
-    """Return the rows per second that arrive, summed over the sources; None where unknown."""
+    """Return the arriving rows per second, summed over the sources; None if unknown."""
     rate = observation.input_rows_per_s
     if rate is None and observation.inputs:
         rate = sum(observation.inputs.values())
@@ -282,16 +282,16 @@ def slot_s_per_row(observation: Observation) -> float | None:
     rate, demand = arrivals_per_s(observation), needs(observation)
     if not rate or not demand.operators:
         return None
-    # A demand of 0 is no estimate: it says that the stages were idle.
+    # A demand of 0 is not an estimate: the stages were idle.
     return sum(operator.slots for operator in demand.operators) / rate or None
 
 
 def with_demand(demands: Sequence[float], observation: Observation) -> list[float]:
-    """Return the last estimates, with that of an observation where it has one."""
+    """Return the last estimates, including that of the observation if it has one."""
     demand = slot_s_per_row(observation)
     return [*demands, *([] if demand is None else [demand])][-_KEPT:]
 
 
 def demand_of(demands: Sequence[float]) -> float | None:
-    """Return the slot-seconds of a row by the last estimates; None before the first."""
+    """Return the slot-seconds per row by the last estimates; None before the first."""
     return median(demands) if demands else None

@@ -1,8 +1,8 @@
-"""Contracts of the extension points, as named checks: what every policy, guard and journal keeps,
-yours too.
+"""Contracts of the extension points, as named checks for every policy, guard and journal, including
+your own.
 
-Each check takes a function that makes a fresh object and raises AssertionError with one sentence if
-a promise is broken::
+Each check takes a function that creates a fresh object, and raises AssertionError with one sentence
+if the object breaks a promise::
 
     @pytest.mark.parametrize(("name", "check"), policy_checks())
     def test_my_policy(name, check):

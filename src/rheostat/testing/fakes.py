@@ -15,7 +15,7 @@ _STEP_S = 1.0
 
 
 class ScriptedSensor(Sensor):
-    """Gives one prepared entry a tick: observations, none, or an exception to raise."""
+    """Returns one prepared entry per tick: observations, none, or an exception that it raises."""
 
     def __init__(
         self, script: Iterable[Observation | Sequence[Observation] | Exception | None]
@@ -23,7 +23,7 @@ class ScriptedSensor(Sensor):
         self._script = iter(script)
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Return what the script says for this tick."""
+        """Return the script's entry for this tick."""
         entry = next(self._script, None)
         if isinstance(entry, Exception):
             raise entry
@@ -33,29 +33,29 @@ class ScriptedSensor(Sensor):
 
 
 class RecordingActuator(Actuator):
-    """Remembers every decision it was given, as ``(now, decision)``, and does nothing else."""
+    """Records every decision as ``(now, decision)`` and does nothing else."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[float, Decision]] = []
 
     @property
     def targets(self) -> list[int]:
-        """The targets in the order in which they were asked for."""
+        """The requested targets, oldest first."""
         return [decision.target for _, decision in self.asked]
 
     def capabilities(self) -> Capabilities:
-        """Say that it can scale."""
+        """Return that the job can be scaled."""
         return Capabilities(can_scale=True)
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Remember the decision."""
+        """Record the decision."""
         self.asked.append((now, decision))
         return Rescaling(phase="steady")
 
 
 @dataclass(frozen=True, slots=True)
 class FakeBatch:
-    """One micro-batch: it takes the rows that wait at ``start_s`` and commits them at ``end_s``."""
+    """A micro-batch: it takes the queued rows at ``start_s`` and commits them at ``end_s``."""
 
     start_s: float
     end_s: float
@@ -63,14 +63,14 @@ class FakeBatch:
 
 
 class FluidJob(Sensor, Actuator):
-    """A small deterministic micro-batch job, Sensor and Actuator in one; ``observe(now)`` moves its
-    clock.
+    """A small deterministic micro-batch job that is both Sensor and Actuator; ``observe(now)``
+    advances its clock.
 
-    Rows arrive at ``rate(t)`` per second and wait. A batch starts at every multiple of
-    ``trigger_s`` (at once where the last one overran, and where it is 0), takes the rows that wait,
-    at most ``max_rows``, lasts ``fixed_s`` + rows / (executors x ``capacity(t)``), and commits them
-    at its end. An executor registers ``start_ticks`` ticks after it was asked for and leaves at
-    once. Rows are never lost: ``arrived == committed + lag_rows`` at every moment.
+    Rows arrive at ``rate(t)`` per second and queue up. A batch starts at every multiple of
+    ``trigger_s`` (immediately if the last one overran, or if it is 0). It takes the queued rows, at
+    most ``max_rows``, lasts ``fixed_s`` + rows / (executors x ``capacity(t)``), and commits the
+    rows at its end. An executor registers ``start_ticks`` ticks after its request and is removed
+    immediately. Rows are never lost: ``arrived == committed + lag_rows`` at every moment.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class FluidJob(Sensor, Actuator):
         return self.arrived - self.committed
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Run until ``now`` and return what shows then."""
+        """Run until ``now`` and return the observation at that time."""
         since_s, before = (now, self.arrived) if self.t_s is None else (self.t_s, self.arrived)
         self._start_executors()
         self._advance(now)
@@ -148,11 +148,11 @@ class FluidJob(Sensor, Actuator):
         )
 
     def capabilities(self) -> Capabilities:
-        """Say that it can scale."""
+        """Return that the job can be scaled."""
         return Capabilities(can_scale=True)
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Ask for executors that are missing; let go at once those that are too many."""
+        """Request missing executors; remove surplus ones immediately."""
         self.target = decision.target
         missing = decision.target - self.executors
         if missing > 0:

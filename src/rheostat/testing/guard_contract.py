@@ -1,4 +1,4 @@
-"""What every guard promises, one check a promise."""
+"""The contract of every guard, one check per promise."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def minutes(count: int = 40, step_s: float = 5.0) -> list[Observation]:
 def follow(
     policy: Policy, script: Sequence[Observation], memory: Memory | None = None
 ) -> tuple[list[Decision], Memory]:
-    """Return a policy's decisions on a script of observations, and what it remembers in the end."""
+    """Return a policy's decisions on a script of observations, and its memory at the end."""
     decisions: list[Decision] = []
     kept: Memory = memory or {}
     for observation in script:
@@ -75,7 +75,7 @@ def _moment(n: int, count: int, t_s: float) -> Observation:
 
 
 def plain(memory: Memory) -> Any:
-    """Return a memory as it comes back from JSON; raises ValueError for what JSON has not."""
+    """Return a memory after a round trip through JSON; raises ValueError for values JSON lacks."""
     return json.loads(json.dumps(memory, allow_nan=False))
 
 
@@ -92,7 +92,7 @@ def guard_checks() -> Checks[Guard]:
 
 
 def check_bounds(guards: tuple[Guard, ...], limits: Limits) -> None:
-    """Assert that guards keep decisions within the limits, whatever was decided."""
+    """Assert that guards keep every decision within the limits."""
     for target in (
         -5,
         0,
@@ -127,7 +127,7 @@ def _lets_the_size_stand(make: Callable[[], Guard]) -> None:
 
 
 def _guarded(make: Callable[[], Guard]) -> list[tuple[int, int, Decision]]:
-    """Return (size, decided, guarded) for a series of ticks with one guard and memory."""
+    """Return (size, decided, guarded) for a series of ticks with one guard and its memory."""
     rule = make()
     memory: Memory = {}
     now = 0.0

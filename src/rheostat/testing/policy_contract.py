@@ -1,4 +1,4 @@
-"""What every policy promises, one check a promise."""
+"""The contract of every policy, one check per promise."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _decides_after_clock_was_put_back(make: Callable[[], Policy]) -> None:
 
 
 def _takes_late_samples_as_absent(make: Callable[[], Policy]) -> None:
-    """A late observation with other numbers keeps the size and changes no later decision."""
+    """Check that a late observation keeps the size and changes no later decision."""
     policy = make()
     memory: Memory = {}
     straight = follow(make(), minutes())[0]
@@ -180,7 +180,7 @@ def _bears_zeros(make: Callable[[], Policy]) -> None:
 
 
 def _keeps_the_size_at_its_steady_load(make: Callable[[], Policy]) -> None:
-    """Ten minutes of the steady load that ``about`` names keep the size, if it names one."""
+    """Check that ten minutes of the steady load in ``about``, if there is one, keep the size."""
     if (about := getattr(make(), "about", None)) is not None:
         decisions, _ = follow(make(), _constant(about.steady))
         changed = {decision.target for decision in decisions} - {about.steady.size}
@@ -209,7 +209,7 @@ def _constant(observation: Observation, step_s: float = 5.0) -> list[Observation
 
 
 def _at_load(observation: Observation, load: float) -> Observation:
-    """More arrivals, all else equal."""
+    """Return the observation with ``load`` times the arrivals, all else equal."""
     rate, inputs = observation.input_rows_per_s, observation.inputs
     more = {name: load * per_s for name, per_s in inputs.items()} if inputs is not None else None
     return replace(observation, input_rows_per_s=None if rate is None else load * rate, inputs=more)

@@ -1,4 +1,4 @@
-"""The protocol of a workload: an arrival rate over time, and the rows due by a moment."""
+"""The protocol of a workload: an arrival rate over time, and the rows due at a moment."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Workload(Protocol):
 
 @runtime_checkable
 class Marked(Protocol):
-    """A workload with moments that have a name."""
+    """A workload with named moments."""
 
     @property
     def marks(self) -> Mapping[str, float]:
@@ -54,7 +54,7 @@ def marks(workload: Workload) -> Mapping[str, float]:
 
 
 class DueRows:
-    """Counts the rows due: the integral of the rate by midpoints of ``step_s``."""
+    """Counts the rows due: the integral of the rate by the midpoint rule with ``step_s``."""
 
     def __init__(self, workload: Workload, step_s: float = 0.05) -> None:
         self._workload = workload
@@ -68,7 +68,7 @@ class DueRows:
             self._rows += self._rate() * self._step_s
             self._steps += 1
         rest_s = max(0.0, t_s - self._steps * self._step_s)
-        # A sum of many steps such as 0.05 s ends a hair below the whole number it stands for.
+        # The sum of many steps of 0.05 s may end just below a whole number.
         return math.floor(self._rows + self._rate() * rest_s + 1e-6)
 
     def _rate(self) -> float:
@@ -76,13 +76,13 @@ class DueRows:
 
 
 def rows_until(workload: Workload, t_s: float, step_s: float = 0.05) -> int:
-    """Return the rows due from 0 to ``t_s`` seconds, with the rate held for steps of ``step_s``."""
+    """Return the rows due from 0 to ``t_s`` seconds, at a constant rate per step of ``step_s``."""
     return DueRows(workload, step_s).until(t_s)
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """``rate`` rows per second at every moment."""
+    """A constant rate of ``rate`` rows per second."""
 
     rate: float = field(default=1000.0, metadata={"help": "arrival rate", "unit": "rows/s"})
 
@@ -91,7 +91,7 @@ class Constant:
 
     @property
     def duration_s(self) -> None:
-        """None: the load never ends."""
+        """None, because the load never ends."""
         return None
 
     def rate_per_s(self, t_s: float) -> float:
@@ -101,7 +101,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Each level for ``hold_s`` seconds; the last one stays."""
+    """One level after the other for ``hold_s`` seconds each; the last one continues."""
 
     levels: tuple[float, ...] = field(
         default=(500.0, 2000.0, 500.0), metadata={"help": "rates, in their order", "unit": "rows/s"}
@@ -118,7 +118,7 @@ class Steps:
 
     @property
     def duration_s(self) -> float:
-        """Seconds to the end of the last level."""
+        """Seconds until the end of the last level."""
         return self.hold_s * len(self.levels)
 
     def rate_per_s(self, t_s: float) -> float:
@@ -129,11 +129,11 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Recorded rates in rows/s, each held until the next sample (the last one as long as the one
-    before).
+    """Recorded rates in rows/s, each held until the next sample (the last one as long as its
+    predecessor).
 
     ``time_scale`` 0.5 plays at double speed, ``rate_scale`` 0.5 halves the rates. Raises BadInput
-    for fewer than two samples, times that do not rise, and negative rates.
+    for fewer than two samples, times that do not increase, and negative rates.
     """
 
     times_s: tuple[float, ...] = field(
@@ -167,12 +167,12 @@ class Trace:
 
     @property
     def duration_s(self) -> float:
-        """Seconds to the end of the last sample, scaled."""
+        """Seconds until the end of the last sample, scaled."""
         # The last sample has no successor, so it is held as long as the one before it.
         return (2 * self.times_s[-1] - self.times_s[-2] - self.times_s[0]) * self.time_scale
 
     def rate_per_s(self, t_s: float) -> float:
-        """Return the scaled rate of the sample that holds at ``t_s``; 0 outside the recording."""
+        """Return the scaled rate of the sample at ``t_s``; 0 outside the recording."""
         if not 0 <= t_s < self.duration_s:
             return 0.0
         sample = bisect_right(self.times_s, self.times_s[0] + t_s / self.time_scale) - 1
@@ -181,7 +181,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The rates of all ``parts``, as long as the longest; raises BadInput without parts."""
+    """The sum of the rates of ``parts``, as long as the longest; raises BadInput without parts."""
 
     parts: tuple[Workload, ...]
 
@@ -197,8 +197,8 @@ class Sum:
 
     @property
     def marks(self) -> Mapping[str, float]:
-        """The marks of all parts; of two with one name that of the first part."""
-        # Later entries win in a dictionary, so the first part comes last.
+        """The marks of all parts; for a duplicate name, that of the first part."""
+        # Later entries of a dictionary win, so the first part comes last.
         return {name: t_s for part in reversed(self.parts) for name, t_s in marks(part).items()}
 
     def rate_per_s(self, t_s: float) -> float:
@@ -230,5 +230,5 @@ class Scaled:
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the scaled rate at ``t_s``."""
-        # Only time is compressed, not the rows: a day at double speed brings half of them.
+        # Only time is compressed, not the rows: a day at double speed has half the rows.
         return self.factor * self.load.rate_per_s(t_s * self.speed)

@@ -1,4 +1,4 @@
-"""The M/M/k queue: Erlang's formulas, as far as a policy needs them."""
+"""The M/M/k queue: the Erlang formulas that policies need."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """K servers of rate ``mu``, arrival rate ``lam``; ``blocking`` is Erlang's B(k, lam / mu)."""
+    """``k`` servers of rate ``mu``, arrivals at ``lam``; ``blocking``: Erlang's B(k, lam / mu)."""
 
     lam: float
     mu: float
@@ -17,8 +17,8 @@ class Station:
 
     @property
     def time_s(self) -> float:
-        """Mean sojourn time in s: C(k, a) / (k mu - lam) + 1 / mu; infinite unless k > a."""
-        # At full load the queue grows without end, and the formula would divide by 0.
+        """Mean sojourn time in seconds: C(k, a) / (k mu - lam) + 1 / mu; infinite unless k > a."""
+        # At full load the queue grows without bound, and the formula would divide by 0.
         if self.k * self.mu <= self.lam:
             return math.inf
         waiting = self.blocking / (

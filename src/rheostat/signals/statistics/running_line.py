@@ -1,4 +1,4 @@
-"""A straight line learnt one point at a time, from running means and moments that fit in JSON."""
+"""A straight line fitted one point at a time, from running means and moments that fit in JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Line:
     spread_xy: float = 0.0
 
     def with_point(self, x: float, y: float) -> Line:
-        """Return the line with a point more (Welford's update)."""
+        """Return the line with one more point (Welford's update)."""
         n = self.n + 1
         mean_x, mean_y = self.mean_x + (x - self.mean_x) / n, self.mean_y + (y - self.mean_y) / n
         return Line(
@@ -33,7 +33,7 @@ class Line:
     def at(self, x: float) -> float:
         """Return y at ``x``; while all x are the same, y in proportion to x."""
         if self.spread_x < 1e-6:
-            # All points at one size have no slope; through the origin is the most that they tell.
+            # Points at a single x have no slope; a line through the origin is the best estimate.
             return self.mean_y / self.mean_x * x if self.mean_x > 1e-6 else self.mean_y
         return self.mean_y + self.spread_xy / self.spread_x * (x - self.mean_x)
 
@@ -43,7 +43,7 @@ class Line:
 
     @classmethod
     def of(cls, plain: Mapping[str, float]) -> Line:
-        """Return the line that ``plain`` was made from; a new one from nothing."""
+        """Return the line that ``plain`` was made from; a new line for an empty mapping."""
         return cls(**plain)
 
 

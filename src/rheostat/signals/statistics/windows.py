@@ -1,9 +1,9 @@
-"""Windows over samples ``(t_s, value)``, oldest first, with PromQL's meaning.
+"""Windows over samples ``(t_s, value)``, oldest first, with PromQL's semantics.
 
-The names in PromQL: ``mean`` is ``avg_over_time``, ``deriv``, ``rate`` and ``max_over_time`` are
-themselves, each on the samples that ``within`` leaves. A window is closed at both ends (t - w <= s
-<= t) as in Prometheus up to 2.x, which the source documents used; Prometheus 3 leaves its old end
-open. Compared with the answers of a Prometheus 2.42 (``scripts/promql_answers.py``).
+``mean`` is PromQL's ``avg_over_time``; ``deriv``, ``rate`` and ``max_over_time`` have the same
+names. A window is closed at both ends (t - w <= s <= t) as in Prometheus up to 2.x, which the
+source documents used; Prometheus 3 excludes its old end. Verified against Prometheus 2.42
+(``scripts/promql_answers.py``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 Column: TypeAlias = Sequence[float | None]
 Columns: TypeAlias = Mapping[str, Sequence[Column]]
-"""Per name its columns, each as long as the row of times; an absent value is None."""
+"""The columns of each name, each as long as the list of times; an absent value is None."""
 
 
 def extended(
@@ -27,9 +27,9 @@ def extended(
     row: Mapping[str, Sequence[float | None]],
     window_s: float,
 ) -> tuple[list[float], dict[str, list[list[float | None]]]]:
-    """Return times and columns with one more sample, within now - window_s <= t <= now.
+    """Return times and columns with one more sample, limited to now - window_s <= t <= now.
 
-    A new name has absent values before; one that is not in ``row`` is dropped.
+    A new name has absent values before; a name that is not in ``row`` is dropped.
     """
     first, end = bisect_left(times, now - window_s), bisect_right(times, now)
     absent = [None] * len(times)
@@ -37,8 +37,6 @@ def extended(
         name: [
             [*column[first:end], value]
             for column, value in zip(
-                # Every column is as long as the row of times, so a new name has a past of absent
-                # values.
                 columns.get(name) or [absent] * len(values),
                 values,
                 strict=True,
@@ -53,7 +51,7 @@ Samples: TypeAlias = Sequence[tuple[float, float]]
 
 
 def within(samples: Samples, now: float, window_s: float) -> list[tuple[float, float]]:
-    """Return the samples of the last ``window_s`` seconds, ``now`` included."""
+    """Return the samples of the last ``window_s`` seconds, including ``now``."""
     return [(t, value) for t, value in samples if now - window_s <= t <= now]
 
 
@@ -70,21 +68,21 @@ def max_over_time(samples: Samples) -> float | None:
 def rate(samples: Samples, now: float, window_s: float) -> float | None:
     """Return PromQL's ``rate`` of a counter over the window; None without two distinct times.
 
-    A falling value is a reset. The growth is extrapolated to the window's edges where samples come
-    within 1.1 mean distances, else by half of one, and never below 0.
+    A falling value is a reset. The growth is extrapolated to an edge of the window that is within
+    1.1 mean distances of a sample, otherwise by half a mean distance, and never below 0.
     """
     inside = within(samples, now, window_s)
     if len(inside) < 2 or inside[-1][0] <= inside[0][0]:
         return None
     grown = sum(
-        # A counter that falls began anew at 0, so all of its value is growth (PromQL's reset).
+        # A counter that falls restarted at 0, so its complete value is growth (PromQL's reset).
         late - early if late >= early else late
         for (_, early), (_, late) in pairwise(inside)
     )
     covered_s = inside[-1][0] - inside[0][0]
     step_s = covered_s / (len(inside) - 1)
     before_s, after_s = inside[0][0] - (now - window_s), now - inside[-1][0]
-    if grown > 0 and inside[0][1] >= 0:  # a counter was not below 0: no growth from before it was 0
+    if grown > 0 and inside[0][1] >= 0:  # a counter starts at 0: no growth before
         before_s = min(before_s, covered_s * inside[0][1] / grown)
     extended_s = covered_s + sum(
         # Prometheus' extrapolatedRate, with its threshold of 1.1 times the mean distance.
@@ -102,7 +100,7 @@ def deriv(samples: Samples) -> float | None:
 
 def slopes(times: Sequence[float], columns: Iterable[Sequence[float | None]]) -> list[float | None]:
     """Return the least-squares slope per second of each column, without its absent values."""
-    # Counted from the first sample: near 0 the mean and the distances keep all their digits.
+    # Relative to the first sample: near 0, the mean and the distances keep their precision.
     origin = times[0] if times else 0.0
     passed = [t - origin for t in times]
     middle = sum(passed) / len(passed) if passed else 0.0
@@ -147,31 +145,33 @@ def newest(
 ) -> tuple[float, float]:
     """Return (rows, seconds) of the newest arrivals: at most ``rows``, none older than ``seconds``.
 
-    ``rates`` are (t_s, rows per second since the sample before), oldest first.
+    ``rates`` are (t_s, rows per second since the previous sample), oldest first.
     """
     arrived = age_s = 0.0
-    # The first rate holds since ever, so that a young window does not bound the queue.
+    # The first rate is assumed for all time before it, so that a young window does not limit the
+    # queue.
     for (since_s, _), (t_s, rate) in reversed(list(pairwise([(-math.inf, 0.0), *rates]))):
         left_s = min(
             t_s - since_s,
             seconds - age_s,
             max(0.0, rows - arrived) / rate if rate > 0 else math.inf,
         )
-        # An endless stretch at rate 0 has no rows and no end: it is left out.
+        # An unbounded stretch at rate 0 has no rows and is omitted.
         if left_s < math.inf:
             arrived, age_s = arrived + rate * left_s, age_s + left_s
     return min(arrived, rows), age_s
 
 
 def highest(kept: Samples, now: float, value: float, window_s: float) -> list[tuple[float, float]]:
-    """Return the samples to keep for the maximum of the last ``window_s`` seconds; the first is it.
+    """Return the samples to keep for the maximum of the last ``window_s`` seconds, which is the
+    first.
 
-    The window is open at its old end, as Kubernetes' recommendation window.
+    The window excludes its old end, like Kubernetes' recommendation window.
     """
-    # An equal value is dropped as well: the newer one stays in the window for longer.
+    # An equal value is dropped too, because the newer one stays in the window for longer.
     return [*((t, v) for t, v in kept if now - window_s < t <= now and v > value), (now, value)]
 
 
 def lowest(kept: Samples, now: float, value: float, window_s: float) -> list[tuple[float, float]]:
-    """Return the same for the minimum: the first is the smallest value of the window."""
+    """Return the samples to keep for the minimum of the window, which is the first."""
     return [*((t, v) for t, v in kept if now - window_s < t <= now and v < value), (now, value)]
