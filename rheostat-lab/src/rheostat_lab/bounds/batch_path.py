@@ -1,4 +1,4 @@
-"""A sequence of batches with its sizes, and whether it keeps the objective."""
+"""A sequence of batches with their sizes, and whether it meets the objective."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ import numpy as np
 from rheostat.sim.plant import Floats
 from rheostat_lab.bounds.batch_grid import Steps
 
-# The objective from its other side: 99 % of all rows in time, 90 % in every five minutes.
+# Late shares that the objective allows: 99 % of all rows in time, 90 % in every five minutes.
 LATE_SHARE = 0.01
 WINDOW_S, WINDOW_SHARE = 300.0, 0.10
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A sequence of batches: when each starts (seconds), its size, its rows and how many of them
-    are late.
-    """
+    """A sequence of batches: the start in seconds, size, rows and late rows of each."""
 
     start_s: Floats
     executors: Floats
     rows: Floats
     late: Floats
     cost: float
-    """Slot-seconds and the price of the rescalings."""
+    """Slot-seconds plus the price of the rescalings."""
 
     rescalings: int
 
@@ -40,15 +38,15 @@ class Path:
 
     @property
     def late_share(self) -> float:
-        """Late rows over all rows."""
+        """Late rows as a share of all rows."""
         return float(self.late.sum() / max(self.rows.sum(), 1e-12))
 
     def attains(self) -> bool:
-        """Tell whether 99 % of the rows are in time over the run and 90 % in every five minutes."""
+        """Return whether 99 % of all rows are in time, and 90 % in every five minutes."""
         return self.late_share <= LATE_SHARE + 1e-12 and not len(self.missed())
 
     def missed(self) -> Steps:
-        """Return the windows of five minutes, by number, in which 90 % are not in time."""
+        """Return the numbers of the five-minute windows with less than 90 % of the rows in time."""
         window = (self.start_s // WINDOW_S).astype(np.int64)
         rows, late = np.bincount(window, self.rows), np.bincount(window, self.late)
         return np.flatnonzero(late > WINDOW_SHARE * rows + 1e-9)

@@ -1,5 +1,5 @@
-"""A job as the bounds see it: how long a batch takes at a size, how long a change of size takes,
-and what it all costs.
+"""The job model of the bounds: the duration of a batch and of a change of size, and the cost of
+both.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from rheostat.sim.plant import Floats
 from rheostat.workloads.workload import Workload
 
 BatchTime: TypeAlias = Callable[[Floats, Floats], Floats]
-"""Seconds of a batch of so many rows at so many executors; arrays of one shape, never less for more
-rows."""
+"""Seconds of a batch for given rows and executors, arrays of one shape; non-decreasing in the rows.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A micro-batch job without its noise.
+    """A micro-batch job without noise.
 
-    ``trigger_s`` is 0 where batches run back to back; ``max_rows`` is the rows limit of a batch. An
-    executor works ``start_s`` seconds after its request and is gone ``stop_s`` seconds after it was
-    told to go; it is paid in both. ``rescale_cost`` is what a change of size costs besides, in
-    slot-seconds (kappa of the score).
+    ``trigger_s`` is 0 if batches run back to back; ``max_rows`` is the row limit of a batch. An
+    executor works ``start_s`` seconds after its request and is removed ``stop_s`` seconds after its
+    release; it is paid for both times. ``rescale_cost`` is the additional cost of a change of size
+    in slot-seconds (kappa of the score).
     """
 
     batch_s: BatchTime
@@ -44,11 +44,11 @@ class Job:
 
     @property
     def sizes(self) -> Floats:
-        """Every size within the limits, rising."""
+        """All sizes within the limits, in increasing order."""
         return np.arange(self.limits.min_executors, self.limits.max_executors + 1, dtype=float)
 
     def index(self, executors: int) -> int:
-        """Return the place of a size in ``sizes``; raises BadInput for one outside the limits."""
+        """Return the index of a size in ``sizes``; raises BadInput for one outside the limits."""
         low, high = self.limits.min_executors, self.limits.max_executors
         if not low <= executors <= high:
             raise BadInput(
@@ -57,13 +57,13 @@ class Job:
         return executors - low
 
     def switching(self) -> Floats:
-        """Return what a change of size costs in slot-seconds, a row a size before, a column a size
-        after.
+        """Return the cost of each change of size in slot-seconds: one row per old size, one column
+        per new size.
         """
         more = self.sizes[None, :] - self.sizes[:, None]
         waits_s = self.start_s * np.maximum(more, 0) + self.stop_s * np.maximum(-more, 0)
-        # An executor is paid from its request on, and until it is gone, although it does not work
-        # then.
+        # An executor is paid from its request until its removal, although it does not work all that
+        # time.
         cost: Floats = self.slots_per_executor * waits_s + self.rescale_cost * (more != 0)
         return cost
 
@@ -83,15 +83,13 @@ class Curve:
         return len(self.rows) - 1
 
     def at(self, steps: Floats) -> Floats:
-        """Return the rows that have arrived by so many steps, between two of them on a straight
-        line.
-        """
+        """Return the rows that have arrived by the given steps, linearly interpolated."""
         return np.interp(steps, np.arange(len(self.rows)), self.rows)
 
 
 def curve_of(load: Workload | Arrivals, duration_s: float, step_s: float) -> Curve:
-    """Return the arrivals of a run of ``duration_s`` seconds; raises BadInput for one shorter than
-    two steps or without a row.
+    """Return the arrivals of a run of ``duration_s`` seconds; raises BadInput for a run shorter
+    than two steps or without rows.
     """
     steps = round(duration_s / step_s)
     if steps < 2:
@@ -102,5 +100,5 @@ def curve_of(load: Workload | Arrivals, duration_s: float, step_s: float) -> Cur
     rows = np.array([arrivals.rows_at(i * step_s) for i in range(steps + 1)])
     if rows[-1] <= 0:
         raise BadInput(f"the load brings no row in {duration_s:g} s; there is nothing to scale")
-    # Arrivals may have begun before: the bounds count from the start of the run.
+    # Arrivals may begin earlier: the bounds count from the start of the run.
     return Curve(rows - rows[0], step_s)

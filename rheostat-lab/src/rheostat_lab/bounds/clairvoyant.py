@@ -1,4 +1,4 @@
-"""The clairvoyant: the cheapest sizes for arrivals that are known, by dynamic programming."""
+"""The clairvoyant bound: the cheapest sizes for known arrivals, by dynamic programming."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from rheostat_lab.bounds.batch_grid import Batches, Steps
 from rheostat_lab.bounds.batch_path import LATE_SHARE, WINDOW_S, Path
 from rheostat_lab.bounds.bounded_job import Curve, Job
 
-# Halvings of the logarithm of the price of a late row: about a thousandth of it is left open.
+# Bisections of the logarithm of the price of a late row; they determine it to about a thousandth.
 _SEARCHES = 14
-# Some windows miss the rule at any price that suits the rest; a few such steps reach them all.
+# Factor of the price in windows that violate the rule at any price that suits the other windows.
 _DEARER = 8.0
-# The Lagrangian bound is concave in the price and its peak lies near: the best of a few counts.
+# The Lagrangian bound is concave in the price, so its peak is near: try some multiples.
 _BEYOND = (1.0, 1.5, 2.25, 3.4, 5.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Bracket:
-    """The clairvoyant's cost lies between ``lower``, which nobody can beat, and the cost of
+    """The clairvoyant's cost is between ``lower``, which no policy can beat, and the cost of
     ``path``, which attains the objective.
     """
 
     lower: float
     path: Path | None
-    """None where no sizes within the limits attain the objective."""
+    """None if no sizes within the limits attain the objective."""
 
     @property
     def gap(self) -> float | None:
-        """How far the path can be from the optimum, as a share of the lower end."""
+        """The maximum distance of the path from the optimum, relative to the lower bound."""
         return None if self.path is None else self.path.cost / self.lower - 1
 
 
@@ -47,34 +47,34 @@ def clairvoyant(
     oldest_s: float | None = None,
     fixed: Path | None = None,
 ) -> Bracket:
-    """Return the bracket of the cheapest run with these arrivals known, from ``initial`` executors
-    or, without it, from any: the best fixed size has its own from the start, too.
+    """Return the bracket of the cheapest run with known arrivals. It begins with ``initial``
+    executors; without it with any number, because the best fixed size also has its own from the
+    start.
 
-    Sizes change at the starts of batches. With arrivals known, executors that start need no state
-    of their own: they are asked for ``start_s`` before the batch that they are for (not before the
-    run's start), and paid from then. So the state is (time, age of the backlog, executors). The
-    backlog may be ``oldest_s`` old (default: three objectives and two triggers), and at the last
-    batch no older than at the first, or than the run ``fixed`` of the best fixed size leaves it;
-    that run is one of those looked for, where it is given. The objective (99 % of rows in time) has
-    a price per late row, found by bisection, and a higher one in windows of five minutes that miss
-    it. ``lower`` is the Lagrangian's value, rounded in the job's favour and without the rule for
-    windows; the path is rounded against it and keeps both rules. Raises BadInput for an ``initial``
-    outside the limits.
+    Sizes change at the starts of batches. Because the arrivals are known, starting executors need
+    no state of their own: they are requested ``start_s`` before their first batch (not before the
+    start of the run), and paid from then on. The state is therefore (time, age of the backlog,
+    executors). The backlog may be ``oldest_s`` old (default: three objectives and two triggers). At
+    the last batch it may not be older than at the first one, or than in ``fixed``, the run of the
+    best fixed size, which is then also a candidate. The objective (99 % of rows in time) becomes a
+    price per late row, found by bisection, with a higher price in five-minute windows that violate
+    their rule. ``lower`` is the value of the Lagrangian, rounded in the job's favor and without the
+    rule for windows; the path is rounded against the job and keeps both rules. Raises BadInput for
+    an ``initial`` outside the limits.
     """
-    # Older backlogs are never worth it: nearly all their rows are late whatever is done.
+    # An older backlog is never optimal, because nearly all its rows are late anyway.
     oldest_s = 3 * job.slo.latency_s + 2 * job.trigger_s if oldest_s is None else oldest_s
     ages = max(2, math.ceil(oldest_s / curve.step_s))
     first = None if initial is None else job.index(initial)
-    # Two programs: the fair one gives a path that really attains, the kind one a bound for
-    # everybody.
+    # Two programs: the fair one gives an attainable path, the kind one a bound for all policies.
     fair, kind = (
         _Program(Batches(job, curve, kindly=kindly), first, ages, fixed) for kindly in (False, True)
     )
     slots = float(job.sizes[-1]) * job.slots_per_executor
-    # The price at which all rows being late costs as much as the largest size all along.
+    # The price at which all rows being late costs as much as the largest size for the complete run.
     scale = max(1e-12, slots * curve.step_s * curve.steps / curve.rows[-1])
     best, low, high = _search(fair, scale)
-    # The grid may round the best fixed size away; it is a path all the same.
+    # The grid may exclude the best fixed size, which is nevertheless a valid path.
     if fixed is not None and initial is None and (best is None or fixed.cost < best.cost):
         best = fixed if fixed.attains() else best
     prices = (0.0, low, *(high * factor for factor in _BEYOND))
@@ -82,13 +82,12 @@ def clairvoyant(
 
 
 def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]:
-    """Return the cheapest path that attains the objective, and the prices of a late row on both
-    sides of it.
+    """Return the cheapest path that attains the objective, and the prices of a late row below and
+    above it.
     """
     best, low, high = None, 0.0, scale * 1e-3
     for _ in range(_SEARCHES):
-        # The search is on the logarithm: the price of a row may lie anywhere over many powers of
-        # ten.
+        # Bisection on the logarithm, because the price may vary over many orders of magnitude.
         price = high if best is None else math.sqrt(max(low, scale * 1e-5) * high)
         path = program.path(price)
         if path is not None and path.late_share <= LATE_SHARE and len(path.missed()):
@@ -97,7 +96,7 @@ def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]
             high, best = price, path if best is None or path.cost < best.cost else best
         elif best is None:
             low, high = price, high * 10
-            # No price makes it attain: no size within the limits is enough.
+            # No price makes the path attain: no size within the limits is enough.
             if price > scale * 1e5:
                 break
         else:
@@ -106,8 +105,8 @@ def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]
 
 
 def _in_windows(program: _Program, price: float, path: Path | None) -> Path | None:
-    """Return a path at this price that keeps the rule for windows too: late rows are dearer in
-    those that missed it; None where that does not help.
+    """Return a path at this price that also keeps the rule for windows, by a higher price in those
+    that violated it; None if that does not help.
     """
     factors: dict[int, float] = {}
     for _ in range(4):
@@ -120,8 +119,8 @@ def _in_windows(program: _Program, price: float, path: Path | None) -> Path | No
 
 
 class _Plan(NamedTuple):
-    """Batches that start at one step: what they cost, their late rows (and those the kind rounding
-    forgets), and the state after.
+    """Batches that start at one step: their cost, their late rows (including those that the age
+    limit drops), and the state after them.
     """
 
     paid: Floats
@@ -131,7 +130,7 @@ class _Plan(NamedTuple):
 
 
 class _Program:
-    """Backward values and the forward path, for one rounding."""
+    """The backward values and the forward path for one rounding."""
 
     def __init__(
         self, batches: Batches, initial: int | None, ages: int, fixed: Path | None = None
@@ -145,26 +144,26 @@ class _Program:
                 f"a run must last longer than a trigger interval ({self._job.trigger_s:g} s)"
             )
         self._can_grow_at = math.ceil(self._job.start_s / self._curve.step_s - 1e-9)
-        # Without a rule for the end a path would let the last backlog lie, and save its work.
+        # Without a rule for the end, a path would save the work of the last backlog.
         self._end_age = max(self._age_at_start(), self._age_at_end(fixed))
         self._dearer: Mapping[int, float] = {}
         self._switching = self._job.switching()
-        # What a batch does depends on no price, and the search asks some twenty prices.
+        # The batches do not depend on the price, and the search tries about twenty prices.
         self._plans = {t: self._plan(t) for t in range(self._first, self._curve.steps)}
 
     def bound(self, price: float) -> float:
-        """Return the least cost plus ``price`` per late row above the share that may be late: a
+        """Return the least cost plus ``price`` per late row above the allowed share, which is a
         lower bound at every price.
         """
         self._dearer = {}
         values = self._values(price)[self._first, self._first]
         value = values.min() if self._initial is None else values[self._initial]
-        # The Lagrangian relaxation: rows that may be late are given back at the same price.
+        # The Lagrangian relaxation: the allowed late rows are refunded at the same price.
         return float(value) - price * LATE_SHARE * float(self._curve.rows[-1])
 
     def path(self, price: float, dearer: Mapping[int, float] | None = None) -> Path | None:
-        """Return the cheapest path at this price of a late row, so many times ``dearer`` in some
-        windows of five minutes; None if there is none.
+        """Return the cheapest path at this price of a late row, multiplied by ``dearer`` in some
+        five-minute windows; None if there is none.
         """
         self._dearer = dearer or {}
         values = self._values(price)
@@ -198,12 +197,12 @@ class _Program:
         return float(self._job.sizes[size] * self._job.slots_per_executor)
 
     def _values(self, price: float) -> Floats:
-        """Return the cost to go by step, age (from 0, unused) and the size before."""
+        """Return the cost-to-go by step, age (from 0, unused) and previous size."""
         steps, ages, sizes = self._curve.steps, self._ages, len(self._job.sizes)
         values = np.full((steps + 1, ages + 1, sizes), np.inf)
-        # Whatever the age at the end: the rule for it is an infinite price in the plans.
+        # For any age at the end, because the rule for the end is an infinite price in the plans.
         values[steps] = 0.0
-        # Backward in time: a batch that starts at t leads to later starts only.
+        # Backward in time: a batch that starts at t leads only to later starts.
         for t in sorted(self._plans, reverse=True):
             work = self._work(t, price, values)
             values[t, 1:] = (self._switch(t)[None, :, :] + work[:, None, :]).min(axis=2)
@@ -213,8 +212,8 @@ class _Program:
         return values
 
     def _plan(self, t: int) -> _Plan:
-        """Return what a batch that starts at step ``t`` does, by age (from 1) and size; it is the
-        same at every price.
+        """Return the effect of a batch that starts at step ``t``, by age (from 1) and size; it is
+        the same at every price.
         """
         job, steps, rows = self._job, self._curve.steps, self._curve.rows
         ages = np.arange(1, self._ages + 1)
@@ -222,9 +221,10 @@ class _Program:
         sizes = np.broadcast_to(job.sizes, since.shape)
         until, lasts, late = self._batches.from_step(t, since, sizes)
         then, age = np.minimum(t + lasts, steps), t + lasts - until
-        # What the cap on the age cuts off is late by then, and is paid as late here.
+        # Rows that the limit of the age drops are late, and are paid as late here.
         forgotten = rows[np.minimum(until + np.maximum(age - self._ages, 0), steps)] - rows[until]
-        # Only the fair rounding forbids it: a bound must not be raised by the grid's own limits.
+        # Only the fair rounding forbids it, because limits of the grid must not raise a lower
+        # bound.
         too_old = (age > self._ages) & (then < steps) & (not self._kindly)
         ends_late = (t + lasts >= steps) & (ages[:, None] > self._end_age)
         paid = (then - t) * self._curve.step_s * sizes * job.slots_per_executor
@@ -236,7 +236,7 @@ class _Program:
         )
 
     def _work(self, t: int, price: float, values: Floats) -> Floats:
-        """Return the cost to go of a batch that starts now, by age (from 1) and size."""
+        """Return the cost-to-go of a batch that starts now, by age (from 1) and size."""
         plan = self._plans[t]
         price *= self._dearer.get(int(t * self._curve.step_s // WINDOW_S), 1.0)
         total: Floats = (
@@ -249,16 +249,16 @@ class _Program:
     def _switch(self, t: int) -> Floats:
         grows = self._job.sizes[None, :] > self._job.sizes[:, None]
         return (
-            # Nobody can be asked for before the run: the first executors to come work from then on.
+            # Executors cannot be requested before the run, so the first new ones work from then on.
             np.where(grows, np.inf, self._switching) if t < self._can_grow_at else self._switching
         )
 
     def _age_at_start(self) -> int:
-        """Return how old the backlog may be at the last batch: as at the first, or what the largest
-        size keeps.
+        """Return the maximum age of the backlog at the last batch: that at the first batch, or the
+        one that the largest size keeps.
         """
         rows, lasts = self._curve.rows, self._first
-        # The hardest moment at the largest size: no path has to end better than that.
+        # The hardest moment at the largest size: no path must end better than that.
         busiest = int(np.argmax(np.diff(rows)))
         for _ in range(20):
             since = np.array([max(0, busiest - lasts)])
@@ -269,8 +269,8 @@ class _Program:
         return lasts
 
     def _age_at_end(self, fixed: Path | None) -> int:
-        """Return how old the backlog is at the last batch of a run at a fixed size, in steps; it
-        may end with the rows that it never takes.
+        """Return the age of the backlog at the last batch of a run at a fixed size, in steps; the
+        run may end with uncommitted rows.
         """
         if fixed is None or len(fixed.start_s) < 2:
             return 0

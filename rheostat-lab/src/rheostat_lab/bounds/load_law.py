@@ -1,6 +1,4 @@
-"""The law of a generated load as a Markov chain of rates: what can be known of it without its
-future.
-"""
+"""The law of a generated load as a Markov chain of rates: what is known without its future."""
 
 from __future__ import annotations
 
@@ -18,15 +16,15 @@ from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.ramp import Ramp
 from rheostat_lab.loads.walk import Walk
 
-# The noise is uniform: five levels have its mean, and its variance up to 4 %.
+# Five levels of the uniform noise have its mean and 4 % less than its variance.
 _NOISE_LEVELS = 5
 _WALK_LEVELS = 25
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """Rates by step and level (rows per second), the probabilities of the first levels, and of each
-    next level by step and level.
+    """The rates by step and level (rows per second), the probabilities of the first levels, and
+    those of each next level by step and level.
     """
 
     rates: Floats
@@ -37,9 +35,9 @@ class Law:
 def law_of(load: Workload, duration_s: float, step_s: float) -> Law:
     """Return the law of a load on steps of ``step_s`` seconds.
 
-    The noise of a cosine becomes 5 equally likely rates, a walk a chain of 25 rates, bursts are the
-    two they are; a load without chance is its own law, with one level. Raises BadInput for a load
-    whose law is not known (traces, sums).
+    The noise of a cosine becomes 5 equally likely rates, a walk becomes a chain of 25 rates, and
+    bursts have their two rates; a deterministic load is its own law with one level. Raises BadInput
+    for a load with an unknown law (traces, sums).
     """
     steps = max(2, round(duration_s / step_s))
     middles: Floats = (np.arange(steps, dtype=float) + 0.5) * step_s
@@ -67,17 +65,17 @@ def law_of(load: Workload, duration_s: float, step_s: float) -> Law:
 
 def _cosine(load: Cosine, middles: Floats) -> Law:
     held = np.floor(middles / load.hold_s)
-    # The middles of equal parts of (-1, 1).
+    # The midpoints of equal parts of (-1, 1).
     levels = (2 * np.arange(_NOISE_LEVELS) + 1) / _NOISE_LEVELS - 1
     wave = load.shift + load.amplitude * np.cos(2 * np.pi * held * load.hold_s / load.period_s)
     fresh, same = np.full((_NOISE_LEVELS, _NOISE_LEVELS), 1 / _NOISE_LEVELS), np.eye(_NOISE_LEVELS)
-    # The noise is drawn anew where the hold ends, and stays within it.
+    # The noise is drawn anew at the end of each hold, and is constant within it.
     moves = tuple(fresh if changes else same for changes in np.diff(held) > 0)
     return Law(np.maximum(0.0, wave[:, None] + load.noise * levels[None, :]), fresh[0], moves)
 
 
 def _bursts(load: Bursts, steps: int, step_s: float) -> Law:
-    # An exponential time has no memory, so one number per step tells its whole law.
+    # An exponential time is memoryless, so one probability per step describes its complete law.
     begins, ends = (1 - math.exp(-step_s / mean_s) for mean_s in (load.quiet_s, load.burst_s))
     move = np.array([[1 - begins, begins], [ends, 1 - ends]])
     return Law(
@@ -92,17 +90,17 @@ def _walk(load: Walk, middles: Floats) -> Law:
         load.ceiling, load.start + drift + 3 * max(load.up, -load.down) * math.sqrt(held[-1] + 1)
     )
     rates = np.linspace(0.0, most, _WALK_LEVELS)
-    # Middles of 200 equal parts stand for the uniform step.
+    # The midpoints of 200 equal parts represent the uniform step.
     draws = load.down + (load.up - load.down) * (np.arange(200) + 0.5) / 200
-    # The absolute value is the reflection at 0; the grid's end stands for the ceiling.
+    # The absolute value is the reflection at 0; the end of the grid represents the maximum.
     move = np.stack([_nearest(np.abs(rate + draws), rates) for rate in rates])
     moves = tuple(move if changes else np.eye(_WALK_LEVELS) for changes in np.diff(held) > 0)
     return Law(np.tile(rates, (len(middles), 1)), _nearest(np.array([load.start]), rates), moves)
 
 
 def _nearest(values: Floats, rates: Floats) -> Floats:
-    """Return the probabilities of the rates that stand for equally likely values; between two rates
-    both, so that the mean is kept.
+    """Return the probabilities of the rates for equally likely values; a value between two rates
+    counts for both in proportion, so that the mean is preserved.
     """
     place = np.interp(values, rates, np.arange(len(rates)))
     below = np.minimum(place.astype(np.int64), len(rates) - 2)

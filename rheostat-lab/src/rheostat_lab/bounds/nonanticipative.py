@@ -1,5 +1,5 @@
-"""The bound of those who cannot see ahead: the cheapest sizes for one who knows a load's law, by
-stochastic dynamic programming.
+"""The nonanticipative bound: the cheapest sizes for a policy that knows a load's law but not its
+future, by stochastic dynamic programming.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from rheostat_lab.bounds.batch_path import LATE_SHARE
 from rheostat_lab.bounds.bounded_job import Job
 from rheostat_lab.bounds.load_law import Law, law_of
 
-# On squares: close together where a backlog is small, for there it decides the size.
+# Quadratically spaced: dense for small backlogs, where the backlog decides the size.
 _BACKLOGS = 41
-# Fewer than the clairvoyant's: each solves the whole chain.
+# Fewer than for the clairvoyant, because each search solves the complete chain.
 _SEARCHES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Expected slot-seconds (with the price of the rescalings) and the share of rows that are late
-    in the mean.
+    """The expected slot-seconds, including the price of the rescalings, and the expected share of
+    late rows.
     """
 
     cost: float
@@ -35,35 +35,36 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Blind:
-    """The bound lies between ``lower`` and the expected cost of ``policy``; ``between`` is the
-    value with the backlog interpolated.
+    """The bound is between ``lower`` and the expected cost of ``policy``; ``between`` is the value
+    with an interpolated backlog.
     """
 
     lower: float
     between: float
     policy: Expected | None
-    """Of a policy that attains 99 % in the mean, with the backlog rounded up; None where there is
+    """A policy that attains 99 % in expectation, with the backlog rounded up; None if there is
     none."""
 
 
 def nonanticipative(job: Job, load: Workload, duration_s: float, initial: int) -> Blind:
     """Return the bracket of the least expected cost of a policy that knows the law of ``load`` and
-    sees its rate now, not its future.
+    its current rate, but not its future.
 
-    A step is one start time, at least a trigger interval: what is asked for at a step works from
-    the next one on, what is let go leaves at once. The state is (step, level of the load, backlog
-    in 41 values, executors). Rows flow; a row waits for its trigger, for the backlog before it and
-    for a batch. ``lower``: backlog rounded down, the Lagrangian's value. ``policy``: rounded up,
-    and attaining. Decisions come once a step, so a policy that decides more often can be below by
-    up to a step's worth of executors a change; compare with the clairvoyant's mean, which is a
-    bound for everybody. Raises BadInput for a load without a known law.
+    A step is one start time, at least one trigger interval: executors that are requested in a step
+    work from the next one on, and released executors are removed at once. The state is (step, level
+    of the load, backlog in 41 values, executors). The rows are a fluid; a row waits for its
+    trigger, for the backlog before it and for a batch. ``lower`` is the value of the Lagrangian
+    with the backlog rounded down, ``policy`` attains the objective with the backlog rounded up.
+    Because decisions are made once per step, a policy that decides more often can be cheaper by up
+    to one step of executors per change; compare it with the clairvoyant's mean, which bounds every
+    policy. Raises BadInput for a load without a known law.
     """
-    # At least a start: then what is asked for in a step works in the next, and no queue of starts
-    # is part of the state.
+    # At least one start time, so that requests of a step work in the next one and the state needs
+    # no queue of starting executors.
     step_s = max(job.start_s, job.trigger_s, duration_s / 2000)
     law = law_of(load, duration_s, step_s)
     start = job.index(initial)
-    # The backlog on a grid: rounded down it bounds from below, rounded up it can be attained.
+    # The backlog on a grid: rounded down it gives a lower bound, rounded up an attainable cost.
     down, between, up = (
         _Chain(job, law, step_s, start, rounding) for rounding in ("down", "between", "up")
     )
@@ -74,8 +75,8 @@ def nonanticipative(job: Job, load: Workload, duration_s: float, initial: int) -
 
 
 def _search(chain: _Chain) -> tuple[Expected | None, float, float]:
-    """Return what the cheapest attaining policy is expected to cost, and the prices of a late row
-    on both sides of it.
+    """Return the expected cost of the cheapest policy that attains the objective, and the prices of
+    a late row below and above it.
     """
     low, high, best = 0.0, chain.scale * 1e-3, None
     for _ in range(_SEARCHES):
@@ -85,7 +86,7 @@ def _search(chain: _Chain) -> tuple[Expected | None, float, float]:
             high, best = price, expected if best is None or expected.cost < best.cost else best
         elif best is None:
             low, high = price, high * 10
-            # No price makes it attain: even the largest size is late too often.
+            # No price makes the policy attain: even the largest size is late too often.
             if price > chain.scale * 1e6:
                 break
         else:
@@ -116,23 +117,21 @@ class _Chain:
         self._grids = [self._grid(t) for t in range(len(law.rates))]
 
     def bound(self, price: float) -> float:
-        """Return the least expected cost plus ``price`` per late row above those allowed."""
+        """Return the least expected cost plus ``price`` per late row above the allowed share."""
         values, _ = self._solve(price)
         return float(values[0]) - price * LATE_SHARE * self._rows
 
     def expected(self, price: float) -> Expected:
-        """Return what the best policy at this price costs and leaves late, in the mean."""
+        """Return the expected cost and late share of the best policy at this price."""
         values, late = self._solve(price)
         return Expected(cost=float(values[0]) - price * late, late_share=late / self._rows)
 
     def _solve(self, price: float) -> tuple[Floats, float]:
-        """Return the value at the start, and the expected late rows of the policy that attains
-        it.
-        """
+        """Return the value at the start, and the expected late rows of the optimal policy."""
         levels, sizes = self._law.rates.shape[1], len(self._job.sizes)
         value = np.zeros((levels, _BACKLOGS, sizes))
         late = np.zeros_like(value)
-        # At the end the backlog must be served: it costs what the largest size takes for it.
+        # The remaining backlog must be served at the end, at the cost of the largest size.
         value += (
             self._backlogs / self._capacity[-1] * self._job.sizes[-1] * self._job.slots_per_executor
         )[None, :, None]
@@ -152,7 +151,7 @@ class _Chain:
         sizes = np.arange(len(self._job.sizes))
         serving = np.minimum(
             sizes[:, None], sizes[None, :]
-        )  # those that start do not work yet, those that leave no more
+        )  # starting executors do not work yet, and removed ones no longer
         level = np.arange(late.shape[0])[:, None, None, None]
         lower, over = below[:, :, serving], share[:, :, serving]
         after = sizes[None, None, None, :]
@@ -175,17 +174,17 @@ class _Chain:
         )
 
     def _grid(self, t: int) -> tuple[Steps, Floats, Floats]:
-        """Return where the next backlog is on the grid, its share of the next place, and the late
+        """Return the grid index of the next backlog, its share of the following index, and the late
         rows.
 
-        The axes are level, backlog, serving size.
+        The axes are level, backlog and working size.
         """
         rates = self._law.rates[t][:, None, None]
         backlog = np.maximum(
             0.0,
             self._backlogs[None, :, None] + (rates - self._capacity[None, None, :]) * self._step_s,
         )
-        # Beyond the grid rows are given up as late, so that no state is missing.
+        # Rows beyond the grid count as late, so that no state is missing.
         lost = np.maximum(0.0, backlog - self._backlogs[-1])
         place = np.interp(backlog, self._backlogs, np.arange(_BACKLOGS))
         if self._rounding != "between":
@@ -194,12 +193,12 @@ class _Chain:
         return below, place - below, self._late(rates, backlog) + lost
 
     def _late(self, rates: Floats, backlog: Floats) -> Floats:
-        """Return the rows of a step that are late: they wait for the trigger, for the backlog
-        before them and for their batch.
+        """Return the late rows of a step: a row waits for the trigger, for the backlog before it
+        and for its batch.
         """
         job = self._job
         sizes = np.broadcast_to(job.sizes, backlog.shape)
-        # A batch that keeps up has the rows of an interval, or of a second where there is none.
+        # A batch that keeps up has the rows of one interval, or of one second without an interval.
         takes_s = job.batch_s(
             np.broadcast_to(rates * max(job.trigger_s, 1.0), backlog.shape), sizes
         )
@@ -210,13 +209,14 @@ class _Chain:
 
 
 def capacity_rows_per_s(job: Job) -> Floats:
-    """Return the rows per second that each size sustains: a batch of them takes as long as they
-    took to come.
+    """Return the rows per second that each size sustains: a batch takes as long as its rows took to
+    arrive.
     """
     within_s = job.trigger_s or job.slo.latency_s / 2
     low, high = np.zeros(len(job.sizes)), np.full(len(job.sizes), 1.0)
     for _ in range(60):
-        # Doubled until too much, then halved: the batch time of a job is any rising function.
+        # Doubled until it is too much, then bisected: the batch time is any increasing function of
+        # the rows.
         high = np.where(job.batch_s(high, job.sizes) <= within_s, high * 2, high)
     for _ in range(60):
         middle = (low + high) / 2

@@ -1,5 +1,5 @@
-"""What a policy is measured against: the best fixed size in hindsight and the clairvoyant; and the
-score between them.
+"""The scale for policies: the best fixed size in hindsight, the clairvoyant, and the score between
+them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_CELLS = 3e6
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The best fixed size (None: none attains the objective), its cost in slot-seconds, and the
+    """The best fixed size (None if none attains the objective), its cost in slot-seconds, and the
     clairvoyant's bracket.
     """
 
@@ -34,9 +34,9 @@ class Bounds:
 def bounds(job: Job, load: Workload, duration_s: float, initial: int | None = None) -> Bounds:
     """Return the bounds of a run of a load.
 
-    Times are on a grid of ``grid_step_s``. The clairvoyant starts from ``initial`` executors or,
-    without it, from any, as the best fixed size does; then it is never dearer. Raises BadInput as
-    ``curve_of`` does.
+    Times are on a grid of ``grid_step_s``. The clairvoyant starts with ``initial`` executors;
+    without it with any number, like the best fixed size, and then it never costs more than that.
+    Raises BadInput as ``curve_of`` does.
     """
     curve = curve_of(load, duration_s, grid_step_s(job, duration_s))
     static = best_static(job, curve)
@@ -46,12 +46,12 @@ def bounds(job: Job, load: Workload, duration_s: float, initial: int | None = No
 
 
 def grid_step_s(job: Job, duration_s: float) -> float:
-    """Return the step of the grid: a quarter of the trigger interval (a tenth with a rows limit),
-    or a second without one.
+    """Return the step of the grid in seconds: a quarter of the trigger interval (a tenth with a row
+    limit), or at least one second without a trigger.
 
-    Batches that take longer than the interval end between two triggers; the finer the grid, the
-    less their rounding costs the bracket and the longer the program takes: where the table would
-    have above 3 million cells, it is a half, then the whole.
+    Batches longer than the interval end between two triggers. A finer grid has smaller rounding
+    errors and takes longer: if the table had more than 3 million cells, the step is half an
+    interval, then a complete one.
     """
     if not job.trigger_s:
         return max(1.0, duration_s / 5000)
@@ -66,10 +66,8 @@ def grid_step_s(job: Job, duration_s: float) -> float:
 
 
 def best_static(job: Job, curve: Curve) -> tuple[int, Path] | None:
-    """Return the least size that attains the objective all along, and its run; None if none
-    does.
-    """
-    # Smallest first: the cheapest size that attains is the first one that does.
+    """Return the smallest size that attains the objective, and its run; None if there is none."""
+    # Smallest first, because the first size that attains is the cheapest one.
     for executors in job.sizes:
         path = run_static(job, curve, int(executors))
         if path.attains():
@@ -95,7 +93,7 @@ def run_static(job: Job, curve: Curve, executors: int, *, kindly: bool = False) 
             )
         )
         t, since = t + int(lasts[0]), int(until[0])
-    # Rows at the end that nobody has committed but that are already too old count as late.
+    # Uncommitted rows at the end that are already too old count as late.
     left = float(
         curve.at(np.array([curve.steps - job.slo.latency_s / curve.step_s]))[0] - curve.rows[since]
     )
@@ -107,21 +105,21 @@ def run_static(job: Job, curve: Curve, executors: int, *, kindly: bool = False) 
 
 
 def score(cost: float, static: float, bound: float, *, attained: bool) -> float | None:
-    """Return (J_static - J) / (J_static - J_bound): 1 is the bound, 0 the best fixed size; None
-    where the objective was missed.
+    """Return (J_static - J) / (J_static - J_bound): 1 is the bound, 0 the best fixed size; None if
+    the objective was missed.
 
-    J is slot-seconds plus the price of the rescalings. None too where a fixed size is as good as
-    the bound: then nothing can be gained.
+    J is slot-seconds plus the price of the rescalings. The score is also None if a fixed size is as
+    good as the bound, because nothing can be gained then.
     """
-    # A run that missed the objective has no score: cheap and late is no achievement.
+    # A run that missed the objective has no score: low cost does not compensate for late rows.
     if not attained or static <= bound:
         return None
     return (static - cost) / (static - bound)
 
 
 def job_of(parameters: SparkParameters, **more: object) -> Job:
-    """Return the job of a simulated Spark plant, without its noise: batch model, trigger, start
-    time; ``more`` sets the rest.
+    """Return the job of a simulated Spark plant without noise: batch model, trigger and start time;
+    ``more`` sets the other fields.
     """
     given: dict[str, object] = {
         "batch_s": batch_time(parameters.model, parameters.slots_per_executor),

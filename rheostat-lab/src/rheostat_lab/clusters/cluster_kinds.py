@@ -1,4 +1,4 @@
-"""The kinds of cluster that this computer can have.
+"""The kinds of cluster that can run on this machine.
 
 Standalone is built in. Another distribution adds a kind as an entry point of the group
 ``rheostat.clusters``, named after the kind, whose object is a ``ClusterKind``; ``rheostat-lab``
@@ -24,31 +24,31 @@ GROUP = "rheostat.clusters"
 KINDS = ("standalone", "yarn", "kubernetes")
 
 Report: TypeAlias = Callable[[str], None]
-"""Takes a line about what is fetched or built at the first use."""
+"""Receives a line about what is downloaded or built at the first use."""
 
 
 class LocalCluster(Protocol):
-    """A cluster on this computer that ends with this process, files and executors included; a
-    context manager starts and stops it.
+    """A cluster on this machine that ends with this process, including its files and executors; a
+    context manager that starts and stops it.
     """
 
     @property
     def url(self) -> str:
-        """What a session takes as its master, once the cluster runs."""
+        """The master URL for sessions, once the cluster runs."""
         ...
 
     @property
     def folder(self) -> Path:
-        """Where its files are; it goes with the cluster."""
+        """The folder of the cluster's files, which is removed with the cluster."""
         ...
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What a session on it sets beside the master, once the cluster runs."""
+        """The settings of a session in addition to the master, once the cluster runs."""
         ...
 
     def driver_environment(self) -> dict[str, str]:
-        """Return what a driver needs in its environment."""
+        """Return the environment variables that a driver needs."""
         ...
 
     def executors(self) -> list[psutil.Process]:
@@ -66,7 +66,7 @@ class LocalCluster(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Up:
-    """A cluster that is up: its master, and the variables that a driver's environment needs."""
+    """A running cluster: its master, and the environment variables that a driver needs."""
 
     kind: str
     url: str
@@ -77,9 +77,9 @@ class Up:
 class ClusterKind:
     """How a kind of cluster is created, started and ended.
 
-    ``create`` and ``up`` take cores, nodes and ``Report``. ``create`` returns a cluster of this
+    ``create`` and ``up`` take cores, nodes and a ``Report``. ``create`` returns a cluster of this
     process, ``up`` starts one that outlives it, and ``down`` ends that one and returns its master,
-    None if none was up.
+    None if none was running.
     """
 
     create: Callable[[int, int, Report], LocalCluster]
@@ -91,9 +91,9 @@ def local_cluster(
     kind: str, cores: int, nodes: int = 1, tell: Report = lambda _: None
 ) -> LocalCluster:
     """Return a cluster of a kind with room for ``cores`` executors of one core on ``nodes`` nodes;
-    nothing runs before its start.
+    nothing runs before it is started.
 
-    Raises ``BadInput`` for a kind that does not exist or is not installed.
+    Raises BadInput for a kind that does not exist or is not installed.
     """
     wanted = find_kind(kind)
     check_cores(cores)
@@ -109,7 +109,7 @@ def up(
 ) -> Up:
     """Start a cluster that outlives this process; ``down`` ends it.
 
-    ``port`` is that of a Standalone master. Raises ``BadInput`` if one of the kind is up, for a
+    ``port`` is that of a Standalone master. Raises BadInput if one of the kind is running, for a
     kind that does not exist or is not installed, and for options that the kind does not have.
     """
     wanted = find_kind(kind)
@@ -141,7 +141,7 @@ def find_kind(kind: str) -> ClusterKind:
 
 
 def check_nodes(cores: int, nodes: int) -> None:
-    """Raise ``BadInput`` for a number of nodes that cannot share the cores."""
+    """Raise BadInput for a number of nodes that cannot share the cores."""
     if not 1 <= nodes <= cores:
         raise BadInput(
             f"a cluster has 1 to as many nodes as it has cores ({cores}), but {nodes} were"

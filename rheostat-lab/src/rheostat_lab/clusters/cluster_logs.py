@@ -1,4 +1,4 @@
-"""What the logs of a cluster's parts say of what went wrong."""
+"""Finds the cause of a failure in the logs of a cluster's components."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _MOST = 300
 
 
 def trouble(log: Path) -> str:
-    """Return the line of a log that says best what went wrong, in at most 300 characters."""
+    """Return the most informative line of a log about a failure, at most 300 characters."""
     try:
         text = log.read_text(errors="replace")
     except OSError:

@@ -1,5 +1,5 @@
-"""The file ``spark-defaults.conf`` of a cluster of ours: a session that reads it needs no other
-settings to run there.
+"""The file ``spark-defaults.conf`` of a local cluster: a session that reads it needs no other
+settings.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ FILE = "spark-defaults.conf"
 
 
 def write_defaults(folder: Path, settings: Mapping[str, str], name: str = FILE) -> Path:
-    """Write the settings into ``folder`` and return the file; ``SPARK_CONF_DIR`` is the folder. A
-    file of another name is what ``spark-submit --properties-file`` takes.
+    """Write the settings to a file in ``folder`` and return it; ``SPARK_CONF_DIR`` is the folder. A
+    file with another name is for ``spark-submit --properties-file``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lines = "".join(f"{setting} {value}\n" for setting, value in settings.items())

@@ -35,8 +35,8 @@ def up(
 ) -> str:
     """Start a cluster that outlives this process and return its URL; ``down`` ends it.
 
-    ``port`` defaults to 7077, or to a free one if that is taken. Raises like ``Cluster``, and
-    ``BadInput`` if one is up.
+    ``port`` defaults to 7077, or to a free port if that is taken. Raises like ``Cluster``, and
+    BadInput if one is running.
     """
     check_cores(cores)
     service.require_none(NAME)
@@ -68,8 +68,8 @@ def up(
 
 
 def down() -> str | None:
-    """End the cluster that ``up`` started, its executors too, remove its files, and return its URL;
-    None if none was up.
+    """End the cluster that ``up`` started with its executors, remove its files, and return its URL;
+    None if none was running.
     """
     ended = [service.end(WORKER_NAME), service.end(NAME)]
     own_folder.remove_marked(state_folder() / NAME)

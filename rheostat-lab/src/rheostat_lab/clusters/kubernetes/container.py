@@ -1,5 +1,5 @@
-"""A container of a pod as a process of this computer: what it runs, with which variables, and how
-it is ended.
+"""A container of a pod as a process of this machine: its command, its variables, and how it is
+ended.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ARGUMENTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Means:
-    """What the nodes have to run pods with."""
+    """The installations that the nodes use to run pods."""
 
     folder: Path
     spark_home: Path
@@ -40,11 +40,11 @@ class Means:
     cores: int
     memory_mib: int
     names: str = ""
-    """The option by which a JVM finds the names of services."""
+    """The JVM option for resolving the names of services."""
 
 
 def environment(container: Any, ip: str, pod: Any) -> dict[str, str]:
-    """Return the variables of a container; what refers to the pod is looked up."""
+    """Return the environment variables of a container, with references to the pod resolved."""
     known = {
         "status.podIP": ip,
         "metadata.name": pod.metadata.name,
@@ -63,8 +63,8 @@ def environment(container: Any, ip: str, pod: Any) -> dict[str, str]:
 
 
 def _expanded(text: str, given: Mapping[str, str]) -> str:
-    """Return a text with the variables in it, as Kubernetes has them: ``$(NAME)`` where NAME is
-    known, ``$$(NAME)`` for the text ``$(NAME)``.
+    """Return a text with its variables expanded as in Kubernetes: ``$(NAME)`` if NAME is known,
+    ``$$(NAME)`` as the text ``$(NAME)``.
     """
     return re.sub(
         r"\$\$|\$\(([^()]+)\)",
@@ -79,7 +79,9 @@ def command(
     means: Means,
     mounts: Mapping[str, Path] | None = None,
 ) -> list[str]:
-    """Return what a container runs; a path under one of the ``mounts`` leads to its folder."""
+    """Return the command of a container; a path below one of the ``mounts`` becomes its local
+    folder.
+    """
     known = mounts or {}
     words = [here(_expanded(word, given), known) for word in container.args or []]
     if words[:1] == ["executor"]:
@@ -90,7 +92,7 @@ def command(
 
 
 def jvm_options(container: Any, means: Means) -> dict[str, str]:
-    """Return the variables of a driver by which each of its JVMs finds the names of services."""
+    """Return the variables of a driver with which its JVMs resolve the names of services."""
     drives = (container.args or [""])[0] == "driver"
     return {"JAVA_TOOL_OPTIONS": means.names} if drives and means.names else {}
 
@@ -118,7 +120,7 @@ def _driver(words: Sequence[str], given: Mapping[str, str], means: Means) -> lis
 
 
 def decommissions(container: Any) -> bool:
-    """Tell whether a container's hook before its end is that of Spark's image, which lets an
+    """Return whether the preStop hook of a container is that of Spark's image, which lets an
     executor end its tasks (SIGPWR).
     """
     hook = container.lifecycle and container.lifecycle.pre_stop
@@ -127,7 +129,7 @@ def decommissions(container: Any) -> bool:
 
 
 def ask(process: subprocess.Popen[bytes], signal_: signal.Signals, deadline: float) -> None:
-    """Send a signal to a process that lives and wait for its end, at most until the deadline."""
+    """Send a signal to a running process and wait for its end until the deadline."""
     if process.poll() is None:
         process.send_signal(signal_)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -135,7 +137,7 @@ def ask(process: subprocess.Popen[bytes], signal_: signal.Signals, deadline: flo
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it has started, without asking."""
+    """Kill a process and its descendants."""
     with contextlib.suppress(psutil.NoSuchProcess):
         parent = psutil.Process(process.pid)
         for member in (parent, *parent.children(recursive=True)):
@@ -144,5 +146,5 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def address(number: int) -> str:
-    """Return the address of the pod of a number, in 127.1.0.0/16: to Spark each is a host."""
+    """Return the address of a pod by its number, in 127.1.0.0/16: to Spark each is another host."""
     return f"127.1.{number // 250 % 250}.{1 + number % 250}"

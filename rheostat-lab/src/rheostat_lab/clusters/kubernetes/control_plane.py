@@ -1,5 +1,5 @@
-"""The control plane of a Kubernetes on this computer: etcd, API server, scheduler and controllers,
-on loopback only, with tokens and roles.
+"""The control plane of a local Kubernetes: etcd, API server, scheduler and controllers, on loopback
+only, with tokens and roles.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from rheostat_lab.clusters.kubernetes.plane_keys import aggregation_flags, make_
 
 NAMESPACE = "default"
 DRIVER = "spark"
-"""The user that a driver is: it has no more rights than ``ROLE``."""
+"""The user name of a driver, which has only the rights of ``ROLE``."""
 
 START_DEADLINE_S = 120.0
 POLL_S = 0.2
 _LOST_S = 20
-"""A node that has not been heard of for so long is lost; its pods are deleted ``_EVICTED_S``
+"""Seconds without a heartbeat after which a node is lost; its pods are deleted ``_EVICTED_S``
 later."""
 _EVICTED_S = 10
 HPA_S = 15.0
-"""Kubernetes' own default, seconds between two looks of its HorizontalPodAutoscaler."""
+"""Seconds between two evaluations of the HorizontalPodAutoscaler: Kubernetes' default."""
 
 RULES: Sequence[dict[str, list[str]]] = (
     {
@@ -51,10 +51,10 @@ RULES: Sequence[dict[str, list[str]]] = (
     },
     {"apiGroups": [""], "resources": ["events"], "verbs": ["get", "list"]},
 )
-"""What a driver with Rheostat may do: what Spark itself needs, and to read the events of its pods,
-which say why one waits or has gone."""
+"""The rights of a driver with Rheostat: those that Spark needs, and reading the events of its pods,
+which state why a pod is pending or was deleted."""
 
-# Who asks for what is written down for drivers and people only.
+# Requests are audited only for drivers and people.
 _AUDIT = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
@@ -64,8 +64,9 @@ _AUDIT = {
 
 
 class ControlPlane:
-    """The parts of a control plane in ``folder``, whose programs are in ``programs``; all end with
-    this process. ``holds`` as in ``Child``. The HPA's controller looks every ``hpa_s`` seconds.
+    """The components of a control plane in ``folder``, with their programs in ``programs``; all end
+    with this process. ``holds`` is as in ``Child``. The HPA controller evaluates every ``hpa_s``
+    seconds.
     """
 
     def __init__(
@@ -81,41 +82,41 @@ class ControlPlane:
 
     @property
     def url(self) -> str:
-        """Where the API server answers."""
+        """The URL of the API server."""
         return f"https://{LOOPBACK}:{self.port}"
 
     @property
     def certificate(self) -> Path:
-        """The API server's own certificate, which is its authority, too."""
+        """The API server's certificate, which is also its own authority."""
         return self.folder / "certs" / "apiserver.crt"
 
     @property
     def kubeconfig(self) -> Path:
-        """The file for ``kubectl`` and others; its user may do everything."""
+        """The configuration file for ``kubectl`` and other clients, with all rights."""
         return self.folder / "kubeconfig"
 
     @property
     def driver_token(self) -> str:
-        """The token of the user that a driver is."""
+        """The token of a driver's user."""
         return self._tokens[DRIVER]
 
     @property
     def driver_token_file(self) -> Path:
-        """The file with that token, for drivers that are pods."""
+        """The file with that token, for drivers that run in pods."""
         return self.folder / "driver-token"
 
     @property
     def admin_token_file(self) -> Path:
-        """The file with the token of somebody who may do everything, as who submits a driver."""
+        """The file with the token of an administrator, who may submit drivers."""
         return self.folder / "admin-token"
 
     @property
     def alive(self) -> bool:
-        """Whether all parts run."""
+        """Whether all components run."""
         return bool(self._children) and all(child.alive for child in self._children)
 
     def start(self) -> None:
-        """Start all parts and wait until pods can be made."""
+        """Start all components and wait until pods can be created."""
         make_keys(self.folder)
         tokens = (
             f'{self._tokens["admin"]},admin,1,"system:masters"\n{self.driver_token},{DRIVER},2\n'
@@ -137,7 +138,7 @@ class ControlPlane:
         self._wait("kube-controller-manager", lambda: self._answers(account))
 
     def stop(self) -> None:
-        """End all parts."""
+        """End all components."""
         if self._children:
             with ThreadPoolExecutor(len(self._children)) as pool:
                 list(pool.map(Child.stop, self._children))
@@ -185,7 +186,7 @@ class ControlPlane:
         }
 
     def _allow_driver(self) -> None:
-        """Make the role of a driver, and give it to the user that one is."""
+        """Create the role of a driver and bind it to the driver's user."""
         group = "rbac.authorization.k8s.io"
         place = f"/apis/{group}/v1/namespaces/{NAMESPACE}"
         named = {"metadata": {"name": DRIVER}}
@@ -198,8 +199,8 @@ class ControlPlane:
         self.request("POST", f"{place}/rolebindings", binding)
 
     def request(self, verb: str, path: str, body: Any = None) -> Any:
-        """Ask the API server as somebody who may do everything; returns what its JSON says. Raises
-        ``OSError`` where it refuses.
+        """Send a request to the API server as an administrator and return its JSON response. Raises
+        OSError if the server rejects it.
         """
         request = urllib.request.Request(  # noqa: S310  (its own https address)
             f"{self.url}{path}",
@@ -235,7 +236,7 @@ class ControlPlane:
 
 
 def _etcd(clients: str, peers: str) -> list[str]:
-    # What is in it goes with the cluster: nothing has to reach the disk.
+    # The data end with the cluster, so nothing needs to reach the disk.
     return [
         "--data-dir=etcd",
         f"--listen-client-urls={clients}",

@@ -1,7 +1,7 @@
-"""A Kubernetes on this computer: a real control plane, and nodes whose containers are processes.
+"""A Kubernetes on this machine: a real control plane, and nodes whose containers are processes.
 
 ``python -m rheostat_lab.clusters.kubernetes.kubernetes_cluster FOLDER CORES NODES MEMORY_MIB`` runs
-one until it is ended: that is what outlives ``rheostat cluster up``.
+one until the process is ended; ``rheostat cluster up`` starts this process in the background.
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ from rheostat_lab.services import own_folder, service
 
 NAME = "cluster-kubernetes"
 CLUSTER_MODE = "cluster-mode.conf"
-"""Beside the defaults: what ``spark-submit --properties-file`` takes where the driver is a pod."""
+"""Name of the file next to the defaults for ``spark-submit --properties-file`` in cluster mode."""
 
 START_DEADLINE_S = 180.0
 POLL_S = 0.2
 MEMORY_MIB = 1024
-"""Memory of an executor that a node reckons with, Spark's overhead included; ours ask for 896."""
+"""Memory of an executor including Spark's overhead, MiB; our executors request 896."""
 
 IMAGE = "rheostat/processes"
-"""The image that pods name; here none is pulled."""
+"""The image that pods name; it is never pulled."""
 
 
 class KubernetesCluster:
-    """A control plane and ``nodes`` nodes with room for ``cores`` executors of one core, that end
-    with this process, pods and files included.
+    """A control plane and ``nodes`` nodes with room for ``cores`` executors of one core, which end
+    with this process, including pods and files.
 
-    ``folder`` is where it lives (default: a temporary folder, which goes with it). ``tell`` is told
-    what is built at the first use; ``hpa_s`` as in ``ControlPlane``. Raises ``BadInput`` for no
-    PySpark, no Java, or no Go at the first use; ``RheostatError`` if a part does not start.
+    ``folder`` contains its files (default: a temporary folder that is removed with it). ``tell``
+    receives what is built at the first use; ``hpa_s`` is as in ``ControlPlane``. Raises BadInput
+    without PySpark, without Java, or without Go at the first use; RheostatError if a component does
+    not start.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class KubernetesCluster:
 
     @property
     def folder(self) -> Path:
-        """Where logs and pods' files are; it goes with the cluster."""
+        """The folder of logs and pods' files, which is removed with the cluster."""
         if self._given is not None:
             return self._given
         if self._scratch is None:
@@ -80,19 +81,19 @@ class KubernetesCluster:
 
     @property
     def plane(self) -> ControlPlane:
-        """The control plane; raises ``RheostatError`` where none runs."""
+        """The control plane; raises RheostatError if none runs."""
         if self._plane is None:
             raise RheostatError("this Kubernetes has not been started")
         return self._plane
 
     @property
     def url(self) -> str:
-        """What a session takes as its master: ``k8s://https://127.0.0.1:port``."""
+        """The master URL for sessions: ``k8s://https://127.0.0.1:port``."""
         return f"k8s://{self.plane.url}"
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What a session on it sets beside the master."""
+        """The settings of a session in addition to the master."""
         return {
             "spark.kubernetes.container.image": IMAGE,
             "spark.kubernetes.namespace": NAMESPACE,
@@ -100,15 +101,15 @@ class KubernetesCluster:
             "spark.kubernetes.authenticate.caCertFile": str(self.plane.certificate),
             "spark.driver.host": LOOPBACK,
             "spark.driver.bindAddress": LOOPBACK,
-            # Kubernetes knows the number to start with.
+            # Kubernetes needs the initial number of executors.
             "spark.dynamicAllocation.enabled": "false",
         }
 
     @property
     def pod_settings(self) -> Mapping[str, str]:
-        """What ``spark-submit --deploy-mode cluster`` sets beside the master: the driver in a pod
-        asks the same API server, with the rights of a driver. Who submits needs more: Spark 4.3
-        makes a network policy for the executors, too.
+        """The settings of ``spark-submit --deploy-mode cluster`` in addition to the master: the
+        driver in a pod uses the same API server with the rights of a driver. The submitter needs
+        more rights, because Spark 4.3 also creates a network policy for the executors.
         """
         submission = "spark.kubernetes.authenticate.submission"
         driver = "spark.kubernetes.authenticate.driver.mounted"
@@ -120,19 +121,19 @@ class KubernetesCluster:
             f"{submission}.caCertFile": certificate,
             f"{driver}.oauthTokenFile": str(self.plane.driver_token_file),
             f"{driver}.caCertFile": certificate,
-            # The name kubernetes.default.svc leads nowhere here.
+            # The name kubernetes.default.svc does not resolve here.
             "spark.kubernetes.driver.master": self.plane.url,
             "spark.dynamicAllocation.enabled": "false",
         }
 
     @property
     def alive(self) -> bool:
-        """Whether all of it runs."""
+        """Whether all components run."""
         return bool(self._plane and self._plane.alive and self._kubelet and self._kubelet.alive)
 
     def driver_environment(self) -> dict[str, str]:
-        """Return what a driver needs in its environment; its temporary files go with the
-        cluster.
+        """Return the environment variables that a driver needs; its temporary files are removed
+        with the cluster.
         """
         return driver_environment(self._home.jdk, self.folder / "driver")
 
@@ -142,11 +143,11 @@ class KubernetesCluster:
         return executors_under([kubelet.pid]) if kubelet and kubelet.alive else []
 
     def lose(self, node: int) -> None:
-        """Take a node (from 0) away, as a machine that dies."""
+        """Take a node (from 0) away, like a machine that fails."""
         (self.folder / f"lose-{node}").touch()
 
     def start(self) -> KubernetesCluster:
-        """Start it and wait until its nodes are ready; does nothing if it runs."""
+        """Start the cluster and wait until its nodes are ready; does nothing if it runs."""
         if self.alive:
             return self
         try:
@@ -169,7 +170,7 @@ class KubernetesCluster:
         return self
 
     def stop(self) -> None:
-        """End it with all pods, and remove its files where they are temporary."""
+        """End the cluster with all its pods, and remove its files if they are temporary."""
         if self._kubelet:
             self._kubelet.stop()
         if self._plane:
@@ -193,11 +194,11 @@ def up(
     memory_mib: int = MEMORY_MIB,
     tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[str, Path]:
-    """Start a Kubernetes that outlives this process; return its master and the folder of its
-    configuration. ``down`` ends it.
+    """Start a Kubernetes that outlives this process; return its master and its configuration
+    folder. ``down`` ends it.
 
-    The folder is what ``SPARK_CONF_DIR`` is to name; ``kubeconfig`` in it is for ``kubectl``.
-    Raises like ``KubernetesCluster``, and ``BadInput`` if one is up.
+    The folder is the value for ``SPARK_CONF_DIR``; its ``kubeconfig`` is for ``kubectl``. Raises
+    like ``KubernetesCluster``, and BadInput if one is running.
     """
     check_nodes(cores, nodes)
     service.require_none(NAME)
@@ -224,8 +225,8 @@ def up(
 
 
 def down() -> str | None:
-    """End the Kubernetes that ``up`` started, its pods too, remove its files, and return its
-    master; None if none was up.
+    """End the Kubernetes that ``up`` started with its pods, remove its files, and return its
+    master; None if none was running.
     """
     folder = state_folder() / NAME
     try:
@@ -238,7 +239,7 @@ def down() -> str | None:
 
 
 def nodes_command(kubeconfig: Path, home: SparkHome, size: KubernetesCluster) -> list[str]:
-    """Return the command of the nodes."""
+    """Return the command that runs the nodes."""
     node_cores = -(-size.cores // size.nodes)
     sizes = [str(size.nodes), str(node_cores), str(node_cores * size.memory_mib)]
     where = [str(kubeconfig), str(size.folder), str(home.folder), str(home.jdk.java)]

@@ -1,10 +1,10 @@
-"""Nodes of a Kubernetes on this computer whose containers are processes.
+"""Nodes of a local Kubernetes whose containers are processes.
 
-``python -m rheostat_lab.clusters.kubernetes.node`` with a kubeconfig, a folder, Spark's folder, a
-Java, the number of nodes and the cores and MiB of each registers nodes, runs the pods that the
-scheduler binds to them, and reports how they are. A pod of a Spark driver or executor is run as the
-entrypoint of Spark's image does it; of any other pod the command. A file ``lose-N`` in the folder
-takes node N (from 0) away: its processes are killed, and nothing is heard of it any more.
+``python -m rheostat_lab.clusters.kubernetes.node`` takes a kubeconfig, a folder, Spark's folder, a
+Java, the number of nodes, and the cores and MiB of each. It registers the nodes, runs the pods that
+the scheduler binds to them, and reports their state. A pod of a Spark driver or executor runs like
+the entrypoint of Spark's image, any other pod its command. A file ``lose-N`` in the folder takes
+node N (from 0) away: its processes are killed, and it sends no more heartbeats.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _GONE, _EXISTS = 404, 409
 
 @dataclass(slots=True)
 class Node:
-    """A node: the pods that it runs, by their ids."""
+    """A node with the pods that it runs, by their ids."""
 
     name: str
     lost: bool = False
@@ -57,7 +57,7 @@ class Node:
 
 
 class Kubelet:
-    """Runs the pods of several nodes; the API is asked as whoever the configuration names."""
+    """Runs the pods of several nodes, as the user of the kubeconfig."""
 
     def __init__(self, api: Any, means: Means, nodes: int) -> None:
         self._api = api
@@ -71,7 +71,7 @@ class Kubelet:
         self._lock = threading.Lock()
 
     def run(self) -> None:
-        """Register the nodes and run pods for ever."""
+        """Register the nodes and run pods forever."""
         for node in self._nodes.values():
             self._register(node)
         for work in (self._beat, self._lose, partial(self._for_ever, self._watch_services)):
@@ -186,9 +186,7 @@ class Kubelet:
             self._tell(pod, phase, {"terminated": ended}, ready=False)
 
     def _process(self, pod: Any, ip: str) -> subprocess.Popen[bytes]:
-        """Start the process of a pod's container; raises RheostatError for a volume that cannot be
-        had.
-        """
+        """Start the process of a pod's container; raises RheostatError for a missing volume."""
         place, container = self._means.folder / "pods" / pod.metadata.name, pod.spec.containers[0]
         (place / "local").mkdir(parents=True, exist_ok=True)
         mounts = mounted(self._api, pod, place / "volumes")
@@ -196,7 +194,7 @@ class Kubelet:
         own = {
             "SPARK_LOCAL_DIRS": str(place / "local"),
             "SPARK_LOCAL_IP": ip,
-            # Where the UI listens: nothing but JVMs knows the names of services here.
+            # The UI address: only JVMs can resolve the names of services here.
             "SPARK_PUBLIC_DNS": ip,
             "SPARK_HOME": str(self._means.spark_home),
             **jvm_options(container, self._means),
@@ -237,9 +235,7 @@ class Kubelet:
             )
 
     def _end(self, node: Node, pod: Any) -> None:
-        """End a pod as a kubelet does: its hook before the stop, SIGTERM, and SIGKILL after the
-        grace period.
-        """
+        """End a pod like a kubelet: preStop hook, SIGTERM, and SIGKILL after the grace period."""
         process = node.running.get(pod.metadata.uid)
         if process is not None and process.poll() is None:
             grace_s = pod.metadata.deletion_grace_period_seconds
@@ -261,7 +257,7 @@ class Kubelet:
 
 @contextlib.contextmanager
 def answered(*codes: int) -> Any:
-    """Take answers of the API server with one of these codes as they come."""
+    """Ignore API errors with one of these codes."""
     try:
         yield
     except client.ApiException as refused:
@@ -270,7 +266,7 @@ def answered(*codes: int) -> Any:
 
 
 def now() -> str:
-    """Return the time as the API server writes it."""
+    """Return the time in the format of the API server."""
     return datetime.now(timezone.utc).isoformat()
 
 
@@ -281,7 +277,7 @@ def say(line: str) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Run the nodes that the command line names."""
+    """Run the nodes that the command line describes."""
     kubeconfig, folder, spark_home, java, nodes, cores, memory_mib = words
     config.load_kube_config(kubeconfig)
     means = Means(

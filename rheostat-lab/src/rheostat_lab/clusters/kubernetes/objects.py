@@ -1,4 +1,4 @@
-"""Objects of a Kubernetes on this computer, made from what a manifest says."""
+"""Creates and deletes objects of a local Kubernetes from their manifests."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _THERE = 409
 
 
 class Api(Protocol):
-    """The API server, as ``ControlPlane`` has it."""
+    """The API server, as in ``ControlPlane``."""
 
     def request(self, verb: str, path: str, body: Any = None) -> Any:
-        """Ask it; raises ``OSError`` where it refuses."""
+        """Send a request; raises OSError if the server rejects it."""
         ...
 
 
 def place(made: Mapping[str, Any]) -> str:
-    """Return the path of the objects of a manifest's kind, in its namespace where it has one."""
+    """Return the API path for objects of a manifest's kind, in its namespace if it has one."""
     version, kind = made["apiVersion"], made["kind"]
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
     namespace = made["metadata"].get("namespace")
@@ -27,8 +27,8 @@ def place(made: Mapping[str, Any]) -> str:
 
 
 def create(api: Api, *manifests: Mapping[str, Any]) -> None:
-    """Create the objects in their order; one that is there already stays as it is. Raises
-    ``OSError`` where one is refused.
+    """Create the objects in order; an existing object remains unchanged. Raises OSError if one is
+    rejected.
     """
     for made in manifests:
         try:
@@ -39,7 +39,7 @@ def create(api: Api, *manifests: Mapping[str, Any]) -> None:
 
 
 def delete(api: Api, made: Mapping[str, Any]) -> None:
-    """Delete an object; one that is gone is no fault."""
+    """Delete an object; a missing object is not an error."""
     try:
         api.request("DELETE", f"{place(made)}/{made['metadata']['name']}")
     except urllib.error.HTTPError as refused:

@@ -1,5 +1,5 @@
-"""The programs of a Kubernetes control plane, built once from the Go module proxy: no registry of
-images and no container is needed.
+"""The programs of a Kubernetes control plane, built once from the Go module proxy, without an image
+registry or containers.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from rheostat.machine.scratch_folder import ScratchFolder, cache_folder
 from rheostat_lab.clusters.cluster_logs import trouble
 
 KUBERNETES = "1.34.1"
-"""Of 1.33.5 and 1.32.9 some modules cannot be had from the proxy, or not be verified."""
+"""Some modules of 1.33.5 and 1.32.9 are not available from the proxy, or cannot be verified."""
 
 ETCD = "3.6.5"
-"""Older ones (3.4) end Spark's watches: they do not know ``RequestWatchProgress``."""
+"""Older versions (3.4) end Spark's watches, because they do not support ``RequestWatchProgress``.
+"""
 
 TAKES = (
     f"building Kubernetes {KUBERNETES}: about 8 minutes of two cores, 2 GB of memory and 300 MB in"
@@ -51,21 +52,21 @@ func main() { etcdmain.Main(os.Args) }
 
 
 def programs_folder() -> Path:
-    """Return where the programs are kept in the cache."""
+    """Return the cache folder of the programs."""
     return cache_folder() / f"kubernetes-{KUBERNETES}-etcd-{ETCD}"
 
 
 def are_built() -> bool:
-    """Tell whether all programs are in the cache."""
+    """Return whether all programs are in the cache."""
     return all((programs_folder() / name).exists() for name in PROGRAMS)
 
 
 def build(tell: Callable[[str], None]) -> Path:
-    """Return the folder of the programs, built at the first call; ``tell`` is told what is done and
-    how long it takes.
+    """Return the folder of the programs, built at the first call; ``tell`` receives what is built
+    and how long it takes.
 
-    What was built before it was ended is kept. Raises ``BadInput`` where there is no Go, and
-    ``RheostatError`` with the compiler's error.
+    An interrupted build keeps what is finished. Raises BadInput without Go, and RheostatError with
+    the compiler's error.
     """
     folder = programs_folder()
     missing = [name for name in PROGRAMS if not (folder / name).exists()]
@@ -97,9 +98,7 @@ def _component(go: str, name: str, scratch: Path) -> Path:
 
 
 def _prepare(go: str, folder: Path) -> None:
-    """Write a module that requires Kubernetes, its staging modules in the versions released with
-    it.
-    """
+    """Write a module that requires Kubernetes and its staging modules in the matching versions."""
     folder.mkdir()
     (folder / "go.mod").write_text("module build\n")
     module = f"k8s.io/kubernetes@v{KUBERNETES}"
@@ -112,7 +111,7 @@ def _prepare(go: str, folder: Path) -> None:
 
 
 def _module(theirs: str) -> str:
-    """Return the go.mod of a module that requires Kubernetes, from Kubernetes' own."""
+    """Return the go.mod of a module that requires Kubernetes, derived from Kubernetes' go.mod."""
     version = re.search(r"^go \S+", theirs, re.MULTILINE)
     staged = re.findall(r"^\s*(k8s\.io/[a-z-]+) => \./staging", theirs, re.MULTILINE)
     release = f"v0.{KUBERNETES.partition('.')[2]}"
@@ -137,9 +136,7 @@ def _etcd(go: str, name: str, scratch: Path) -> Path:
 
 
 def _run(folder: Path, command: Sequence[str], into: str | None = None) -> None:
-    """Run a command that ends with this process; what it prints goes to the log, or ``into`` a
-    file.
-    """
+    """Run a command that ends with this process; its output goes to the log, or ``into`` a file."""
     log = folder / (into or _LOG)
     with Child(command, log=log, folder=folder) as child:
         code = child.wait(DEADLINE_S)

@@ -1,5 +1,5 @@
-"""The keys of a control plane on this computer: of service accounts' tokens, and of the aggregation
-layer, by which an API of an operator (``external.metrics.k8s.io``) is reached.
+"""The keys of a local control plane: for tokens of service accounts, and for the aggregation layer,
+which forwards requests to the API of an operator (``external.metrics.k8s.io``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from rheostat.errors import BadInput
 
 FRONT_AUTHORITY = "front-ca.crt"
-"""Whoever shows a certificate of this authority is the API server's aggregation layer."""
+"""The authority whose certificates identify the API server's aggregation layer."""
 
 _CURVE = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
 _COMMANDS = (
@@ -24,7 +24,7 @@ _COMMANDS = (
 
 
 def make_keys(folder: Path) -> None:
-    """Make all keys in a folder; raises ``BadInput`` where there is no openssl."""
+    """Create all keys in a folder; raises BadInput without openssl."""
     for words in _COMMANDS:
         try:
             subprocess.run(["openssl", *words.split()], cwd=folder, capture_output=True, check=True)
@@ -33,7 +33,7 @@ def make_keys(folder: Path) -> None:
 
 
 def aggregation_flags() -> list[str]:
-    """Return what tells an API server of the keys of its aggregation layer."""
+    """Return the flags of an API server for the keys of its aggregation layer."""
     return [
         "--proxy-client-cert-file=front.crt",
         "--proxy-client-key-file=front.key",

@@ -1,5 +1,5 @@
-"""The names of services in a Kubernetes on this computer: a file of hosts, which each JVM in a pod
-reads at every look-up, as a pod of a real cluster asks its DNS.
+"""The names of services in a local Kubernetes: a hosts file, which each JVM in a pod reads at every
+lookup, in place of a DNS.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 from rheostat.machine.free_ports import LOOPBACK
 
 Key = tuple[str, str]
-"""A namespace and a name in it."""
+"""A namespace and a name within it."""
 
 
 @dataclass(slots=True)
 class Names:
-    """Services and pods that are known, and the file that says which address a service has.
+    """The known services and pods, and the file that maps services to addresses.
 
-    A service has the address of the newest pod that it selects: those of Spark's drivers are
-    headless and select one.
+    A service has the address of the newest pod that it selects; the services of Spark's drivers are
+    headless and select one pod.
     """
 
     file: Path
@@ -31,11 +31,11 @@ class Names:
 
     @property
     def option(self) -> str:
-        """The option by which a JVM reads the file."""
+        """The JVM option to read the file."""
         return f"-Djdk.net.hosts.file={self.file}"
 
     def service(self, namespace: str, name: str, selector: Mapping[str, str] | None) -> None:
-        """Learn of a service; one without a selector, or None, is forgotten."""
+        """Add a service; one whose selector is None or empty is removed."""
         with self._lock:
             self._services.pop((namespace, name), None)
             if selector:
@@ -43,19 +43,19 @@ class Names:
             self._write()
 
     def pod(self, namespace: str, name: str, labels: Mapping[str, str], ip: str) -> None:
-        """Learn of a pod that has been given an address."""
+        """Add a pod that has been given an address."""
         with self._lock:
             self._pods[namespace, name] = (labels, ip)
             self._write()
 
     def gone(self, namespace: str, name: str) -> None:
-        """Forget a pod."""
+        """Remove a pod."""
         with self._lock:
             self._pods.pop((namespace, name), None)
             self._write()
 
     def text(self) -> str:
-        """Return what the file says."""
+        """Return the contents of the file."""
         here = [f"{LOOPBACK} localhost", f"{LOOPBACK} {socket.gethostname()}"]
         return "\n".join((*here, *self._lines(), ""))
 

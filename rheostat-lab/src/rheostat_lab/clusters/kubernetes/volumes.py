@@ -1,5 +1,5 @@
-"""The volumes of a pod whose container is a process: a folder for each, and where a path in the
-container leads to here.
+"""The volumes of a pod whose container is a process: one folder each, and the mapping of container
+paths to local ones.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ from typing import Any, Protocol
 from rheostat.errors import RheostatError
 
 WAIT_S = 60.0
-"""A pod may be there before its configuration: Spark makes that after its driver's pod."""
+"""Seconds; a pod may exist before its configuration, which Spark creates after its driver's pod."""
 
 POLL_S = 0.2
 
 
 class ConfigMaps(Protocol):
-    """What is asked of the API server."""
+    """The part of the API that reads configuration maps."""
 
     def read_namespaced_config_map(self, name: str, namespace: str) -> Any:
-        """Return one; raises where there is none."""
+        """Return a configuration map; raises if it does not exist."""
         ...
 
 
 def mounted(api: ConfigMaps, pod: Any, folder: Path, wait_s: float = WAIT_S) -> dict[str, Path]:
-    """Make the volumes of a pod's first container in a folder; return where each path of the
-    container is here.
+    """Create the volumes of a pod's first container in a folder; return the local folder of each
+    path of the container.
 
-    Configuration is waited for ``wait_s`` seconds. A folder of the node is where it is, so its
-    mount must have the same path. Other kinds of volume are left out: nobody mounts anything here.
-    Raises ``RheostatError`` for configuration that does not come and for a mount elsewhere.
+    Waits ``wait_s`` seconds for configuration. A folder of the node cannot be moved, so its mount
+    must have the same path. Other kinds of volume are ignored. Raises RheostatError for missing
+    configuration and for a mount at another path.
     """
     volumes = {declared.name: declared for declared in pod.spec.volumes or []}
     places: dict[str, Path] = {}
@@ -53,7 +53,7 @@ def mounted(api: ConfigMaps, pod: Any, folder: Path, wait_s: float = WAIT_S) -> 
 
 
 def here(word: str, mounts: Mapping[str, Path]) -> str:
-    """Return a word with a path of the container in it as a path of this computer."""
+    """Return an argument with a path of the container replaced by the local path."""
     for path, place in mounts.items():
         if word == path or word.startswith(f"{path}/"):
             return f"{place}{word[len(path) :]}"

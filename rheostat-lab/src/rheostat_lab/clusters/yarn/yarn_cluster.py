@@ -1,6 +1,4 @@
-"""A YARN cluster on this computer: Hadoop's ResourceManager and NodeManagers in one process, on
-loopback only.
-"""
+"""A local YARN: Hadoop's ResourceManager and NodeManagers in one process, on loopback only."""
 
 from __future__ import annotations
 
@@ -29,27 +27,27 @@ MASTER = "yarn"
 START_DEADLINE_S = 180.0
 POLL_S = 0.1
 SPARE_CORES = 1
-"""Cores beside those of the executors: the application master has one."""
+"""Cores in addition to those of the executors: the application master needs one."""
 
 MEMORY_MIB = 1024
-"""Memory of an executor that a node reckons with, Spark's overhead included; ours ask for 896."""
+"""Memory of an executor including Spark's overhead, MiB; our executors request 896."""
 
 _JVM = (
     "-Xmx512m",
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
     "-XX:-UsePerfData",
-    # Hadoop 3.3 makes classes of its web pages with an old cglib.
+    # Hadoop 3.3 generates classes of its web pages with an old cglib.
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
 )
 
 
 class YarnCluster:
     """A ResourceManager and ``nodes`` NodeManagers with room for ``cores`` executors of one core,
-    that end with this process, containers and files included.
+    which end with this process, including containers and files.
 
-    Raises ``BadInput`` for no PySpark, no Java, or no network at the first use; ``RheostatError``
-    if it does not answer within ``START_DEADLINE_S``.
+    Raises BadInput without PySpark, without Java, or without a network at the first use;
+    RheostatError if it does not respond within ``START_DEADLINE_S``.
     """
 
     url = MASTER
@@ -63,24 +61,26 @@ class YarnCluster:
 
     @property
     def folder(self) -> Path:
-        """Where logs, configuration and containers' files are; it goes with the cluster."""
+        """The folder of logs, configuration and containers' files, which is removed with the
+        cluster.
+        """
         if self._scratch is None:
             self._scratch = ScratchFolder("yarn")
         return self._scratch.path
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """What a session on it sets beside the master."""
+        """The settings of a session in addition to the master."""
         return session_settings(self._home, self.folder)
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Whether the cluster runs."""
         return self._child is not None and self._child.alive
 
     def driver_environment(self) -> dict[str, str]:
-        """Return what a driver needs in its environment; its temporary files go with the
-        cluster.
+        """Return the environment variables that a driver needs; its temporary files are removed
+        with the cluster.
         """
         return {
             **driver_environment(self._home.jdk, self.folder / "driver"),
@@ -92,11 +92,11 @@ class YarnCluster:
         return executors_under([self._child.pid]) if self._child and self.alive else []
 
     def lose(self, node: int) -> None:
-        """End a NodeManager (from 0) with its containers, as a machine that dies."""
+        """End a NodeManager (from 0) with its containers, like a machine that fails."""
         (self.folder / f"lose-{node}").touch()
 
     def start(self) -> YarnCluster:
-        """Start it and wait until its nodes have registered; does nothing if it runs."""
+        """Start the cluster and wait until its nodes have registered; does nothing if it runs."""
         if self.alive:
             return self
         try:
@@ -115,7 +115,7 @@ class YarnCluster:
         return self
 
     def stop(self) -> None:
-        """End it with all containers, and remove its files."""
+        """End the cluster with all its containers, and remove its files."""
         if self._child:
             self._child.stop()
             self._child = None
@@ -132,11 +132,11 @@ class YarnCluster:
 
 
 def up(cores: int = 8, nodes: int = 1, memory_mib: int = MEMORY_MIB) -> Path:
-    """Start a YARN that outlives this process and return its configuration's folder; ``down`` ends
+    """Start a YARN that outlives this process and return its configuration folder; ``down`` ends
     it.
 
-    The folder is what ``HADOOP_CONF_DIR`` and ``SPARK_CONF_DIR`` are to name. Raises like
-    ``YarnCluster``, and ``BadInput`` if one is up.
+    The folder is the value for ``HADOOP_CONF_DIR`` and ``SPARK_CONF_DIR``. Raises like
+    ``YarnCluster``, and BadInput if one is running.
     """
     check_nodes(cores, nodes)
     service.require_none(NAME)
@@ -163,8 +163,8 @@ def up(cores: int = 8, nodes: int = 1, memory_mib: int = MEMORY_MIB) -> Path:
 
 
 def down() -> str | None:
-    """End the YARN that ``up`` started, its containers too, remove its files, and return its
-    master; None if none was up.
+    """End the YARN that ``up`` started with its containers, remove its files, and return its
+    master; None if none was running.
     """
     ended = service.end(NAME)
     own_folder.remove_marked(state_folder() / NAME)
@@ -180,8 +180,8 @@ def command(home: SparkHome, folder: Path, cores: int, nodes: int, memory_mib: i
 
 
 def session_settings(home: SparkHome, folder: Path) -> dict[str, str]:
-    """Return what a session sets to run on a YARN of ours: nothing is copied into containers, and
-    what is staged goes with the cluster.
+    """Return the settings of a session on a local YARN: nothing is copied into containers, and
+    staged files are removed with the cluster.
     """
     return {
         "spark.yarn.jars": f"local:{home.folder / 'jars'}/*",
@@ -191,9 +191,9 @@ def session_settings(home: SparkHome, folder: Path) -> dict[str, str]:
         "spark.hadoop.fs.defaultFS": "file:///",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        # A driver in the application master calls itself by the address of its computer.
+        # A driver in the application master otherwise uses the address of its machine.
         "spark.yarn.appMasterEnv.SPARK_LOCAL_IP": "127.0.0.1",
-        # YARN knows the number to start with.
+        # YARN needs the initial number of executors.
         "spark.dynamicAllocation.enabled": "false",
     }
 

@@ -1,5 +1,5 @@
-"""What a YARN on this computer consists of: Hadoop's own ResourceManager and NodeManager, in the
-version of Spark's Hadoop, and a class of ours that starts them.
+"""The JARs of a local YARN: Hadoop's own ResourceManager and NodeManager in the version of Spark's
+Hadoop, and our class that starts them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ CLASS = "rheostat.YarnCluster"
 FETCH = "fetching YARN's JARs: 56 MB from Maven Central, about half a minute, once"
 _SOURCE = Path(__file__).parent / "java" / "YarnCluster.java"
 
-# Hadoop starts its small cluster only with these beside it, for it is made for tests: up to 3.4
-# with JUnit 4, later with JUnit 5.
+# Hadoop's minicluster is made for tests and needs JUnit: 4 up to Hadoop 3.4, 5 later.
 _MODULES = (
     ("junit", "junit", "4.13.2"),
     ("org.hamcrest", "hamcrest-core", "1.3"),
@@ -31,7 +30,7 @@ _MODULES = (
     ("org.mockito", "mockito-core", "4.11.0"),
 )
 
-# Hadoop 3.4 speaks the XML of Java 8: Spark 3.5 has these among its own, Hadoop 3.5 needs none.
+# Hadoop 3.4 uses the XML API of Java 8: Spark 3.5 includes it, and Hadoop 3.5 does not need it.
 _XML = (
     ("jakarta.xml.bind", "jakarta.xml.bind-api", "2.3.2"),
     ("jakarta.activation", "jakarta.activation-api", "1.2.1"),
@@ -42,25 +41,24 @@ _XML = (
 
 
 def are_cached(home: SparkHome) -> bool:
-    """Tell whether nothing has to be fetched."""
+    """Return whether all JARs are in the cache."""
     return bool(complete_jars(_folder(home)))
 
 
 def yarn_class_path(home: SparkHome) -> str:
-    """Return the class path of ``CLASS``: fetched at the first call, then from the cache.
+    """Return the class path of ``CLASS``: downloaded at the first call, then from the cache.
 
-    Raises ``BadInput`` where there is no network at the first call, and ``RheostatError`` without
-    a Java compiler.
+    Raises BadInput without a network at the first call, and RheostatError without a Java compiler.
     """
     jars = cached_jars(_folder(home), "YARN", _dependencies(home))
-    # YARN's own classes go before Spark's: they are of one version, but not all are in Spark's.
+    # YARN's JARs come before Spark's, which have the same version but lack some classes.
     beside = ":".join([*map(str, jars), f"{home.folder / 'jars'}/*"])
     ours = build_jar([_SOURCE], CLASS, beside, home.jdk, cache_folder() / "java")
     return f"{ours}:{beside}"
 
 
 def _folder(home: SparkHome) -> Path:
-    # By what it holds: a cache of an older Rheostat may lack a JAR that is wanted now.
+    # Named by its contents, because a cache of an older Rheostat may lack a required JAR.
     held = hashlib.sha256(_dependencies(home).encode()).hexdigest()[:8]
     return cache_folder() / "jars" / f"yarn-{_hadoop(home)}-{held}"
 
@@ -74,7 +72,7 @@ def _dependencies(home: SparkHome) -> str:
 
 
 def _hadoop(home: SparkHome) -> str:
-    """Return the version of the Hadoop that Spark has with it."""
+    """Return the version of Spark's Hadoop."""
     for jar in (home.folder / "jars").glob("hadoop-client-api-*.jar"):
         return jar.stem.rpartition("-")[2]
     raise BadInput(f"there is no Hadoop in {home.folder / 'jars'}, so there is no YARN for it")
