@@ -1,4 +1,4 @@
-"""An experiment as a YAML file says it: names and values, one of which says its kind."""
+"""Reads an experiment from a YAML file: names and values, one of which names its kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Spec = TypeVar("Spec")
 
 
 def values_of(path: Path) -> dict[str, Any]:
-    """Return the names and values of a file, lists as tuples; raises BadInput where there are
+    """Return the names and values of a file, with lists as tuples; raises BadInput if there are
     none.
     """
     try:
@@ -30,8 +30,8 @@ def values_of(path: Path) -> dict[str, Any]:
 
 
 def spec_of(kind: type[Spec], path: Path, values: Mapping[str, Any]) -> Spec:
-    """Return the specification, a dataclass of the given kind; raises BadInput for names that it
-    does not have, for those that it needs, and for what it refuses itself.
+    """Return the specification, a dataclass of the given kind; raises BadInput for unknown and
+    missing names and for invalid values.
     """
     known = {option.name: option for option in fields(kind)}  # type: ignore[arg-type]
     if unknown := [name for name in values if name not in known]:

@@ -12,7 +12,7 @@ from rheostat_lab.matrix import matrix_run
 from rheostat_lab.varga import varga_run
 
 Experiment: TypeAlias = Callable[[str, Path], dict[str, Any]]
-"""Runs what a specification says, under a name, with its results in a folder; returns them."""
+"""Runs a specification under a name, with its results in a folder, and returns them."""
 
 KINDS: Mapping[str, Callable[[Path, Mapping[str, Any]], Experiment]] = {
     "downtime": varga_run.prepared,
@@ -21,11 +21,11 @@ KINDS: Mapping[str, Callable[[Path, Mapping[str, Any]], Experiment]] = {
     "matrix": matrix_run.prepared,
     "snapshot": varga_run.prepared,
 }
-"""By the name after ``experiment:``; each checks a file's values and starts nothing."""
+"""Functions by the value of ``experiment:``; each checks a file's values and starts nothing."""
 
 
 def prepared(path: Path) -> Experiment:
-    """Return the experiment of a file, checked; raises BadInput for what it cannot be."""
+    """Return the checked experiment of a file; raises BadInput for an invalid one."""
     values = values_of(path)
     kind = values.get("experiment")
     if kind is None:

@@ -23,9 +23,9 @@ def up(
 ) -> None:
     """Start the cluster, print its master and return; it runs until `rheostat cluster down`.
 
-    For YARN and Kubernetes the variables follow that a driver needs in its environment. What they
-    consist of is fetched (YARN, half a minute) or built (Kubernetes, about 8 minutes, with Go) at
-    the first use and kept in the cache. Containers are processes of this computer.
+    For YARN and Kubernetes, the environment variables of a driver follow. The programs are
+    downloaded (YARN, half a minute) or built (Kubernetes, about 8 minutes, with Go) at the first
+    use and cached. Containers are processes of this machine.
 
     Example: rheostat cluster up --kind kubernetes --cores 8
     """

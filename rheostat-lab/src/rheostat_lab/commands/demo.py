@@ -1,4 +1,4 @@
-"""``rheostat demo``: the main job, in one command."""
+"""``rheostat demo``: an autoscaled query on real Kafka and Spark, in one command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownDay:
-    """Which day is played, and who sizes its query within which limits."""
+    """The day that is played, and how and within which limits its query is sized."""
 
     query: str = field(default="q1", metadata={"help": "Nexmark query: q1, q2, q3, q5, q8 or q11"})
     seconds: float = field(default=240.0, metadata={"help": "length of the compressed day"})
@@ -97,7 +97,7 @@ def demo(
     guards: GuardOptions,
 ) -> int:
     """Show an autoscaled PySpark query on real Kafka: a day in four minutes, 1 to 4 real executors
-    of two slots, the output checked.
+    of two slots, and a check of the output.
 
     Exit code 0 only if the output is exact. Example: rheostat demo --query q11
     """
@@ -116,7 +116,7 @@ def demo(
 
 
 def _demo(day: ShownDay, parameters: Mapping[str, Any], guards: GuardOptions, out: Path) -> Demo:
-    """Return the demo of a day; raises BadInput for what it refuses."""
+    """Return the demo of a day; raises BadInput for invalid options."""
     from rheostat_lab.demo.demo_options import Demo
 
     return Demo(
@@ -141,7 +141,7 @@ def _demo(day: ShownDay, parameters: Mapping[str, Any], guards: GuardOptions, ou
 
 
 def _check_receivers(day: ShownDay, flags: Mapping[str, bool]) -> None:
-    """Raise BadInput for what the demo of receivers takes no notice of."""
+    """Raise BadInput for options that the demo of receivers ignores."""
     usual = ShownDay(seconds=day.seconds)
     ignored = [
         f"--{option.metadata.get('flag', option.name).lstrip('-').replace('_', '-')}"

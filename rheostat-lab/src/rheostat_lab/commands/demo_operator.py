@@ -1,4 +1,4 @@
-"""``rheostat demo --operator``: the day sized by Kubernetes' HPA, then by a policy of ours."""
+"""``rheostat demo --operator``: the day sized by Kubernetes' HPA, then by one of our policies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def demo_operator(demo: Demo, as_json: bool, end_with_parent: bool) -> int:
-    """Show both days; 0 only if the output of both is exact."""
+    """Show both days; return 0 only if the output of both is exact."""
     from rich.console import Console
 
     from rheostat.machine.orderly_end import orderly_end

@@ -13,8 +13,8 @@ from rheostat.config import GuardOptions
 def demo_receivers(
     seconds: float, guards: GuardOptions, out: Path, as_json: bool, end_with_parent: bool
 ) -> int:
-    """Show receivers and executors that follow a push load; 0 only if each acknowledged record came
-    out once.
+    """Show receivers and executors that follow a push load; return 0 only if each acknowledged
+    record was output exactly once.
     """
     from rich.console import Console
 

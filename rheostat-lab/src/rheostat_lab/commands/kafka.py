@@ -1,4 +1,4 @@
-"""``rheostat kafka up|down``: a Kafka broker on this computer."""
+"""``rheostat kafka up|down``: a Kafka broker on this machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def up(
 
 
 def down(as_json: AsJson = False) -> None:
-    """End the broker that `rheostat kafka up` started; its data stay.
+    """End the broker that `rheostat kafka up` started; its data are kept.
 
     Example: rheostat kafka down
     """

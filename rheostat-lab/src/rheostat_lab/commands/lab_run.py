@@ -16,8 +16,8 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("out/lab"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Run the experiments of specifications on this computer, one after the other: NAME.json for
-    each, beside it NAME.png of a measurement, or the folder NAME of the days that policies sized.
+    """Run the experiments of specifications on this machine, one after the other: NAME.json for
+    each, with NAME.png of a measurement, or the folder NAME of the days that policies sized.
 
     Example: rheostat lab run experiments/varga-*.yaml
     """

@@ -1,4 +1,4 @@
-"""``rheostat nexmark verify``: the output of the benchmark's queries against their batch twins."""
+"""``rheostat nexmark verify``: the output of the benchmark's queries against batch computations."""
 
 from __future__ import annotations
 

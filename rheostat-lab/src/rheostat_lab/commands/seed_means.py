@@ -1,4 +1,4 @@
-"""Means over seeds as the tables of sweeps and comparisons show them, and what is said below."""
+"""Means over seeds, as in the tables of sweeps and comparisons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNDER_OVER = (
 
 
 def mean_cell(mean: Mapping[str, float] | None) -> str:
-    """Return ``mean ± half`` of a mean with its interval; empty where there is none."""
+    """Return ``mean ± half`` of a mean with its interval; empty without a mean."""
     if mean is None:
         return ""
     half = (mean["high"] - mean["low"]) / 2

@@ -1,4 +1,4 @@
-"""``rheostat simulate bench``: how fast the simulator is."""
+"""``rheostat simulate bench``: the speed of the simulator."""
 
 from __future__ import annotations
 

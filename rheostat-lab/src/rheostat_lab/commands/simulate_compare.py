@@ -1,4 +1,4 @@
-"""``rheostat simulate compare``: all policies on the Spark plant with live placement, beside the
+"""``rheostat simulate compare``: all policies on the Spark plant with live placement, next to the
 bounds.
 """
 
@@ -67,14 +67,14 @@ def compare(
     ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for the plots.")] = None,
 ) -> None:
-    """Compare all policies on the Spark plant with live placement: ours at its defaults, the others
-    at the best of what is tried.
+    """Compare all policies on the Spark plant with live placement: ours with its defaults, the
+    others with the best parameters that were tried.
 
-    The thesis' cosine and bursts, each with executors that take 3, 10 and 60 s to come; beside them
-    the best fixed size, the clairvoyant and the non-anticipative bound.
+    The loads are the thesis' cosine and bursts, each with executors that start in 3, 10 and 60 s.
+    The result includes the best fixed size, the clairvoyant and the non-anticipative bound.
 
-    Each difference to ours is paired by seed, with its interval. On loads that nobody tuned on:
-    rheostat simulate compare --load "days=0.1 * day:day_s=3600" --start 60
+    Each difference to ours is paired by seed, with its interval. On loads that no policy was tuned
+    on: rheostat simulate compare --load "days=0.1 * day:day_s=3600" --start 60
 
     Example: rheostat simulate compare --seeds 10 --out compare.json
     """
@@ -111,7 +111,7 @@ def _result(
     cells: Sequence[Cell],
     rows: Sequence[Row],
 ) -> dict[str, Any]:
-    """Return all that a comparison says, as JSON can have it."""
+    """Return the complete result of a comparison as JSON values."""
     from rheostat_lab.comparison.compared import blind, compared
     from rheostat_lab.comparison.spark_comparison import load_text
     from rheostat_lab.sweep.sweep_cell import BOUNDS

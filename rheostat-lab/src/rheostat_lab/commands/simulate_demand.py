@@ -1,5 +1,5 @@
-"""``rheostat simulate demand``: the least executors that hold the objective at each load, by search
-on a plant.
+"""``rheostat simulate demand``: the fewest executors that meet the objective at each load, by
+search on a plant.
 """
 
 from __future__ import annotations
@@ -59,11 +59,10 @@ def demand(
         Path | None, typer.Option(help="Folder for the plot; default: that of --out.")
     ] = None,
 ) -> None:
-    """Search the demand curve of a plant: the least executors that hold the objective at each
+    """Search the demand curve of a plant: the fewest executors that meet the objective at each
     constant load.
 
-    The elasticity metrics of SPEC compare a run with this curve. A policy cannot do with less for
-    long.
+    The elasticity metrics of SPEC compare a run with this curve. No policy can use fewer for long.
 
     Example: rheostat simulate demand --slo 30 --loads 5000:50000:5000
     """
@@ -131,9 +130,7 @@ def _rows(
 
 
 def _finite(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters without those that are infinite: JSON has no number for them, and it is
-    their default.
-    """
+    """Return the parameters without infinite ones, which are defaults and have no JSON number."""
     return {name: value for name, value in given.items() if value != float("inf")}
 
 

@@ -1,4 +1,4 @@
-"""What ``rheostat simulate demand`` is asked for: the plant and the loads."""
+"""The input of ``rheostat simulate demand``: the plant and the loads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_LOADS = 1000
 def plant_of(
     source: str | None, plant: str, given: Mapping[str, str]
 ) -> SparkParameters | FlinkJob:
-    """Return the plant that is asked for by kind or fitted to ``source``; raises BadInput."""
+    """Return the plant of a kind, or one fitted to ``source``; raises BadInput."""
     from rheostat.sim.spark.spark_parameters import SparkParameters
     from rheostat_lab.sweep.sweep_cell import KINDS, plant_values
 
@@ -48,7 +48,7 @@ def _number(name: str, text: str) -> float | bool:
 
 
 def _fitted(source: str) -> Mapping[str, Any]:
-    """Return the parameters that a calibration wrote, or those of a fit to all of a recording."""
+    """Return the parameters of a calibration file, or of a fit to a complete recording."""
     from rheostat.replay import recording
     from rheostat.sim.fitting.batch_fit import fit
     from rheostat.sim.fitting.recorded_run import recorded
@@ -88,7 +88,7 @@ def rates_of(text: str) -> tuple[float, ...]:
 
 
 def default_rates(values: SparkParameters | FlinkJob, most: int) -> tuple[float, ...]:
-    """Return 20 loads up to what ``most`` executors of a plant can do; raises BadInput where that
+    """Return 20 loads up to the capacity of ``most`` executors of a plant; raises BadInput if that
     is not finite.
     """
     from rheostat_lab.sweep.sweep_plant import capacity_rows_per_s

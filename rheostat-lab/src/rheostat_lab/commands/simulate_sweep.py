@@ -1,4 +1,4 @@
-"""``rheostat simulate sweep``: a specification's runs as Spark jobs, their rows as Parquet, means
+"""``rheostat simulate sweep``: runs of a specification as Spark jobs, with Parquet rows and means
 with intervals.
 """
 
@@ -44,7 +44,7 @@ def sweep(
     out: Annotated[Path | None, out_option()] = None,
 ) -> None:
     """Run policies x parameters x guards x plants x loads x faults x seeds on simulated jobs; a
-    killed sweep goes on where it was.
+    killed sweep resumes.
 
     Example: rheostat simulate sweep experiments/cooldown.yaml
     """
@@ -66,8 +66,8 @@ def sweep(
 
 
 def run_cells(cells: Sequence[Cell], folder: Path, master: str) -> None:
-    """Run the cells that have no row in ``folder`` yet on a Spark master, or here (``none``), and
-    show how far it is.
+    """Run the cells without a row in ``folder`` on a Spark master, or in this process (``none``),
+    and show the progress.
     """
     from rheostat_lab.sweep.runner import here, on_spark, rows
 

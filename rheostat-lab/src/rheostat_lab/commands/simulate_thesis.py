@@ -44,7 +44,7 @@ def thesis(
     HPA runs.
 
     Three steps: A, its policies on the recorded signals; B, the plant on the recorded arrivals and
-    sizes; C, both in a closed loop, beside the published tables.
+    sizes; C, both in a closed loop, next to the published tables.
 
     Example: rheostat simulate thesis --seeds 30 --jobs 2 --out thesis.json
     """
@@ -89,7 +89,7 @@ def _cells(queries: Sequence[str] | None, policies: Sequence[str] | None) -> lis
 def _run(
     chosen: Sequence[Cell], plants: dict[str, FlinkJob], seeds: int, jobs: int
 ) -> list[Outcome]:
-    """Run all and show on a terminal how far it is."""
+    """Run all cells and show the progress on a terminal."""
     from itertools import count
 
     from rheostat_lab.thesis.closed_loop import run_all
@@ -113,7 +113,7 @@ def _plot(
 
 
 def _show(summary: dict[str, Any]) -> None:
-    """Print the tables beside the published ones, then what each step reached."""
+    """Print the tables next to the published ones, then the result of each step."""
     from rich.console import Console
 
     console = Console()

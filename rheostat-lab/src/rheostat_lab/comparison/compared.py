@@ -1,5 +1,5 @@
-"""What a comparison says: the others' best parameters, means with intervals, score, and differences
-paired by seed.
+"""The result of a comparison: the others' best parameters, means with intervals, scores, and
+differences paired by seed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _Row = Mapping[str, Any]
 def choose(rows: Sequence[_Row]) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the best parameters by load and policy.
 
-    Best is who attains the objective on most seeds; among these the cheapest, and where none ever
-    attains it, the one with the most rows within it.
+    The best attain the objective on most seeds; among equal ones, the cheapest count, or if none
+    ever attains it, those with the most rows within it.
     """
     entries: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for entry in summary(rows, COMPARED):
@@ -34,11 +34,11 @@ def choose(rows: Sequence[_Row]) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def compared(rows: Sequence[_Row]) -> list[dict[str, Any]]:
-    """Return the sweep's summary of the rows with all measures: the bounds, then who attains most
-    often, the cheapest first.
+    """Return the sweep's summary of the rows with all measures: the bounds, then the policies that
+    attain most often, the cheapest first.
 
-    ``against`` is theirs less ours on the same load and seed: means with 95 % intervals by
-    bootstrap.
+    ``against`` is the other policy's value minus ours on the same load and seed: means with 95 %
+    intervals by bootstrap.
     """
     ours = {(row["load"], row["seed"]): row for row in rows if row["policy"] == OURS}
     entries = summary(rows, COMPARED)
@@ -66,7 +66,7 @@ def compared(rows: Sequence[_Row]) -> list[dict[str, Any]]:
 
 
 def blind(cell: Cell) -> dict[str, Any]:
-    """Return the non-anticipative bound of a cell's load on its plant, whatever its policy:
+    """Return the non-anticipative bound for a cell's load and plant, independent of its policy:
     ``lower``, ``between`` and ``policy``.
     """
     settings, parameters = cell.settings, SparkParameters.of(cell.plant_parameters)
@@ -77,7 +77,7 @@ def blind(cell: Cell) -> dict[str, Any]:
 
 
 def described(entry: _Row) -> str:
-    """Return a policy with its parameters as a line of text."""
+    """Return a policy with its parameters as one line of text."""
     given = ", ".join(f"{name}={value}" for name, value in entry["parameters"].items())
     return f"{entry['policy']} ({given})" if given else str(entry["policy"])
 

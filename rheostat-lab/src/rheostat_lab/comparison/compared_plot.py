@@ -1,4 +1,4 @@
-"""The comparison as a picture: the 99th percentile of latency against cost, whole and zoomed."""
+"""The plot of a comparison: the 99th percentile of latency against cost, complete and zoomed."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def scatter(
     blind_cost: float | None,
     slo_s: float,
 ) -> list[Path]:
-    """Write two pictures of a load, all and zoomed to twice the objective; hollow are those who
-    missed the objective on some seed.
+    """Write two plots of a load, complete and zoomed to twice the objective; hollow marks are
+    policies that missed the objective on some seed.
 
-    Bars are the 95 % intervals of the means over the seeds. The bounds have no latency: they are
+    Bars are the 95 % intervals of the means over the seeds. The bounds have no latency, so they are
     lines at their cost.
     """
     paths = []

@@ -1,5 +1,5 @@
-"""The thesis' comparison on the Spark plant: all registered policies on one job with live
-placement; which runs that takes.
+"""The runs of the thesis' comparison on the Spark plant: all registered policies on one job with
+live placement.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ SETTINGS = Settings(
     high=16,
     rescale_cost=30,
 )
-"""The thesis' 140 minutes, sizes and HPA interval; its latency was no objective, so 30 s (three
-trigger intervals) is ours."""
+"""The thesis' 140 minutes, sizes and HPA interval. Its latency was not an objective, so 30 s (three
+trigger intervals) is our choice."""
 
 PLANT: Mapping[str, Any] = {"executors": 8, "trigger_s": 10, "cpu_per_busy": 0.9}
-"""The default plant with the thesis' first size; CPU is observed, as a share of busy."""
+"""The default plant with the thesis' first size; the CPU is observed as a share of busy time."""
 
 LOADS: Mapping[str, str] = {
     "cosine": "0.2 * cosine",
     "bursts": "bursts:quiet=15000,burst=40000,quiet_s=900,burst_s=180",
 }
-"""The thesis' cosine of query 1 at a fifth of its rows, and bursts that nobody sees coming."""
+"""The thesis' cosine of query 1 at a fifth of its rows, and bursts that are unpredictable."""
 
 STARTS_S: Sequence[float] = (3.0, 10.0, 60.0)
-"""How long an executor takes to come: Standalone, Kubernetes or YARN with images and containers at
-hand, the same where a machine has to be started first."""
+"""Seconds until an executor has started: on Standalone, on Kubernetes or YARN with cached images
+and containers, and on those if a machine has to start first."""
 _LONGEST_START_S = 600.0
 OURS = "measured-throughput"
-"""The policy of this project: it runs at its defaults, and the others are compared with it."""
+"""The project's policy in this comparison: it uses its defaults, and the others are compared with
+it."""
 
 GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "catch-up": {"catch_up_s": (30, 60, 120, 300)},
@@ -76,16 +77,17 @@ GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "varga-v1": {"target_utilization": (0.3, 0.5, 0.7, 0.9), "lag_target": (1, 10)},
     "varga-v2": {"target_utilization": (0.3, 0.5, 0.7, 0.9)},
 }
-"""What is tried for the others beside their defaults, the thesis' values among it."""
+"""Values tried for the other policies in addition to their defaults, including the thesis' values.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Which policies on which loads, over seeds 0 to ``seeds`` - 1; raises BadInput for names and
-    numbers that cannot be.
+    """The policies and loads to compare, over seeds 0 to ``seeds`` - 1; raises BadInput for invalid
+    names and numbers.
 
-    The others' parameters are chosen on ``trials`` seeds after those, so that none is judged on
-    what it was chosen on.
+    The others' parameters are chosen on the ``trials`` seeds after those, so that no policy is
+    judged on the runs that its parameters were chosen on.
     """
 
     policies: Sequence[str] = tuple(POLICIES)
@@ -123,8 +125,8 @@ class Comparison:
         return {place_name(load, start_s): (load, start_s) for load, start_s in pairs}
 
     def trial_cells(self) -> list[Cell]:
-        """Return the runs that the others' parameters are chosen on: their defaults and all that is
-        tried.
+        """Return the runs on which the others' parameters are chosen: their defaults and all tried
+        values.
         """
         others = [policy for policy in self.policies if policy != OURS]
         tried = [(policy, given) for policy in others for given in candidates(policy)]
@@ -135,7 +137,7 @@ class Comparison:
         ]
 
     def judged_cells(self, chosen: Mapping[tuple[str, str], Mapping[str, Any]]) -> list[Cell]:
-        """Return the runs that are compared, and the bounds of each load and seed; ``chosen`` has
+        """Return the runs to compare, and the bounds of each load and seed; ``chosen`` has the
         parameters by load and policy.
         """
         policies = (BOUNDS, *dict.fromkeys((OURS, *self.policies)))
@@ -156,13 +158,13 @@ class Comparison:
 
 
 def place_name(load: str, start_s: float) -> str:
-    """Return the name of a load met with executors that take so long to come."""
+    """Return the name of a load with executors that need ``start_s`` seconds to start."""
     return f"{load.partition('=')[0]}-start-{start_s:g}"
 
 
 def load_text(load: str) -> str:
-    """Return the text of a load: one of ``LOADS``, or of the user's own, ``NAME=TEXT``; raises
-    BadInput for neither.
+    """Return the text of a load, which is one of ``LOADS`` or a user's ``NAME=TEXT``; raises
+    BadInput otherwise.
     """
     name, _, text = load.partition("=")
     if load in LOADS:
@@ -176,7 +178,7 @@ def load_text(load: str) -> str:
 
 
 def candidates(policy: str) -> list[dict[str, Any]]:
-    """Return the parameters that are tried for a policy, the defaults first."""
+    """Return the parameters to try for a policy, the defaults first."""
     grid = GRIDS.get(policy, {})
     return [
         {},
@@ -187,7 +189,7 @@ def candidates(policy: str) -> list[dict[str, Any]]:
 def plain_cell(
     policy: str, load: str = "cosine", *, seed: int = 0, parameters: Mapping[str, Any] | None = None
 ) -> Cell:
-    """Return one run of a policy, at its defaults unless ``parameters`` says otherwise."""
+    """Return one run of a policy, with its defaults unless ``parameters`` are given."""
     return Cell(
         settings=SETTINGS,
         plant="spark",

@@ -1,4 +1,4 @@
-"""What the live view shows of a record: pure rendering, from the state that it is given."""
+"""Renders the live view of a record, purely from the given state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DECISIONS = 5
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A change of target that was seen, at ``elapsed_s`` seconds of the run."""
+    """An observed change of the target, at ``elapsed_s`` seconds of the run."""
 
     elapsed_s: float
     before: int
@@ -30,7 +30,7 @@ class Decided:
 
 @dataclass(slots=True)
 class Dashboard:
-    """The state of the view; renders itself to the width and height it is given."""
+    """The state of the view; renders itself to the given width and height."""
 
     title: str
     max_executors: int
@@ -44,20 +44,20 @@ class Dashboard:
     note: str = ""
 
     def begin(self) -> None:
-        """Forget the run before: another one begins."""
+        """Reset the view for the next run."""
         self.record = self.target = None
         self.rates.clear()
         self.decided.clear()
 
     def see(self, record: Record, elapsed_s: float, total_s: float) -> Decided | None:
-        """Take in a record; return the decision if the target changed."""
+        """Add a record; return the decision if the target changed."""
         self.record, self.elapsed_s, self.total_s = record, elapsed_s, total_s
         observation = record.observation
         if observation and observation.input_rows_per_s is not None:
             self.rates.append(observation.input_rows_per_s)
         if record.target is None:
             return None
-        # The first decision has none before it to differ from: then the size that stands counts.
+        # The first decision is compared with the current size.
         before = (
             self.target if self.target is not None else observation.size if observation else None
         )
@@ -68,7 +68,7 @@ class Dashboard:
         return self.decided[-1]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Render the numbers first; what does not fit below them is left out."""
+        """Render the numbers first; lines that do not fit below them are omitted."""
         width, height = options.max_width, options.height or options.size.height
         lines = [
             self._head(width),
@@ -79,7 +79,7 @@ class Dashboard:
         ]
         if self.note:
             lines += [Text(""), Text(self.note, style="yellow")]
-        # One line less than the screen: a cursor below the last one would scroll it.
+        # One line less than the screen, because a cursor below the last line would scroll it.
         for line in lines[: max(1, height - 1)]:
             line.truncate(width, overflow="ellipsis")
             yield line
@@ -150,7 +150,9 @@ class Dashboard:
         return count if wanted is None or wanted == now else f"{count} → {wanted}"
 
     def _slots(self, now: int) -> Text:
-        """One mark per executor: there, on its way, leaving, or room up to the limit."""
+        """Return one mark per executor: registered, starting, being removed, or room up to the
+        maximum.
+        """
         wanted = self.target if self.target is not None else now
         kept, coming, leaving = min(now, wanted), max(0, wanted - now), max(0, now - wanted)
         room = max(0, self.max_executors - max(now, wanted))
@@ -166,7 +168,7 @@ class Dashboard:
         return "" if phase == "steady" else f" {phase}"
 
     def _decisions(self, width: int) -> list[Text]:
-        """What the last tick wanted, allowed and decided, in this order, then the last changes."""
+        """Return what the last tick wanted, allowed and decided, then the last changes."""
         last = self._now(self.record) if self.record and self.record.raw else []
         changes = [decision(one) for one in reversed(tuple(self.decided))]
         return [*last, *([Text("")] if last and changes else []), *changes]
@@ -185,7 +187,7 @@ class Dashboard:
 
 
 def decision(one: Decided) -> Text:
-    """Return a decision as one line: when, from, to, why."""
+    """Return a decision as one line: time, old and new size, reason."""
     colour = "green" if one.after > one.before else "yellow"
     return Text.assemble(
         (f"{clock(one.elapsed_s):>5} ", "dim"),
@@ -196,7 +198,7 @@ def decision(one: Decided) -> Text:
 
 
 def plain_line(record: Record, elapsed_s: float, total_s: float) -> str:
-    """Return a record as one line without any control code."""
+    """Return a record as one line without control codes."""
     observation, at = record.observation, f"{clock(elapsed_s)}/{clock(total_s)}"
     if observation is None:
         return f"{at}  {record.rescaling.detail}"
@@ -224,7 +226,7 @@ def sparkline(values: Iterable[float], width: int) -> str:
 
 def bar(value: float, full: float, width: int, style: str) -> Text:
     """Return a bar of ``width`` characters that is full at ``full``."""
-    # Rounded up: anything above 0 is to be seen. Below 0 is the time before the load begins.
+    # Rounded up, so that anything above 0 is visible. Below 0 is the time before the load begins.
     filled = min(width, max(0, math.ceil(width * value / full))) if full > 0 else 0
     return Text.assemble(("━" * filled, style), ("─" * (width - filled), "dim"))
 

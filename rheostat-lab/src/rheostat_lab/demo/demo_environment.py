@@ -1,4 +1,4 @@
-"""What several runs of the demo share: a broker, a cluster, the JARs, and how executors start."""
+"""The environment that several runs of the demo share: broker, cluster, JARs and executor start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from rheostat_lab.services.delta_jars import DELTA, DELTA_SETTINGS, delta_jars
 
 _BASE_BYTES = 2 * 1024**3
 _EXECUTOR_BYTES = 512 * 1024**2
-"""Driver, broker, master, worker and producer, and each executor: 4 GiB for the usual four."""
+"""Driver, broker, master, worker and producer, and each executor: 4 GiB for the default of four."""
 
 _STARTS = {
     "standalone": "Spark Standalone: a master and a worker",
@@ -39,23 +39,23 @@ _STARTS = {
 _DRIVER_MEMORY_MIB = 768
 _LINGER_S = 5.0
 _LINGER_STATELESS_S = 1.0
-"""How long a leaving executor stays at least; without a shuffle it has no files to keep."""
+"""Minimum seconds for which a leaving executor stays; without a shuffle it has no files to keep."""
 
 LANDING_SETTINGS = {
     "spark.sql.files.minPartitionNum": "16",
     "spark.sql.files.openCostInBytes": "1024",
 }
-"""As many tasks a batch as with 16 Kafka partitions: by default Spark packs small files."""
+"""As many tasks per batch as with 16 Kafka partitions, because Spark packs small files."""
 
 _DRIVER_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
-"""A driver of four minutes on two shared cores: compiling well costs more than it brings."""
+"""JVM flags for a driver of four minutes on two shared cores, where optimization does not pay off.
+"""
 
 
 class DemoEnvironment:
     """The parts that several runs share; they end with ``stack``.
 
-    Raises ``BadInput`` where this computer has no Java or too little memory, before anything is
-    started.
+    Raises BadInput without Java or with too little memory, before anything is started.
     """
 
     def __init__(self, demo: Demo, view: View, stack: ExitStack) -> None:
@@ -64,7 +64,7 @@ class DemoEnvironment:
         self.folder = stack.enter_context(ScratchFolder("demo"))
         view.step("looking for a Java and for memory")
         find_jdk()
-        # Asked before the JARs are fetched: minutes of downloads should not end in a refusal.
+        # Checked before the JARs are downloaded, so that a download does not end in an error.
         require_memory(_BASE_BYTES + demo.max_executors * _EXECUTOR_BYTES, "the demo")
         view.step(f"fetching the JARs of the source {demo.source} (first time only)")
         self.jars: SourceJars = source_jars()
@@ -79,8 +79,7 @@ class DemoEnvironment:
         view.step(f"starting {_STARTS[demo.cluster]}")
         self.cluster: LocalCluster = self._cluster()
         stack.enter_context(self.cluster)
-        # Entered after the cluster, so it runs before: the driver goes while its cluster is still
-        # there.
+        # Entered after the cluster, so that it runs first: the driver must end before its cluster.
         stack.callback(end_driver)
         os.environ.update(self.cluster.driver_environment())
         self.warm, cold = self._arrivals()
@@ -109,13 +108,13 @@ class DemoEnvironment:
         return local_cluster(self.demo.cluster, self.demo.most_slots, tell=self.view.note)
 
     def _arrivals(self) -> tuple[WarmStart | None, str | None]:
-        """Return how executors start; warm on Standalone only."""
+        """Return how executors start: warm on Standalone only."""
         if self.demo.cluster != "standalone":
             return None, f"executors start cold on {self.demo.cluster}: no class archive there"
         return arrivals(f"demo {self.demo.query}", self.cluster.folder, self.class_path)
 
     def session_options(self, limits: Limits) -> dict[str, str]:
-        """Return the static options of a session of these limits."""
+        """Return the static options of a session with these limits."""
         driver_tmp = f'"-Djava.io.tmpdir={self.cluster.folder}"'
         options = session_options(
             limits,
@@ -138,37 +137,39 @@ class DemoEnvironment:
         return {**options, **own, **source, **mine}
 
     def keep_broker(self) -> None:
-        """Start the broker again, on its data, if it has died."""
+        """Restart the broker on its data if it has died."""
         if self.broker and not self.broker.alive:
             self.view.note("the Kafka broker has died; starting it again on the same data")
             self.broker.restart()
 
     def warm_up_load(self, name: str) -> Child:
-        """Start a small steady load on the topic for warming up; it ends with the context."""
+        """Start a small constant load on the topics for the warm-up; it ends with the context."""
         words = ["--workload", "constant", "--set", "rate=200", "--seconds", "180"]
         return self.load(self.warm_up_topics, words, f"{name}-warm-up-load")
 
     def load(self, topics: Mapping[str, str], words: list[str], name: str) -> Child:
-        """Start a producer of events into topics, by kind; each has an equal share of the load."""
+        """Start a producer of events into topics, by kind; each topic gets an equal share of the
+        load.
+        """
         program = [sys.executable, "-m", "rheostat_lab.nexmark.load"]
         where = [word for topic in as_words(topics) for word in ("--topic", topic)]
         where += ["--bootstrap", self.address]
         return Child([*program, *where, *words], log=self.folder / f"{name}.log")
 
     def train(self, application: str) -> None:
-        """Let an executor of a warmed-up session write the class archive that later ones start from
-        (first time only).
+        """Let an executor of a warmed-up session write the class archive from which later executors
+        start (first time only).
         """
         if self.warm and not self.warm.trained:
             self.view.step(
                 "training the class archive that makes executors start faster (first time only)"
             )
-            # Executor 0 is there from the start, and idle after the warm-up.
+            # Executor 0 exists from the start and is idle after the warm-up.
             if not self.warm.train(application, "0"):
                 self.view.note("executors start cold: the class archive could not be trained")
 
     def versions(self) -> Mapping[str, str]:
-        """Return the versions of what has been at work."""
+        """Return the versions of the software in use."""
         java = subprocess.run(
             [str(find_jdk().java), "-version"], capture_output=True, text=True
         ).stderr.splitlines()
@@ -200,5 +201,5 @@ def _dynamic_allocation(demo: Demo) -> dict[str, str]:
 
 
 def as_words(topics: Mapping[str, str]) -> list[str]:
-    """Return topics as a producer takes them, KIND=TOPIC."""
+    """Return topics in the format of a producer's arguments, KIND=TOPIC."""
     return [f"{kind}={topic}" for kind, topic in topics.items()]

@@ -1,4 +1,4 @@
-"""What the demo is asked for: everything that it states, it states from here."""
+"""The options of the demo, which all its texts are derived from."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from rheostat_lab.report.result_text import slots
 
 PEAKS = {"q1": 2600.0, "q11": 2000.0}
 _OTHER_PEAK = 2000.0
-"""Events per second that four executors of two slots still take within 10 s, by query."""
+"""Events per second that four executors of two slots can process within 10 s, by query."""
 
 SOURCES = ("kafka", *LANDINGS)
 
 DYNAMIC_ALLOCATION = "spark-dynamic-allocation"
-"""Spark's own sizing instead of a policy; its parameters are those of spark.dynamicAllocation."""
+"""Spark's own allocation instead of a policy; its parameters are those of spark.dynamicAllocation.
+"""
 
 _SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
 _MOST_RATE = 1e6
@@ -118,7 +119,7 @@ class Demo:
         between(_SHORTEST_S, _LONGEST_S, seconds=self.seconds)
         between(1, _MOST_DAYS, days=self.days)
         between(0, _MOST_RATE, low=self.low, peak=self.peak or 0.0)
-        _ = self.load  # a text that is none is refused here
+        _ = self.load  # rejects an invalid text
         between(0, _LONGEST_WAIT_MS, service_ms=self.service_ms)
         between(1, _MOST_PARTITIONS, partitions=self.partitions)
         between(_SHORTEST_TRIGGER_S, self.seconds, trigger_s=self.trigger_s)
@@ -141,12 +142,12 @@ class Demo:
 
     @property
     def load(self) -> Workload:
-        """The load; raises BadInput for numbers or a text that make none."""
+        """The load; raises BadInput for invalid numbers or an invalid text."""
         return with_seed(parse(self.load_text, find_trace), self.load_seed)
 
     @property
     def load_text(self) -> str:
-        """The load as text: the day, if no other is given."""
+        """The load as text: the day, unless another load is given."""
         peak = PEAKS.get(self.query, _OTHER_PEAK) if self.peak is None else self.peak
         return self.workload or (
             f"day:low={self.low},peak={peak},day_s={self.seconds},ramp_share={self.ramp_share}"
@@ -155,38 +156,38 @@ class Demo:
 
     @property
     def load_seed(self) -> int:
-        """What is added to the seeds of the load's text: that of a day has its own."""
+        """The seed that is added to those in the load's text; a day has its own seed."""
         return self.seed if self.workload else 0
 
     @property
     def warm_up_s(self) -> float:
-        """The seconds at the start that the measures leave out."""
+        """Seconds at the start that the measurements exclude."""
         return min(_WARM_UP_S, self.seconds / 8)
 
     @property
     def total_s(self) -> float:
-        """The length of all days."""
+        """The length of all days in seconds."""
         return self.days * self.seconds
 
     @property
     def span(self) -> str:
-        """Say how long a day takes, and how many there are."""
+        """Return the length of a day and the number of days as text."""
         minutes = f"{self.seconds / 60:g} minutes"
         return f"a day in {minutes}" if self.days == 1 else f"{self.days} days of {minutes}"
 
     @property
     def limits(self) -> Limits:
-        """Floor and ceiling."""
+        """Minimum and maximum number of executors."""
         return Limits(min_executors=self.min_executors, max_executors=self.max_executors)
 
     @property
     def most_slots(self) -> int:
-        """Slots of all executors that there may be."""
+        """Slots of all executors at the maximum size."""
         return self.max_executors * self.cores
 
     @property
     def loop(self) -> LoopOptions:
-        """How often is decided, and how soon again."""
+        """The decision interval and the cooldowns."""
         return LoopOptions(
             interval_s=self.interval_s,
             cooldown_out_s=self.cooldown_out_s,
@@ -196,26 +197,24 @@ class Demo:
 
     @property
     def policy_parameters(self) -> Mapping[str, Any]:
-        """The given ones, and how long a day is, for a policy that may learn one day from the
-        other.
-        """
+        """The given parameters, and for several days the predictive policy's length of a day."""
         if self.policy == "predictive" and self.days > 1:
             return {"period_s": self.seconds, **self.parameters}
         return self.parameters
 
     @property
     def sized_by(self) -> str:
-        """The policy with the parameters that were given, as on a command line."""
+        """The policy with its given parameters, as on a command line."""
         return shlex.join([self.policy, *(f"{name}={v}" for name, v in self.parameters.items())])
 
     @property
     def load_words(self) -> str:
-        """The load in words: the rates of the day, or the text that was given."""
+        """The load as text: the rates of the day, or the given text."""
         peak = PEAKS.get(self.query, _OTHER_PEAK) if self.peak is None else self.peak
         return self.workload or f"{self.low:g} to {peak:g} events/s"
 
     def in_words(self) -> str:
-        """Say what will be shown, and what stands for what."""
+        """Describe what will be shown, and what represents what."""
         return (
             f"Nexmark {self.query}, {self.span}: {self.load_words} through {self.source}; each"
             f" waits {self.service_ms:g} ms, standing for a call to an outside system;"
@@ -226,7 +225,7 @@ class Demo:
 
 
 def between(least: float, most: float, **values: float) -> None:
-    """Raise ``BadInput`` for the first value that is not between the two, or no number."""
+    """Raise BadInput for the first value that is not a number between the limits."""
     for name, value in values.items():
         if not (math.isfinite(value) and least <= value <= most):
             raise BadInput(

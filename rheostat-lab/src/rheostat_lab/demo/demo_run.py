@@ -1,5 +1,5 @@
-"""The demo: a real Kafka load with a day and a night, a real Spark cluster under it, and the
-autoscaler between.
+"""The demo: a real Kafka load with a day and a night, a real Spark cluster, and the autoscaler
+between them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rheostat_lab.report.summary import Latency, Summary, latency, summarize
 
 
 def perform(demo: Demo, view: View, full: bool = False) -> tuple[Run, Summary]:
-    """Do the demo from the set-up to the report; with ``full`` also at fixed sizes."""
+    """Run the demo from the set-up to the report; with ``full`` also at fixed sizes."""
     folder = cleared(demo.out)
     view.note(demo.in_words())
     with ExitStack() as stack:
@@ -28,10 +28,10 @@ def perform(demo: Demo, view: View, full: bool = False) -> tuple[Run, Summary]:
 
 
 def measured_baselines(lab: DemoEnvironment, run: Run) -> dict[int, Latency]:
-    """Play the same day at the fixed maximum and at the fixed mean of a run and return their
+    """Play the same day at the fixed maximum and at the fixed mean of a run, and return their
     latencies.
     """
-    # A set: where the mean rounds up to the maximum, one run is enough for both.
+    # A set, because one run is enough if the mean rounds up to the maximum.
     sizes = {baseline.executors for baseline in summarize(run).baselines}
     baselines = {}
     for size in sorted(sizes):

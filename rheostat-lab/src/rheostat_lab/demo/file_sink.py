@@ -1,4 +1,4 @@
-"""The files that a stream's file sink has committed, as its own log tells them."""
+"""The files that a stream's file sink has committed, according to the sink's log."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ _ENTRY = re.compile(r"(\d+)(\.compact)?")
 
 
 def committed_files(sink: Path) -> list[Path]:
-    """Return the data files of the batches that are committed; what tasks that were killed left
-    behind is none of them.
+    """Return the data files of the committed batches, without the leftovers of killed tasks.
 
-    The log holds one file a batch, ``N`` or ``N.compact``; a compact one stands for all batches up
-    to its own. The first line is ``v1``, each other line a file that was added, or deleted again.
-    Source: Spark's ``FileStreamSinkLog``. Raises RheostatError for a log that is absent, has a gap,
-    is of another version or cut off, or names a file that is not there.
+    The log has one file per batch, ``N`` or ``N.compact``; a compact file covers all batches up to
+    its own. The first line is ``v1``; each other line is a file that was added or deleted. Source:
+    Spark's ``FileStreamSinkLog``. Raises RheostatError for a log that is absent, has a gap or
+    another version, is truncated, or names a missing file.
     """
     entries = _entries(sink / LOG)
     added: dict[Path, None] = {}
@@ -41,15 +40,15 @@ def committed_files(sink: Path) -> list[Path]:
 
 
 def _entries(log: Path) -> list[Path]:
-    """Return the log's files that count: the last compact one and all after it."""
+    """Return the log's files that count: the last compact file and all after it."""
     if not log.is_dir():
         raise RheostatError(f"{log.parent} has no {LOG}: no batch was committed there")
     plain, compact = _numbered(log, compact=False), _numbered(log, compact=True)
-    # Older files of the log are in the compact one, and Spark may have deleted them.
+    # The compact file covers older files, which Spark may have deleted.
     last_compact = max(compact, default=-1)
     rest = sorted(batch for batch in plain if batch > last_compact)
     expected = list(range(last_compact + 1, last_compact + 1 + len(rest)))
-    # A gap is a lost log: without this its batch would pass for one that wrote nothing.
+    # A gap is a lost log file; otherwise its batch would count as one that wrote nothing.
     if rest != expected:
         lost = next(batch for batch, there in zip(expected, rest, strict=True) if batch != there)
         raise RheostatError(f"the log of batch {lost} is not in {log}")

@@ -1,4 +1,4 @@
-"""The memory that a new process may still take on this computer, container limits included."""
+"""The memory that a new process may use on this machine, including container limits."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FILES = (
 
 
 def available_bytes(root: Path = Path("/")) -> int:
-    """Return the bytes that can be had without swapping: the computer's, or what its control group
-    leaves if that is less.
+    """Return the bytes available without swapping: the machine's, or what its control group leaves
+    if that is less.
 
-    ``root`` is where ``proc`` and ``sys`` are. Reads the limits of control groups version 1 and 2
-    of this process and of the groups above it; the page cache that a group can give back counts as
+    ``root`` contains ``proc`` and ``sys``. Reads the limits of control groups version 1 and 2 of
+    this process and of their parent groups; page cache that a group can release counts as
     available.
     """
-    # Every group above counts, too: the smallest room of all is what can be had.
+    # Parent groups limit the process too, so the smallest remainder counts.
     left = [_left(folder) for folder in _groups(root)]
     return min(
         [int(psutil.virtual_memory().available), *(bytes_ for bytes_ in left if bytes_ is not None)]
@@ -32,8 +32,8 @@ def available_bytes(root: Path = Path("/")) -> int:
 
 
 def require_memory(bytes_: int, purpose: str, available: int | None = None) -> None:
-    """Raise ``BadInput`` if fewer than ``bytes_`` bytes are available for ``purpose``;
-    ``available`` defaults to what this computer has.
+    """Raise BadInput if fewer than ``bytes_`` bytes are available for ``purpose``; ``available``
+    defaults to this machine's.
     """
     available = available_bytes() if available is None else available
     if available < bytes_:
@@ -44,8 +44,8 @@ def require_memory(bytes_: int, purpose: str, available: int | None = None) -> N
 
 
 def _groups(root: Path) -> list[Path]:
-    """List the folders of this process's memory control groups, innermost first; a container may
-    see the top one only.
+    """Return the folders of this process's memory control groups, innermost first; in a container
+    only the top one may be visible.
     """
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
@@ -54,7 +54,7 @@ def _groups(root: Path) -> list[Path]:
     folders = []
     for line in lines:
         _, controllers, path = line.split(":", 2)
-        # Version 2 has one line without controllers, version 1 one line for each of them.
+        # Version 2 has one line without controllers, version 1 one line per controller.
         if controllers == "" or "memory" in controllers.split(","):
             top = root / "sys/fs/cgroup" / ("memory" if controllers else "")
             inner = top / path.lstrip("/")
@@ -66,9 +66,7 @@ def _groups(root: Path) -> list[Path]:
 
 
 def _left(group: Path) -> int | None:
-    """Return limit - usage + reclaimable page cache of one group in bytes; None if it has no
-    limit.
-    """
+    """Return limit - usage + reclaimable page cache of a group in bytes; None without a limit."""
     for limit, usage, cache in _FILES:
         try:
             bytes_ = int((group / limit).read_text()) - int((group / usage).read_text())
@@ -77,6 +75,6 @@ def _left(group: Path) -> int | None:
             )
         except (OSError, ValueError):  # no such file, or the limit is the word "max"
             continue
-        # The kernel drops this cache before it ends a process, so it is as good as free.
+        # The kernel drops this cache before it kills a process, so it counts as free.
         return bytes_ + int(statistics.get(cache, 0))
     return None

@@ -1,4 +1,4 @@
-"""The live view of a run: a full screen on a terminal, plain lines elsewhere."""
+"""The live view of a run: full screen on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PLAIN_EVERY_S = 5.0
 
 
 class View(Protocol):
-    """What the demo tells the one who watches; a context manager, whose end gives the terminal
-    back.
+    """The messages of the demo to the user; a context manager that restores the terminal at its
+    end.
     """
 
     def step(self, text: str) -> None:
-        """Say which step of the set-up begins; the one before is done."""
+        """Show which step of the set-up begins; the previous one is done."""
         ...
 
     def show(self, record: Record, elapsed_s: float, total_s: float) -> None:
@@ -32,7 +32,7 @@ class View(Protocol):
         ...
 
     def note(self, text: str) -> None:
-        """Say something that must not be lost."""
+        """Show a message that must not be lost."""
         ...
 
     def finish(self, table: RenderableType) -> None:
@@ -50,22 +50,21 @@ class View(Protocol):
 
 
 def open_view(title: str, max_executors: int, slo_s: float, console: Console | None = None) -> View:
-    """Return the view that fits standard output: full screen on a terminal, else plain lines
-    without control codes.
+    """Return the view for standard output: full screen on a terminal, otherwise plain lines without
+    control codes.
     """
     console = console or Console(highlight=False)
-    # The view draws with signs that no other encoding has.
+    # The view draws with characters that only a Unicode encoding has.
     if console.is_terminal and not console.is_dumb_terminal and console.encoding.startswith("utf"):
         return ScreenView(Dashboard(title=title, max_executors=max_executors, slo_s=slo_s), console)
     return PlainView(console)
 
 
 class ScreenView:
-    """Steps as lines that stay, then the run on the alternate screen, redrawn once a second
-    whatever the loop does.
+    """Shows steps as permanent lines, then the run on the alternate screen, redrawn once a second.
 
-    The whole screen is drawn each time, so that a resize or a stray line on the terminal heals
-    within a second. Notes are printed again when the screen is given back.
+    The complete screen is redrawn each time, so that a resize or a stray line on the terminal is
+    repaired within a second. Notes are printed again when the normal screen returns.
     """
 
     def __init__(
@@ -80,7 +79,7 @@ class ScreenView:
         self._live: Live | None = None
 
     def step(self, text: str) -> None:
-        """Turn the running step into a line with its time and show the next one as running."""
+        """Print the running step with its duration, and show the next one as running."""
         self._end_step()
         self._stop()
         self._step = (text, self._now())
@@ -88,23 +87,23 @@ class ScreenView:
         self._start(screen=False)
 
     def show(self, record: Record, elapsed_s: float, total_s: float) -> None:
-        """Take in a tick; it is drawn with the next redraw."""
+        """Add a tick; the next redraw shows it."""
         self._end_step()
         self._dashboard.see(record, elapsed_s, total_s)
         self._shown = (elapsed_s, self._now())
         self._start(screen=True)
 
     def note(self, text: str) -> None:
-        """Show a note, under the decisions while the run is shown."""
+        """Show a note, below the decisions while the run is shown."""
         if self._shown is None:
             self._console.print(Text(text, style="yellow"))
         else:
             self._dashboard.note = text
-            # The alternate screen is lost when it is given back; what was noted must not be.
+            # The alternate screen is lost at the end, but its notes must not be.
             self._notes.append(text)
 
     def finish(self, table: RenderableType) -> None:
-        """Give the screen back and print the result."""
+        """Restore the normal screen and print the result."""
         self._end()
         self._console.print(table)
 
@@ -116,7 +115,7 @@ class ScreenView:
             return line
         if self._shown is not None:
             elapsed_s, shown_s = self._shown
-            # The clock goes on between two ticks of the loop, which may be seconds apart.
+            # The clock continues between two ticks of the loop, which may be seconds apart.
             self._dashboard.elapsed_s = elapsed_s + self._now() - shown_s
         return self._dashboard
 
@@ -165,7 +164,9 @@ class ScreenView:
 
 
 class PlainView:
-    """One line a step, and of the run one every five seconds or for each changed target."""
+    """Prints one line per step, and during the run one every five seconds or per change of the
+    target.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -173,13 +174,13 @@ class PlainView:
         self._printed_s: float | None = None
 
     def step(self, text: str) -> None:
-        """Print the step; the run before it is over."""
+        """Print the step; the previous run is over."""
         self._dashboard.begin()
         self._printed_s = None
         self._print(f"... {text}")
 
     def show(self, record: Record, elapsed_s: float, total_s: float) -> None:
-        """Print a decision at once, and the state if five seconds have passed."""
+        """Print a decision immediately, and the state every five seconds."""
         decided = self._dashboard.see(record, elapsed_s, total_s)
         if decided:
             self._print(
@@ -200,7 +201,7 @@ class PlainView:
 
     def _print(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-        # A pipe is buffered, and whoever reads it wants the line now.
+        # A pipe is buffered, but its reader needs the line now.
         self._console.file.flush()
 
     def __enter__(self) -> PlainView:

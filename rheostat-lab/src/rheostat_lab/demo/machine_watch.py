@@ -1,4 +1,4 @@
-"""How busy this computer is while something runs, looked at every two seconds."""
+"""How busy this machine is during a run, sampled every two seconds."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import psutil
 from rheostat_lab.report.finished_run import MachineSample
 
 EVERY_S = 2.0
-"""A look costs 2 ms of CPU for each dozen of our processes."""
+"""Seconds between two samples; a sample costs 2 ms of CPU per dozen of our processes."""
 
 _Process = tuple[int, float]
 
 
 class Spent(NamedTuple):
-    """CPU seconds at a moment: of the whole computer, in use and possible, and of each of our
+    """CPU seconds up to a moment: used and possible ones of the machine, and those of each of our
     processes (id and start).
     """
 
@@ -29,9 +29,8 @@ class Spent(NamedTuple):
 
 
 class MachineWatch:
-    """Samples from the entry of its context to the end; of ours are this process and all that it
-    has started. Fails when: a process of ours begins and ends between two looks; it is counted with
-    the others.
+    """Samples from the entry of its context to its end. Ours are this process and its descendants.
+    Fails when one of them starts and ends between two samples: it counts as a foreign process.
     """
 
     def __init__(self) -> None:
@@ -56,29 +55,29 @@ class MachineWatch:
 
 
 def sample(before: Spent, now: Spent, load: float | None) -> MachineSample:
-    """Return how busy the computer was between two looks, per core."""
+    """Return how busy the machine was between two samples, per core."""
     possible_s = max(now.possible_s - before.possible_s, 1e-9)
     own_s = sum(
-        # A process that is new since has used all of its time since.
+        # A new process has used all its time since the previous sample.
         max(0.0, cpu_s - before.own_s.get(process, 0.0))
         for process, cpu_s in now.own_s.items()
     )
     cpu = min(1.0, max(0.0, (now.used_s - before.used_s) / possible_s))
-    # Cut: the two counters are read a moment apart, and a part cannot exceed the whole.
+    # Limited, because the counters are read one after the other and a part cannot exceed the total.
     return MachineSample(now.t_s, cpu, min(cpu, own_s / possible_s), load)
 
 
 def spent() -> Spent:
-    """Return the CPU seconds up to now."""
+    """Return the CPU seconds used so far."""
     times = psutil.cpu_times()
     waiting_s = times.idle + getattr(times, "iowait", 0.0)
-    # Linux counts the time of guests twice, in ``user`` too.
+    # Linux counts guest time twice, because ``user`` includes it.
     possible_s = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
     return Spent(time.time(), possible_s - waiting_s, possible_s, _own_s())
 
 
 def load_per_core() -> float | None:
-    """Return the load average of a minute over the cores; None where there is none."""
+    """Return the load average of a minute divided by the cores; None if it is unavailable."""
     try:
         return os.getloadavg()[0] / (os.cpu_count() or 1)
     except OSError:
@@ -93,6 +92,6 @@ def _own_s() -> dict[_Process, float]:
             with process.oneshot():
                 times = process.cpu_times()
                 cpu_s[process.pid, process.create_time()] = times.user + times.system
-        except psutil.Error:  # it has ended meanwhile
+        except psutil.Error:  # the process has ended meanwhile
             continue
     return cpu_s

@@ -1,4 +1,4 @@
-"""The pipeline of the lab: a Nexmark query from Kafka, files or Delta tables into a Parquet folder,
+"""The lab's pipeline: a Nexmark query from Kafka, files or Delta tables into a Parquet folder,
 restarted from its checkpoint if it fails.
 """
 
@@ -32,9 +32,9 @@ from rheostat_lab.nexmark.streams import topic_streams, with_service_time
 from rheostat_lab.report.finished_run import CommittedBatch, ExecutorLife
 
 _ANSWER_S = 120.0
-"""After a run nobody waits for the driver's answer but the report."""
+"""Seconds to wait for the driver's response after a run, when only the report needs it."""
 
-# The report tells every batch from its progress; by default Spark keeps the last 100 only.
+# The report derives every batch from its progress; Spark's default keeps only the last 100.
 _KEPT_BATCHES = 100_000
 QUERY_OPTIONS = {
     SHUFFLE_PARTITIONS: "8",
@@ -42,11 +42,10 @@ QUERY_OPTIONS = {
     PROVIDER: ROCKSDB,
     CHANGELOG: "true",
     "spark.sql.session.timeZone": "UTC",
-    # Every tenth batch would write the file sink's whole log anew: 2 s of it after 900 batches,
-    # whatever the size.
+    # Compaction at every tenth batch would rewrite the complete log of the file sink: 2 s after 900
+    # batches, whatever their size.
     "spark.sql.streaming.fileSink.log.compactInterval": "1000000",
-    # Generated code has to be compiled in each new executor: 0.2 of the 0.95 CPU-seconds of its
-    # first task.
+    # Each new executor must compile generated code: 0.2 of the 0.95 CPU-seconds of its first task.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
@@ -62,7 +61,7 @@ def start_query(
     trigger_s: float,
 ) -> Any:
     """Start a Nexmark query from topics (by kind of events) into ``folder``/sink and return
-    it; each event waits ``service_ms`` on its way.
+    it; each event is delayed by ``service_ms``.
     """
     streams = {
         kind: with_service_time(stream, service_ms)
@@ -83,7 +82,7 @@ def start_query(
 
 
 class Pipeline:
-    """One session and one query; ``folder`` takes checkpoint and sink."""
+    """One session and one query; ``folder`` contains checkpoint and sink."""
 
     def __init__(
         self,
@@ -106,7 +105,7 @@ class Pipeline:
         self.spark: Any = None
 
     def start(self, master: str, options: Mapping[str, str], log: Path) -> None:
-        """Start the session; ``log`` takes what Spark's driver writes by itself."""
+        """Start the session; ``log`` receives the output of Spark's driver."""
         files = {FILES: checkpoint_files_class(pyspark.__version__)}
         self.spark = start_session(
             master, {**QUERY_OPTIONS, **files, **options}, f"rheostat demo {self.name}", log
@@ -115,8 +114,8 @@ class Pipeline:
     def warm_up(
         self, topics: Mapping[str, str], batches: int = 10, deadline_s: float = 60.0
     ) -> None:
-        """Run the same query on other topics for some batches: what a young JVM costs is not what
-        is shown.
+        """Run the same query on other topics for some batches, so that the cost of a young JVM is
+        not measured.
         """
         folder = str(self._folder / "warm-up")
         query = start_query(
@@ -124,7 +123,7 @@ class Pipeline:
         )
         deadline = time.monotonic() + deadline_s
         while query.isActive and time.monotonic() < deadline:
-            # Batches without rows warm up nothing.
+            # Batches without rows do not warm up anything.
             if sum(1 for event in query.recentProgress if progress.batch_of(event).rows) >= batches:
                 break
             time.sleep(0.5)
@@ -145,8 +144,8 @@ class Pipeline:
         )
 
     def keep_running(self) -> str | None:
-        """Restart the query from its checkpoint if it has failed; return why, in one line, else
-        None.
+        """Restart the query from its checkpoint if it has failed; return the cause in one line,
+        otherwise None.
         """
         query = self._queries[-1]
         if query.isActive:
@@ -157,8 +156,8 @@ class Pipeline:
         return reason[0] if reason else "it ended"
 
     def has_committed(self, rows: int) -> bool:
-        """Return whether so many rows of the topics are committed; of files and tables, whose
-        progress has no running count, whether nothing is known to be left.
+        """Return whether ``rows`` rows of the topics are committed; for files and tables, whose
+        progress has no running count, whether no remaining rows are known.
         """
         last = self._queries[-1].lastProgress
         if not last:
@@ -169,21 +168,20 @@ class Pipeline:
         return sum(progress.batch_of(last).committed.values()) >= rows
 
     def drain(self) -> None:
-        """Return when everything in the topics is processed, the batch without data that closes
-        sessions included.
+        """Wait until everything in the topics is processed, including the batch without data that
+        closes sessions.
         """
         self._queries[-1].processAllAvailable()
 
     def batches(self) -> list[CommittedBatch]:
-        """Return all batches with rows, over all restarts, in their order."""
+        """Return all batches with rows, over all restarts, in order."""
         events = (event for query in self._queries for event in query.recentProgress)
         reported = [batch for event in events if (batch := progress.batch_of(event)).rows]
-        # By its number: a batch that is run again after a restart is reported twice, and the last
-        # counts.
+        # By number: a batch that runs again after a restart is reported twice; the last one counts.
         return committed_batches([*{batch.batch_id: batch for batch in reported}.values()])
 
     def executors(self, records: list[Record]) -> tuple[list[ExecutorLife], int]:
-        """Return the life of every executor, and the tasks that failed on any."""
+        """Return the lifetime of every executor, and the number of failed tasks."""
         return executors_of(self.spark, records)
 
     def stop(self) -> None:
@@ -217,20 +215,20 @@ def committed_batches(reported: Sequence[progress.ReportedBatch]) -> list[Commit
 
 
 def executors_of(spark: Any, records: list[Record]) -> tuple[list[ExecutorLife], int]:
-    """Return the life of every executor of a session, and the tasks that failed on any; raises
-    RheostatError where its driver does not tell.
+    """Return the lifetime of every executor of a session, and the number of failed tasks; raises
+    RheostatError if the driver does not report them.
     """
     context = spark.sparkContext
     return executor_lives(Rest(context.uiWebUrl, context.applicationId, _ANSWER_S), records)
 
 
 def executor_lives(pages: Pages, records: list[Record]) -> tuple[list[ExecutorLife], int]:
-    """Return the lives and failed tasks that a driver's REST interface tells; raises RheostatError
-    where it does not.
+    """Return the lifetimes and failed tasks from a driver's REST interface; raises RheostatError if
+    it does not report them.
     """
     endpoint = ExecutorsEndpoint(pages)
     executors, failed_tasks = endpoint.all(), endpoint.failed_tasks()
-    # Unknown is not none: a run without an executor would be the cheapest of all.
+    # Unknown is not zero: a run without executors would be the cheapest of all.
     if not executors or failed_tasks is None:
         raise RheostatError(
             "the driver does not tell which executors there were and which tasks failed, so the"
@@ -249,17 +247,16 @@ def executor_lives(pages: Pages, records: list[Record]) -> tuple[list[ExecutorLi
 
 
 def requested(lives: list[ExecutorLife], records: list[Record]) -> list[ExecutorLife]:
-    """Return the lives with the time of the request: the last raise of the target before the
-    executor registered; None for the first.
+    """Return the lifetimes with the time of the request: the last increase of the target before the
+    executor registered; None for the first executors.
     """
-    # A tick that saw nothing has no target: the raise is then from the one before it.
+    # A tick without an observation has no target: the increase then counts from the tick before it.
     targets = [(record.t_s, record.target) for record in records if record.target is not None]
     raises = [t_s for (_, before), (t_s, target) in pairwise(targets) if target > before]
     return [
         ExecutorLife(
             life.id,
-            # The last raise before it came: an earlier one would make its start look longer than it
-            # was.
+            # The last increase before it registered; an earlier one would overstate its start time.
             max((t_s for t_s in raises if t_s <= life.registered_s), default=None),
             life.registered_s,
             life.removed_s,

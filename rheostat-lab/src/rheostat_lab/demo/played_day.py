@@ -29,12 +29,12 @@ _TICK_S = 0.25
 _DRAIN_S = 120.0
 _CLOSING_S = 60.0
 _LEAD_S = 3.0
-"""From the producer's start to the first row: it takes a second to import what it needs."""
+"""Seconds from the producer's start to the first row; its imports take about one."""
 
 
 def play(lab: DemoEnvironment, name: str, size: int | None = None) -> Run:
-    """Play the day once and return what happened: autoscaled, or at a fixed size; the load is the
-    same each time.
+    """Play the day once, autoscaled or at a fixed size, and return the run; the load is always the
+    same.
     """
     folder = lab.folder / name
     folder.mkdir()
@@ -42,8 +42,8 @@ def play(lab: DemoEnvironment, name: str, size: int | None = None) -> Run:
 
 
 class PlayedDay:
-    """One run of the day: ``prepare``, then ``run``, inside its pipeline's context. ``serve`` is
-    where its page is served, as in ``attach``.
+    """One run of the day: ``prepare``, then ``run``, within its pipeline's context. ``serve`` is
+    the address of its page, as in ``attach``.
     """
 
     serve = "0"
@@ -62,7 +62,7 @@ class PlayedDay:
         self._records: list[Record] = []
 
     def play(self) -> Run:
-        """Do all of it, from the topic to the last committed row."""
+        """Run everything from the creation of the topics to the last committed row."""
         self._lab.create(self.topics)
         with self.pipeline:
             self.prepare()
@@ -79,9 +79,9 @@ class PlayedDay:
             lab.train(self.pipeline.spark.sparkContext.applicationId)
 
     def run(self) -> Run:
-        """Start query, load and autoscaler, and return what happened when all is committed."""
+        """Start query, load and autoscaler, and return the run when all rows are committed."""
         self._lab.view.step("starting the query and the load")
-        # The query first: it starts up in the seconds before the load.
+        # The query first, so that it starts up in the seconds before the load.
         self.pipeline.start_query()
         start_s = time.time() + _LEAD_S
         with ExitStack() as stack:
@@ -101,7 +101,7 @@ class PlayedDay:
 
     def _attach(self, start_s: float) -> Handle:
         lab, demo = self._lab, self._lab.demo
-        own = demo.policy == DYNAMIC_ALLOCATION  # Spark decides, and is observed
+        own = demo.policy == DYNAMIC_ALLOCATION  # Spark decides and is observed
         handle = (shadow if own else attach)(
             self.pipeline.spark,
             policy="fixed" if own else demo.policy,
@@ -121,10 +121,11 @@ class PlayedDay:
         return handle
 
     def _watch(self, producer: Child) -> None:
-        """Keep broker and query alive until all that was produced is committed."""
-        # Without a deadline: the producer ends by itself, after the length of the load.
+        """Keep broker and query alive until all produced rows are committed."""
+        # Without a deadline, because the producer ends after the length of the load.
         self._until(lambda: not producer.alive, deadline_s=math.inf)
-        # What it says that it wrote, not what was asked for: an outage may have cost some.
+        # The rows that it reports as written, not those requested, because an outage may have cost
+        # some.
         rows = rows_produced(producer.log.read_text(errors="replace"))
         self._until(lambda: self.pipeline.has_committed(rows), deadline_s=_DRAIN_S)
 
@@ -141,7 +142,7 @@ class PlayedDay:
 
     def _close_windows(self) -> None:
         """Append an event from the future to each source of a query with windows, which closes
-        them, and let the query come to rest.
+        them, and wait until the query is idle.
         """
         query = find_query(self.pipeline.name)
         if query.closes:
@@ -150,12 +151,12 @@ class PlayedDay:
             sent.resume(rows)
             sent.write(rows, len(query.sources), int((time.time() + _CLOSING_S) * 1000))
             sent.flush(_CLOSING_S)
-        # Also without windows: the verdict needs a sink to which nothing is added any more.
+        # Also without windows, because the verdict needs a sink that no longer changes.
         self.pipeline.drain()
 
     def _finished_run(self, overhead: Overhead | None, machine: Sequence[MachineSample]) -> Run:
         lab, demo, curve = self._lab, self._lab.demo, read_curve(self._curve_file)
-        # Before the verdict, while the session is there to be asked.
+        # Before the verdict, while the session still exists.
         executors, failed_tasks = self.pipeline.executors(self._records)
         lab.view.step("comparing the sink with a batch computation over its input")
         verdict = verify(demo.query, lab.address, self.topics, self.pipeline.sink)
@@ -193,8 +194,8 @@ class PlayedDay:
 
 
 def rows_produced(log: str) -> int:
-    """Return the rows that a producer says to have written; raises ``RheostatError`` with its last
-    line where it failed.
+    """Return the rows that a producer reports as written; raises RheostatError with its last line
+    if it failed.
     """
     lines = log.strip().splitlines()
     try:
@@ -206,8 +207,8 @@ def rows_produced(log: str) -> int:
 
 
 def within(batches: Sequence[CommittedBatch], curve: Curve) -> list[CommittedBatch]:
-    """Return the batches with rows of the load; raises ``RheostatError`` where there is none."""
-    # The event that closes the windows comes after the load and is no part of it.
+    """Return the batches with rows of the load; raises RheostatError if there are none."""
+    # The event that closes the windows follows the load and is not part of it.
     inside = [batch for batch in batches if batch.first_row < curve.points[-1].rows]
     if not inside:
         raise RheostatError("the query committed no batch with rows of the load")
@@ -215,7 +216,7 @@ def within(batches: Sequence[CommittedBatch], curve: Curve) -> list[CommittedBat
 
 
 def ramp_of(curve: Curve) -> Ramp | None:
-    """Return the load's marked ramp in Unix seconds; None where the load has none."""
+    """Return the load's marked ramp in Unix seconds; None if it has none."""
     if "ramp_start_s" not in curve.marks:
         return None
     at_s = {name: curve.start_s + at_s for name, at_s in curve.marks.items()}
@@ -226,6 +227,6 @@ def _ended(handle: Handle | None) -> Overhead | None:
     if handle is None:
         return None
     overhead = Overhead(handle.overhead.parts_s(), handle.overhead.elapsed_s)
-    # After its cost was read: stopping is no part of what it costs to run.
+    # After its cost was read, because stopping is not part of the cost of running.
     handle.stop()
     return overhead

@@ -1,4 +1,6 @@
-"""The benchmark's queries, played as streams over files and compared with their batch twins."""
+"""Checks the benchmark's queries: played as streams over files and compared with batch
+computations.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 FILES = 8
 RATE_PER_S = 10_000.0
-"""The reference's rate: a million events are 100 seconds."""
+"""The reference's rate: a million events take 100 seconds."""
 
 _START_MS = 1_763_662_000_000
 _CLOSING_MS = 3_600_000
@@ -52,7 +54,7 @@ class Checked:
 
 def write_events(folder: Path, seed: int, count: int) -> None:
     """Write the first ``count`` events as Parquet files ``folder``/KIND/N.parquet, in the order of
-    their times, and one more event of each kind an hour later, which closes all windows.
+    their times, plus one event of each kind an hour later, which closes all windows.
     """
     step = -(-count // FILES)
     for number, first in enumerate(range(0, count, step)):
@@ -65,8 +67,8 @@ def write_events(folder: Path, seed: int, count: int) -> None:
 
 
 def check(spark: SparkSession, name: str, folder: Path, work: Path) -> tuple[Verdict, float]:
-    """Play a query as a stream over the files of ``folder``, a file of each source a batch, and
-    compare its whole output; return the verdict and the seconds that the stream took.
+    """Play a query as a stream over the files of ``folder``, one file per source and batch, and
+    compare its complete output; return the verdict and the stream's duration in seconds.
     """
     query = find_query(name)
     begin, sink = time.monotonic(), work / "sink"
@@ -78,12 +80,13 @@ def check(spark: SparkSession, name: str, folder: Path, work: Path) -> tuple[Ver
 
 
 def read_events(folder: Path, kinds: tuple[str, ...]) -> Mapping[str, pa.Table]:
-    """Return the events of files by kind."""
+    """Return the events in files, by kind."""
     return {kind: pq.read_table(folder / kind) for kind in kinds}
 
 
 def _write(path: Path, table: pa.Table, number: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(table, path)
-    # A stream of files reads them by their times, and two may be written within a millisecond.
+    # A file stream reads in the order of file times, and two files may be written within a
+    # millisecond.
     os.utime(path, (1_000_000 + number, 1_000_000 + number))

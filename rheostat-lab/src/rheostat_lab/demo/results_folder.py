@@ -1,6 +1,4 @@
-"""The folder of a demo's results: what is written there, and what of an earlier demo is
-replaced.
-"""
+"""The folder of a demo's results: what is written to it, and what it replaces."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from rheostat_lab.report.summary import Summary, to_json
 from rheostat_lab.services.own_folder import OwnFolder, check_claim, claim
 
 DRIVER_LOG = "driver.log"
-"""What Spark's driver writes by itself, kept out of the live view."""
+"""The output of Spark's driver, kept out of the live view."""
 
 JOURNAL = "journal"
 PLOT = "plot.png"
@@ -24,8 +22,8 @@ SUMMARY = "summary.json"
 
 
 def check(out: Path) -> None:
-    """Raise ``BadInput`` for a folder that is not ours, or with a kill switch in its journal;
-    nothing is changed.
+    """Raise BadInput for a foreign folder, or one with a kill switch in its journal; nothing is
+    changed.
     """
     check_claim(out, "--out")
     switch = out / JOURNAL / STOP_FILE
@@ -34,15 +32,15 @@ def check(out: Path) -> None:
 
 
 def cleared(out: Path) -> OwnFolder:
-    """Return the folder of the results without those of an earlier demo; what we have not written
-    stays. Raises as ``check`` does.
+    """Return the folder of the results without those of an earlier demo; foreign files remain.
+    Raises as ``check`` does.
     """
     check(out)
     folder = claim(out, "--out")
-    # By the journal's own rule: records go, and a kill switch or a stranger's file stays.
+    # By the journal's own rule: records are erased; a kill switch and foreign files remain.
     erase(folder.ours(JOURNAL))
     folder.remove_files()
-    folder.ours(JOURNAL)  # again: a journal that was erased is not known any more
+    folder.ours(JOURNAL)  # again, because an erased journal is no longer known
     folder.ours(DRIVER_LOG)
     return folder
 

@@ -1,4 +1,4 @@
-"""The verdict on the output: the sink, by whole contents, against a batch computation."""
+"""The verdict on the output: the complete contents of the sink against a batch computation."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from rheostat_lab.report.finished_run import Verdict
 Tables: TypeAlias = "Mapping[str, pa.Table]"
 """Events by kind."""
 
-# A part at a time, by a hash of the key: the comparison needs an eighth of the memory.
+# The comparison runs in parts, by a hash of the key, and needs an eighth of the memory.
 _PARTS = 8
 
 
 def verify(query: str, bootstrap: str, topics: Mapping[str, str], sink: Path) -> Verdict:
     """Read the topics (by kind of events) to their end and compare the file sink ``sink`` (Parquet)
-    with what ``query`` must give.
+    with the expected output of ``query``.
 
-    What cannot be read makes the verdict "not exact", with the reason; raises BadInput for an
-    unknown query.
+    Unreadable data make the verdict "not exact", with the reason; raises BadInput for an unknown
+    query.
     """
     known = find_query(query)
     try:
         rows_in, due = expected(
             known, {kind: read_events(bootstrap, topics[kind], kind) for kind in known.sources}
-        )  # The events are let go before the sink is read.
+        )  # Releases the events before the sink is read.
         return _compare(known, rows_in, due, read_sink(sink))
     except RheostatError as error:
         return Verdict(
@@ -58,18 +58,18 @@ def read_sink(sink: Path) -> pa.Table | None:
 
 
 def judge(query: str, events: Tables, sink: pa.Table | None) -> Verdict:
-    """Compare a query's output with its batch computation as multisets of whole rows."""
+    """Compare a query's output with its batch computation as multisets of complete rows."""
     known = find_query(query)
     return _compare(known, *expected(known, events), sink)
 
 
 def expected(query: Query, events: Tables) -> tuple[int, pa.Table]:
-    """Return the number of events, and the rows of the output that are due.
+    """Return the number of events, and the expected rows of the output.
 
-    With windows these are the rows that the final watermark has closed: the latest event of the
-    source that is furthest behind, less the delay, which holds for a query that has processed
-    everything and then ran its batch without data. Fails when: an event came in a later batch than
-    one that is more than the delay younger (Spark then drops it as late).
+    With windows, these are the rows that the final watermark has closed: the latest event of the
+    source that is furthest behind, minus the delay. That holds for a query that has processed
+    everything and then ran its batch without data. Fails when an event arrived in a later batch
+    than one that is more than the delay younger, because Spark then drops it as late.
     """
     tables = {kind: _in_utc(events[kind]) for kind in query.sources}
     with duckdb.connect() as connection:
@@ -84,7 +84,7 @@ def expected(query: Query, events: Tables) -> tuple[int, pa.Table]:
 
 
 def _in_utc(table: pa.Table) -> pa.Table:
-    """Return a table whose times are microseconds of UTC, however its file keeps them."""
+    """Return a table with its times in microseconds UTC, whatever the format of its file."""
     return table.cast(
         pa.schema(
             [
@@ -114,8 +114,8 @@ def _compare(query: Query, rows_in: int, due: pa.Table, sink: pa.Table | None) -
 def _difference(
     connection: duckdb.DuckDBPyConnection, name: str, one: str, other: str, key: str
 ) -> None:
-    """Make a table of the rows of ``one`` that ``other`` lacks, in parts: whole rows of a million
-    bids take 500 MB at once.
+    """Create a table of the rows of ``one`` that ``other`` lacks, in parts, because the complete
+    rows of a million bids take 500 MB at once.
     """
     connection.execute(f"CREATE TEMP TABLE {name} AS FROM {one} LIMIT 0")
     for part in range(_PARTS):
@@ -124,19 +124,19 @@ def _difference(
             f"SELECT * FROM {table} WHERE hash({key}) % {_PARTS} = {part}"  # noqa: S608
             for table in (one, other)
         )
-        # ALL: multisets, or a row that came twice would pass.
+        # ALL compares multisets; otherwise a duplicated row would pass.
         connection.execute(f"INSERT INTO {name} {mine} EXCEPT ALL {others}")
 
 
 def _verdict(connection: duckdb.DuckDBPyConnection, rows_in: int, query: Query) -> Verdict:
-    """Sort the differences: a key that lacks and is there with other contents is wrong, and so is a
-    key that is unknown.
+    """Classify the differences: a missing key that exists with other contents is wrong, and so is
+    an unknown key.
     """
     key = query.key
     lacking, surplus = _count(connection, "FROM lacking"), _count(connection, "FROM surplus")
     changed = _count(connection, f"FROM lacking SEMI JOIN surplus USING ({key})")
     unknown = _count(connection, f"FROM surplus ANTI JOIN expected USING ({key})")
-    # A row whose key is in both differences is one fault and not two.
+    # A row whose key is in both differences is one fault, not two.
     missing, wrong, duplicated = lacking - changed, changed + unknown, surplus - changed - unknown
     return Verdict(
         exact=lacking == 0 and surplus == 0,
@@ -164,7 +164,7 @@ def _detail(connection: duckdb.DuckDBPyConnection, faults: dict[str, int]) -> st
 
 
 def _example(connection: duckdb.DuckDBPyConnection, word: str, table: str) -> list[str]:
-    """Return the first row of a table in words, without the long text; nothing of an empty
+    """Return a description of the first row of a table, without the long text; nothing for an empty
     table.
     """
     rows = connection.table(table).order("ALL").limit(1)
