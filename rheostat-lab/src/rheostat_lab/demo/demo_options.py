@@ -49,7 +49,7 @@ _LARGEST_SEED = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demo:
-    """What the demo does; everything it states, it states from here."""
+    """The options of the demo; all its texts are derived from them."""
 
     query: str = field(default="q1", metadata={"help": f"Nexmark query: {offered_queries()}"})
     seconds: float = field(default=240.0, metadata={"help": "length of the day"})

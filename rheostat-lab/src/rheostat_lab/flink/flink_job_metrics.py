@@ -1,5 +1,5 @@
-"""What a Flink job's metrics make of the truth: client windows, meters that begin anew at a
-restart, busy time that under-reports.
+"""The errors of a Flink job's metrics: client windows, meters that are reset at a restart, and busy
+time that under-reports.
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ from rheostat.model import Observation, Stage
 from rheostat_lab.flink.flink_tasks import Tasks
 
 _METER_S = 60
-"""Window of Flink's meters and of the rate and avg_over_time that were asked of Prometheus."""
+"""Window of Flink's meters, and of the Prometheus queries with rate and avg_over_time, in seconds.
+"""
 
 _BUCKET_S = 30
-"""Kafka's client reports the largest lag of its last two samples, each of this length."""
+"""Seconds of one sample of Kafka's client, which reports the largest lag of its last two samples.
+"""
 
 
 class Metrics:
-    """Watches the tasks second by second; ``observation`` is what a scrape would have shown."""
+    """Observes the tasks second by second; ``observation`` returns what a scrape would have
+    returned.
+    """
 
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
         self._attempt = 0
-        """Second in which this attempt began: its meters know nothing earlier."""
-        # Running sums: a mean over any window is then a difference of two entries.
+        """Second in which this attempt began; its meters have no earlier data."""
+        # Running sums: the mean over any window is then a difference of two entries.
         self._read = [0.0]
         self._busy = [0.0]
         self._busiest = [0.0]
@@ -36,21 +40,22 @@ class Metrics:
         self._busier = self._hotter = 1.0
 
     def restarted(self) -> None:
-        """Begin the meters anew."""
+        """Reset the meters."""
         self._attempt = self._tasks.second
         self._largest = self._largest_before = 0.0
 
     def scatter(self, *, wait: float, shock: float, hotter: float, busier: float) -> None:
-        """Set what no load explains: factors of the wait where the job keeps up and of the shares,
-        and a CPU shock in deviations.
+        """Set the noise: factors of the shares and of the wait when the job keeps up, and a CPU
+        shock in standard deviations.
         """
         self._wait, self._shock, self._hotter, self._busier = wait, shock, hotter, busier
 
     def step(self) -> None:
-        """Take in the second that has just passed."""
+        """Add the last second."""
         tasks, job = self._tasks, self._tasks.job
         used, full, size = tasks.used, tasks.pressed, len(tasks.born)
-        # Between calm and full by pressure: busy time saturates before the task does.
+        # Interpolated between calm and full by pressure, because busy time saturates before the
+        # task does.
         calm = self._busier * job.busy_calm * tasks.worked**job.busy_power * size**-job.busy_spread
         busy = min(1.0, calm + (job.busy_full * size**-job.busy_full_spread * used - calm) * full)
         idle = max(0.0, 1 - busy - (job.blocked + job.waiting * (1 - used)) * full)
@@ -60,7 +65,8 @@ class Metrics:
         self._idle.append(self._idle[-1] + idle)
         self._pressure.append(self._pressure[-1] + job.pressure_full * full)
         self._cpu.append(self._cpu[-1] + self._noisy_cpu())
-        # The largest of the bucket that runs and the one before: so a lag is seen for 30 to 60 s.
+        # The largest of the current and the previous bucket, so that a lag is visible for 30 to 60
+        # s.
         if (tasks.second - self._attempt) % _BUCKET_S == 0:
             self._largest_before, self._largest = self._largest, 0.0
         self._largest = max(self._largest, tasks.lag)
@@ -78,17 +84,19 @@ class Metrics:
 
     @property
     def lag_s(self) -> float:
-        """Return how long the record that is read now has waited, mean over the source tasks."""
+        """Return the wait of the records that are being read in seconds, mean over the source
+        tasks.
+        """
         return self._tasks.age_s + self._tasks.job.base_wait(len(self._tasks.born)) * self._wait
 
     def observation(self, target: int) -> Observation:
-        """Return the job at this second; nothing of the job is known while it restarts."""
+        """Return the observation at this second; while the job restarts, it has no metrics."""
         tasks, job = self._tasks, self._tasks.job
         now, size = tasks.second, len(tasks.born)
         window_s = min(_METER_S, now)
         arrived = (tasks.arrived[now] - tasks.arrived[now - window_s]) / max(1, window_s)
         cpu = self._mean(self._cpu, max(0, now - job.cpu_late_s), max(1, job.cpu_window_s))
-        # While it restarts the job has no tasks to report; Kafka and the containers still do.
+        # A restarting job has no tasks to report; Kafka and the containers still report.
         if now < tasks.down_until_s:
             return Observation(
                 t_s=float(now),
@@ -99,7 +107,7 @@ class Metrics:
                 cpu=cpu,
             )
         since = max(0, min(_METER_S, now - self._attempt))
-        # Over the whole minute also after a restart, as Flink's meters divide: they begin too low.
+        # Divided by the full minute also after a restart, like Flink's meters, which begin too low.
         metered = (self._read[now] - self._read[now - since]) / _METER_S
         within = max(1, min(since, now - int(tasks.started_s)))
         busy, sent = self._mean(self._busy, now, within), metered * job.share_joined(tasks.age_s)

@@ -1,5 +1,5 @@
-"""A Flink job in reactive mode as a plant: TaskManagers come and go, and each time the whole job
-restarts.
+"""A Flink job in reactive mode as a plant: every change of its TaskManagers restarts the complete
+job.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rheostat_lab.flink.flink_tasks import Tasks
 _SAMPLE_S = 15
 _STEP_S = 30
 _FORGETS_S = 120.0
-"""Over how long a factor that wanders forgets itself."""
+"""Time constant of a wandering factor in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +36,26 @@ class Sample:
 
 
 class FlinkPlant(Plant):
-    """Implements ``Plant``: rows arrive as given, a change of target starts or stops TaskManagers,
-    each change restarts the job.
+    """Implements ``Plant``: rows arrive as given, a change of the target starts or stops
+    TaskManagers, and each change restarts the job.
 
-    ``arrivals`` are the rows of each second from 0 on and as many seconds can be simulated. The
-    same generator gives the same run; noise of the rate and of the starts are drawn from streams of
-    their own, so that two policies meet the same.
+    ``arrivals`` are the rows of each second from 0 on, and their number limits the simulated time.
+    The same generator gives the same run. The noise of the rate and that of the starts have
+    separate random streams, so that two policies encounter the same noise.
     """
 
     def __init__(
         self, job: FlinkJob, arrivals: Sequence[float], executors: int, seed: np.random.SeedSequence
     ) -> None:
-        # A stream for each, so that a policy which restarts more often meets the same rates.
+        # Separate streams, so that a policy with more restarts encounters the same rates.
         rates, starts, waits, shares, busy, run = (
             np.random.default_rng(child) for child in seed.spawn(6)
         )
         job = job.of_run(*run.standard_normal(2).tolist())
         self.job = job
-        """The job as this run of it is."""
+        """The job with the noise of this run."""
         self.tasks = Tasks(job, arrivals, executors)
-        # The first start is a restart, too: the job does nothing until its tasks run.
+        # The first start is a restart, too: nothing is processed until the tasks run.
         self.tasks.resize(executors, job.restart_s + job.restart_new_s)
         self.metrics = Metrics(self.tasks)
         self.samples: list[Sample] = []
@@ -63,7 +63,7 @@ class FlinkPlant(Plant):
         self._target = executors
         self._joining: list[float] = []
         self._leaving: list[tuple[float, int]] = []
-        """When how many will be gone."""
+        """The times at which TaskManagers will be gone, with their numbers."""
         self._speeds = _wander(rates, self._end_s, job.noise, job.noise_run)
         self._busier = _wander(busy, self._end_s, job.busy_noise, job.busy_noise_run)
         self._hotter = math.exp(job.cpu_noise_run * float(shares.standard_normal()))
@@ -81,14 +81,14 @@ class FlinkPlant(Plant):
         return (self.metrics.observation(self._target),)
 
     def capabilities(self) -> Capabilities:
-        """Say that it can be scaled, and that each change is a restart."""
+        """Return that the job can be scaled, and that each change is a restart."""
         return Capabilities(
             can_scale=True, cannot=("change its size without a restart from the last checkpoint",)
         )
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
-        """Set the number of replicas: TaskManagers that are still starting go first, those that
-        stop take a moment.
+        """Set the number of replicas: TaskManagers that are still starting are cancelled first;
+        stopping ones takes a moment.
         """
         if decision.target != self._target:
             self._target = decision.target
@@ -114,7 +114,7 @@ class FlinkPlant(Plant):
             self._down_s += second < tasks.down_until_s
 
     def ledger(self) -> Ledger:
-        """Return what has happened; latencies are ages of records when they are read."""
+        """Return the ledger of the run; latencies are the ages of records when they are read."""
         age_s, rows, lag = (np.array(column) for column in zip(*self._book, strict=True))
         seconds = np.arange(1.0, len(rows) + 1)
         done, read = rows > 0, self.tasks.mean_position()
@@ -162,18 +162,19 @@ class FlinkPlant(Plant):
         )
 
     def _move(self, now: float) -> None:
-        """Start or stop TaskManagers until as many are there or on their way as are wanted."""
-        # What is planned, not what is there: those on their way out or in count as gone or come.
+        """Start or stop TaskManagers until the running and starting ones match the target."""
+        # The planned number: TaskManagers on their way out or in count as gone or present.
         leaving = sum(count for _, count in self._leaving)
         planned = self.tasks.size - leaving + len(self._joining)
         while planned > self._target and self._joining:
-            # Those that would come last are called off first: the next to come is of most use.
+            # Those that would register last are cancelled first, because the next one is the most
+            # useful.
             self._joining.remove(max(self._joining))
             heapq.heapify(self._joining)
             planned -= 1
         if planned > self._target:
             self._leaving.append((now + self.job.stop_s, planned - self._target))
-        # One draw for all of a request: they wait for the same scheduler and the same image.
+        # One draw per request, because its TaskManagers wait for the same scheduler and image.
         common = self.job.start_s * self._varied(self.job.restart_noise)
         for _ in range(self._target - planned):
             heapq.heappush(self._joining, now + common * self._varied(self.job.start_spread))
@@ -187,7 +188,7 @@ class FlinkPlant(Plant):
         while self._joining and self._joining[0] <= now:
             heapq.heappop(self._joining)
             size += 1
-        # One that leaves while another joins keeps the number, but the job restarts all the same.
+        # If one leaves while another joins, the number is unchanged but the job still restarts.
         if size == self.tasks.size and left == size:
             return
         down_s = self.job.restart_s + (self.job.restart_new_s if size > left else 0.0)
@@ -202,14 +203,14 @@ class FlinkPlant(Plant):
 def _wander(
     generator: np.random.Generator, seconds: int, deviation: float, of_run: float
 ) -> list[float]:
-    """Return a factor for each second: one for the whole run, and one that wanders and forgets
-    itself within minutes.
+    """Return one factor per second: one part for the complete run, and one that wanders and decays
+    within minutes.
     """
     run = of_run * generator.standard_normal()
     kept = math.exp(-_STEP_S / _FORGETS_S)
     wander, walk = 0.0, []
     for shock in generator.standard_normal(seconds // _STEP_S + 2).tolist():
-        # The root keeps the variance at 1, however much is forgotten.
+        # The root keeps the variance at 1 for any decay.
         wander = kept * wander + math.sqrt(1 - kept * kept) * shock
         walk.append(run + deviation * wander)
     inside = np.interp(np.arange(seconds), _STEP_S * np.arange(len(walk)), walk)

@@ -1,5 +1,5 @@
 """The tasks of a Flink job in reactive mode, second by second: positions in Kafka, checkpoints,
-restarts, warmth.
+restarts, warm-up.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from rheostat_lab.flink.flink_job import FlinkJob
 
 
 class TaskGroup:
-    """Tasks that are alike: as many partitions each, on TaskManagers that joined at the same
-    time.
-    """
+    """Identical tasks: as many partitions each, on TaskManagers that joined at the same time."""
 
     __slots__ = ("born_s", "count", "cpu", "partitions", "position", "second")
 
@@ -24,7 +22,7 @@ class TaskGroup:
         self.partitions = partitions
         self.born_s = born_s
         self.position = position
-        """Rows of the whole topic up to which its partitions are read, as if all were read like
+        """Rows of the complete topic up to which its partitions are read, if all were read like
         these."""
         self.second = second
         """The second in which the row at ``position`` arrived."""
@@ -32,12 +30,12 @@ class TaskGroup:
 
 
 class Tasks:
-    """The running job: ``step`` is one second, ``restart`` a change of TaskManagers.
+    """The running job: ``step`` is one second, ``resize`` a change of TaskManagers.
 
-    ``arrivals`` are the rows of each second. All partitions receive the same; a task reads its own,
-    at most ceil(partitions / tasks) of them, and that one is the limit, unless tasks exchange rows
-    by key: then all work off all rows, as fast as the coldest. After a restart all partitions
-    continue from the last checkpoint that was complete.
+    ``arrivals`` are the rows of each second, equally distributed over all partitions. A task reads
+    its own partitions, at most ceil(partitions / tasks), and the task with the most is the limit.
+    If tasks exchange rows by key, all tasks process all rows instead, as fast as the coldest. After
+    a restart, all partitions continue from the last complete checkpoint.
     """
 
     def __init__(self, job: FlinkJob, arrivals: Sequence[float], tasks: int) -> None:
@@ -50,20 +48,20 @@ class Tasks:
         self.groups: list[TaskGroup] = []
         self.down_until_s = 0.0
         self.started_s = 0.0
-        """When this attempt began to process."""
+        """The second at which this attempt began to process."""
         self.speed = 1.0
-        """Factor of the rate: noise."""
+        """Noise factor of the rate."""
         self.processed = 0.0
-        """Rows processed in the last second, replayed ones included."""
+        """Rows processed in the last second, including replayed ones."""
         self.used = 0.0
         """Share of the rate of warm tasks that was used in the last second."""
         self.worked = 0.0
-        """Share of the time that tasks worked, more than ``used`` where they are cold and rows take
-        longer."""
+        """Share of the time that tasks worked; more than ``used`` if they are cold, because rows
+        take longer."""
         self.pressed = 0.0
-        """Share of the tasks that have more to do than they can, smoothed over some seconds."""
+        """Share of the tasks that have more work than capacity, smoothed over some seconds."""
         self.age_s = 0.0
-        """Age of the record that is read now, mean over tasks."""
+        """Age of the records that are being read in seconds, mean over tasks."""
         self.lag = 0.0
         """Rows that have arrived and are not read."""
         self.cpu = 0.0
@@ -75,11 +73,11 @@ class Tasks:
 
     @property
     def size(self) -> int:
-        """Return the number of TaskManagers."""
+        """The number of TaskManagers."""
         return len(self.born)
 
     def mean_position(self) -> float:
-        """Return the rows of the topic that are read."""
+        """Return the rows of the topic that have been read."""
         read = (
             sum(group.position * group.count * group.partitions for group in self.groups)
             / self.job.partitions
@@ -87,19 +85,19 @@ class Tasks:
         return min(read, self.arrived[self.second])
 
     def resize(self, tasks: int, down_s: float) -> None:
-        """Let TaskManagers join or leave: the job stops for ``down_s`` and continues from its last
-        checkpoint.
+        """Add or remove TaskManagers: the job stops for ``down_s`` seconds and continues from its
+        last checkpoint.
         """
         now = float(self.second)
         grown = tasks - len(self.born)
-        # Kubernetes ends the newest of a deployment's pods first.
+        # Kubernetes ends the newest pods of a deployment first.
         self.born = sorted(self.born)[:tasks] if grown <= 0 else self.born + [now] * grown
-        # All partitions go back to the last complete checkpoint: what came after it is read again.
+        # All partitions return to the last complete checkpoint and read the rows after it again.
         position = min(self._durable, self.mean_position())
         self.replayed = self.mean_position() - position
         self.down_until_s = now + down_s
         self.started_s = self.down_until_s
-        # A checkpoint that was under way is lost with the restart.
+        # The restart loses a checkpoint in progress.
         self._pending, self._next_s = None, self.down_until_s + self.job.checkpoint_s
         self._place(position)
         self._look(self.arrived[self.second])
@@ -110,7 +108,7 @@ class Tasks:
         self.second = start + 1
         now = self.arrived[self.second]
         if start < self.down_until_s:
-            # Nothing is processed, but a JVM that starts is half busy.
+            # Nothing is processed, but a starting JVM is half busy.
             self.processed, self.used, self.worked, self.cpu = 0.0, 0.0, 0.0, 0.5
             self._look(now)
             return
@@ -140,17 +138,19 @@ class Tasks:
             worked / tasks,
             cpu / tasks,
         )
-        # Smoothed over some five seconds, because buffers between tasks fill and drain that slowly.
+        # Smoothed over about five seconds, because buffers between tasks fill and drain that
+        # slowly.
         self.pressed += ((full / tasks) - self.pressed) * 0.2
         self._look(now)
         self._checkpoint()
 
     def _shared(self, wanted: Sequence[float], able: float) -> float:
-        """Return the rows that each task may read where all work off all rows: those that want less
-        leave the rest to the others.
+        """Return the rows that each task may read if all tasks process all rows; tasks that want
+        less leave the rest to the others.
         """
         counts = [group.count for group in self.groups]
-        # Water filling: who wants least is served in full, and the others share what is left.
+        # Water filling: the task that wants least is served completely, and the others share the
+        # rest.
         for rows, count in sorted(zip(wanted, counts, strict=True)):
             if rows * sum(counts) >= able:
                 break
@@ -159,7 +159,7 @@ class Tasks:
         return able / sum(counts) if counts else math.inf
 
     def _look(self, now: float) -> None:
-        """Find what waits and for how long."""
+        """Compute the lag and the age of the records."""
         arrived, total, waiting = self.arrived, 0.0, 0.0
         for group in self.groups:
             position, second = group.position, group.second
@@ -167,8 +167,8 @@ class Tasks:
             if position >= now:
                 group.second = self.second
                 continue
-            # From where it was last time: positions only rise between restarts, so the search is
-            # short.
+            # Starts at the last position: positions only increase between restarts, so the search
+            # is short.
             while arrived[second + 1] <= position:
                 second += 1
             group.second = second
@@ -182,20 +182,21 @@ class Tasks:
         now = float(self.second)
         if self._pending is not None and now >= self._pending[0]:
             self._durable, self._pending = self._pending[1], None
-        # One checkpoint at a time, as Flink's default has it.
+        # One checkpoint at a time, as in Flink's default.
         if self._pending is None and now >= self._next_s:
             takes_s = self.job.checkpoint_takes_s + self.job.checkpoint_pressed_s * self.pressed
             self._pending = (now + takes_s, self.mean_position())
             self._next_s = now + self.job.checkpoint_s
 
     def _place(self, position: float) -> None:
-        """Spread the partitions over the tasks: the oldest TaskManagers get one more where they do
-        not divide.
+        """Distribute the partitions over the tasks: the oldest TaskManagers get one more if they do
+        not divide evenly.
         """
         tasks, partitions = len(self.born), self.job.partitions
         low, more = divmod(partitions, tasks)
         second = self._second_of(position)
-        # Tasks that are alike are one group: a second costs a few groups and not a hundred tasks.
+        # Identical tasks form one group, so that a second costs a few groups instead of a hundred
+        # tasks.
         counts: dict[tuple[float, int], int] = {}
         for index, born_s in enumerate(self.born):
             key = (born_s, low + (index < more))

@@ -43,12 +43,12 @@ class Cosine:
 
     @property
     def duration_s(self) -> None:
-        """None: the load never ends."""
+        """None, because the load never ends."""
         return None
 
     def rate_per_s(self, t_s: float) -> float:
-        """Return the rate of the step that ``t_s`` lies in."""
-        # The wave is held with the noise: the published load changes once a minute.
+        """Return the rate of the step that contains ``t_s``."""
+        # The wave is held with the noise, because the published load changes once a minute.
         i = math.floor(t_s / self.hold_s)
         noise = self.noise * (2 * uniform_at(self.seed, _LANE, i) - 1)
         wave = self.amplitude * math.cos(2 * math.pi * i * self.hold_s / self.period_s)

@@ -1,5 +1,5 @@
-"""Counter-based random numbers: the n-th draw is a function of (seed, lane, n), so any split of the
-work gives the same data.
+"""Counter-based random numbers: the n-th draw is a function of (seed, lane, n), so that any split
+of the work gives the same data.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ def bits_at(seed: int, lane: int, n: int) -> int:
     pseudorandom number generators" (OOPSLA 2014), the output function of SplitMix64 on the counter
     ``key + (n + 1) * golden ratio``.
     """
-    # n + 1, as SplitMix64 steps before it gives out its first number.
+    # n + 1, because SplitMix64 steps before its first output.
     return _mix((_key(seed, lane) + (n + 1) * _GOLDEN) & _MASK)
 
 
 def uniform_at(seed: int, lane: int, n: int) -> float:
     """Return draw ``n`` of a lane as a number in [0, 1)."""
-    # The upper 53 bits, which a float holds exactly: 1 is never reached.
+    # The upper 53 bits, which a float represents exactly, so that 1 is never reached.
     return (bits_at(seed, lane, n) >> 11) * _TO_UNIT
 
 
 def bits(seed: int, lane: int, n: Numbers) -> Bits:
-    """Return ``bits_at`` for every counter of the array ``n``, shape kept."""
-    # In place from here on: uint64 wraps as the mask does for whole numbers.
+    """Return ``bits_at`` for every counter of the array ``n``, with the same shape."""
+    # In place from here on: uint64 wraps like the mask does for Python integers.
     z = n.astype(np.uint64)
     z += np.uint64(1)
     z *= np.uint64(_GOLDEN)
@@ -52,20 +52,20 @@ def bits(seed: int, lane: int, n: Numbers) -> Bits:
 
 
 def uniform(seed: int, lane: int, n: Numbers) -> NDArray[np.float64]:
-    """Return ``uniform_at`` for every counter of the array ``n``, shape kept."""
+    """Return ``uniform_at`` for every counter of the array ``n``, with the same shape."""
     draws: NDArray[np.float64] = (bits(seed, lane, n) >> np.uint64(11)) * _TO_UNIT
     return draws
 
 
 def below(seed: int, lane: int, n: Numbers, bound: int | Numbers) -> Numbers:
-    """Return a whole number in [0, bound) for every counter of ``n``; ``bound`` is one number or
-    one per counter, below 2**53.
+    """Return an integer in [0, bound) for every counter of ``n``; ``bound`` is one number or one
+    per counter, below 2**53.
     """
     return (uniform(seed, lane, n) * bound).astype(np.int64)
 
 
 def _key(seed: int, lane: int) -> int:
-    # Mixed twice, so that neighbouring seeds and lanes share no draws.
+    # Mixed twice, so that neighboring seeds and lanes share no draws.
     return _mix((_mix((seed + _GOLDEN) & _MASK) + lane * _GOLDEN) & _MASK)
 
 

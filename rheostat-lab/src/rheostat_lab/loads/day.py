@@ -14,14 +14,14 @@ from rheostat_lab.loads.counter import uniform_at
 _LANE = 102
 _RAMP_FROM, _PEAK_TO = 0.58, 0.74
 
-# (share of the day, height between low = 0 and peak = 1); straight lines between.
+# (share of the day, height between low = 0 and peak = 1), linear in between.
 _SHAPE = (
     (0.00, 0.00),
     (0.08, 0.00),  # night
-    (0.24, 0.60),  # the morning rises
+    (0.24, 0.60),  # morning
     (0.38, 0.60),  # plateau
     (0.46, 0.20),
-    (_RAMP_FROM, 0.20),  # a quiet afternoon, then the ramp, then the peak
+    (_RAMP_FROM, 0.20),  # quiet afternoon, before the ramp to the peak
     (_PEAK_TO, 1.00),
     (0.90, 0.00),  # evening
     (1.00, 0.00),  # night
@@ -30,12 +30,12 @@ _SHAPE = (
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Night, morning, plateau, quiet afternoon, one steep marked ramp to the peak, evening, night;
-    then the next day.
+    """A day of night, morning, plateau, quiet afternoon, one steep marked ramp to the peak, evening
+    and night, repeated every day.
 
-    The rate lies between ``low`` and ``peak`` rows per second, times a noise of 1 +- ``noise`` that
+    The rate is between ``low`` and ``peak`` rows per second, times a noise of 1 +- ``noise`` that
     changes every ``hold_s`` seconds and is a function of the seed. The ramp takes ``ramp_share`` of
-    the day, by default 4 %: 9.6 s of 240, an hour of 24.
+    the day, by default 4 %: 9.6 s of 240 s, one hour of 24.
     """
 
     low: float = field(default=300.0, metadata={"help": "rate at night", "unit": "rows/s"})
@@ -72,20 +72,20 @@ class Day:
 
     @property
     def marks(self) -> Mapping[str, float]:
-        """Begin and end of the steep ramp of the first day in seconds from the start."""
+        """Begin and end of the steep ramp of the first day, in seconds from the start."""
         begin, end = _RAMP_FROM, _RAMP_FROM + self.ramp_share
         return {"ramp_start_s": begin * self.day_s, "ramp_end_s": end * self.day_s}
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the rate at ``t_s``."""
-        # A hair before a day the remainder is rounded up to 1, which is the next day's 0.
+        # Just before a day ends the remainder is rounded up to 1, which is 0 of the next day.
         height = _height((t_s / self.day_s) % 1.0 % 1.0, self.ramp_share)
         wobble = 2 * uniform_at(self.seed, _LANE, math.floor(t_s / self.hold_s)) - 1
         return (self.low + height * (self.peak - self.low)) * (1 + self.noise * wobble)
 
 
 def _height(share: float, ramp_share: float) -> float:
-    # Apart from the table: how long this ramp lasts is a parameter, where the peak ends is not.
+    # Not in the table: the length of the ramp is a parameter, but the end of the peak is not.
     if _RAMP_FROM <= share < _PEAK_TO:
         return min(1.0, 0.20 + 0.80 * (share - _RAMP_FROM) / ramp_share)
     i = bisect_right(_SHAPE, share, key=lambda knot: knot[0])

@@ -30,7 +30,7 @@ class Espa:
     with a drift. Rates are held for a minute.
 
     Sources: "Evaluating Stream Processing Autoscalers" (DEBS 2024); delftdata/espa-autoscaling,
-    LoadPattern; the cosine of query 11 is the thesis' one.
+    LoadPattern; the cosine of query 11 is that of the thesis.
     """
 
     profile: str = field(default="cosine", metadata={"help": "name of the profile", "unit": "1"})
@@ -54,12 +54,12 @@ class Espa:
 
     @property
     def duration_s(self) -> float:
-        """The 140 minutes of a run."""
+        """The 140 minutes of a run, in seconds."""
         return _MINUTES * 60.0
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the rate at ``t_s``."""
-        # Scaled here and not in the profile, so that one profile serves every scale.
+        # Scaled here instead of in the profile, so that one cached profile serves every scale.
         return self.scale * _profile(self.profile, self.query, self.seed).rate_per_s(t_s)
 
 

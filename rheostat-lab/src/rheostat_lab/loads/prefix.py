@@ -1,5 +1,5 @@
-"""Sequences whose next value needs the one before, kept so that a workload stays a pure function of
-time.
+"""Sequences whose values depend on the previous one, cached so that a workload remains a pure
+function of time.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ _SHORTEST = 256
 
 
 def length_for(n: int) -> int:
-    """Return the length of the prefix to make when entry ``n`` is needed: a power of two, so that
-    few prefixes are ever made.
+    """Return the length of the prefix to compute for entry ``n``: a power of two, so that there are
+    few prefixes.
     """
-    # Doubling makes a whole run cost no more than twice its longest prefix.
+    # With doubling, a complete run costs at most twice its longest prefix.
     return max(_SHORTEST, 1 << (n + 1).bit_length())

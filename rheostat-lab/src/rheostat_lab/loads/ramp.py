@@ -1,4 +1,4 @@
-"""A straight line from one rate to another."""
+"""A linear ramp from one rate to another."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from rheostat.workloads.workload import above, at_least
 
 @dataclass(frozen=True, slots=True)
 class Ramp:
-    """``low`` until ``begin_s``, then in ``ramp_s`` seconds straight to ``high``, which stays; low
-    may be above high.
+    """``low`` until ``begin_s``, then linear to ``high`` within ``ramp_s`` seconds, which
+    continues; low may be above high.
     """
 
     low: float = field(default=500.0, metadata={"help": "rate before the ramp", "unit": "rows/s"})
@@ -25,12 +25,12 @@ class Ramp:
 
     @property
     def duration_s(self) -> None:
-        """None: the second rate stays."""
+        """None, because the second rate never ends."""
         return None
 
     @property
     def marks(self) -> Mapping[str, float]:
-        """Begin and end of the ramp in seconds from the start."""
+        """Begin and end of the ramp, in seconds from the start."""
         return {"ramp_start_s": self.begin_s, "ramp_end_s": self.begin_s + self.ramp_s}
 
     def rate_per_s(self, t_s: float) -> float:

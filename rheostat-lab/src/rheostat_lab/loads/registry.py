@@ -1,4 +1,4 @@
-"""The workloads by name, and how one is created from text."""
+"""The workloads by name, and their creation from text."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _parse(name: str, field: dataclasses.Field[Any], value: Any) -> Any:
                 float(part) for part in (value.split(",") if isinstance(value, str) else value)
             )
         made = kind(value)
-        # int() would take 2.5 for 2, and True for 1.
+        # int() would accept 2.5 as 2, and True as 1.
         if isinstance(value, bool) or (isinstance(value, float) and made != value):
             raise ValueError
         return made

@@ -1,4 +1,4 @@
-"""Spikes of a random height and length; added to another load (``text.parse``) they are ESPA's
+"""Spikes of random height and length; added to another load (``text.parse``), they are ESPA's
 spiking profile.
 """
 
@@ -20,12 +20,12 @@ _START, _LENGTH, _HEIGHT = 104, 105, 106
 
 @dataclass(frozen=True, slots=True)
 class Spikes:
-    """Nothing, but in each step of ``hold_s`` seconds a spike begins with probability ``chance``,
-    if none lasts.
+    """Zero rows, except that in each step of ``hold_s`` seconds without a spike, one begins with
+    probability ``chance``.
 
-    It lasts 1 to ``longest`` steps, each of a height U(low, high) of its own. What step i draws is
-    a function of (seed, i). Defaults: ESPA's spikes of query 1 (half the cosine's amplitude to the
-    whole, at most 3 minutes), one in 20 minutes.
+    A spike lasts 1 to ``longest`` steps, each with its own height U(low, high). The draws of step i
+    are a function of (seed, i). Defaults: ESPA's spikes of query 1 (half to all of the cosine's
+    amplitude, at most 3 minutes), one in 20 minutes.
 
     Source: delftdata/espa-autoscaling, SpikingLoadPattern.
     """
@@ -51,11 +51,11 @@ class Spikes:
 
     @property
     def duration_s(self) -> None:
-        """None: the load never ends."""
+        """None, because the load never ends."""
         return None
 
     def rate_per_s(self, t_s: float) -> float:
-        """Return the height of the spike at ``t_s``; 0 where there is none."""
+        """Return the height of the spike at ``t_s``; 0 without a spike."""
         i = math.floor(t_s / self.hold_s)
         return 0.0 if i < 0 else _heights(self, length_for(i))[i]
 
@@ -70,7 +70,7 @@ def _heights(spikes: Spikes, length: int) -> tuple[float, ...]:
     ).tolist()
     heights, left = [], 0
     for i in range(length):
-        # A spike that lasts ignores beginnings: spikes never overlap, as in ESPA.
+        # No spike begins during another one, so that spikes never overlap, as in ESPA.
         left = left - 1 if left else (lasts[i] if begins[i] else 0)
         heights.append(drawn[i] if left else 0.0)
     return tuple(heights)

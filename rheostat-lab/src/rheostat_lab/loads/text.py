@@ -1,4 +1,4 @@
-"""A workload as one line of text: kinds with their parameters, sums and multiples."""
+"""Parses a workload from one line of text: kinds with parameters, sums and multiples."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from rheostat.workloads.workload import Scaled, Sum, Trace, Workload
 from rheostat_lab.loads.registry import create
 
 Reader = Callable[[str], Trace]
-"""Reads the trace of a file, or one by its name."""
+"""Reads a trace from a file, or by its name."""
 
 
 def parse(text: str, read: Reader | None = None) -> Workload:
     """Return the workload of a text such as ``cosine:shift=900,noise=50 + 0.5 * bursts:burst=800``.
 
-    A part is a kind of workload, then a colon and its parameters with commas between (a value may
-    be a list: ``steps:levels=500,2000,hold_s=60``); a number and ``*`` before it multiplies its
-    rates. ``trace:file=FILE`` is read by ``read``. Raises BadInput for a text that is none, naming
-    the part.
+    A part is a kind of workload, then a colon and its parameters, separated by commas (a value may
+    be a list: ``steps:levels=500,2000,hold_s=60``); a number and ``*`` before it multiply its
+    rates. ``read`` reads ``trace:file=FILE``. Raises BadInput for an invalid text, naming the part.
     """
-    # With the spaces: a + inside a value, as in 1e+3, is no sum.
+    # With spaces, because a + within a value, as in 1e+3, is not a sum.
     parts = tuple(_part(part.strip(), read) for part in text.split(" + "))
     return parts[0] if len(parts) == 1 else Sum(parts)
 
@@ -37,7 +36,7 @@ def _part(text: str, read: Reader | None) -> Workload:
             ) from None
     name, _, settings = text.partition(":")
     given = _settings(settings, text)
-    # A file is no parameter of a trace, which knows only its samples.
+    # The file is not a parameter of a trace, which has only samples.
     file = given.pop("file", None) if name == "trace" else None
     if file is None:
         return create(name.strip(), given)
@@ -48,7 +47,7 @@ def _part(text: str, read: Reader | None) -> Workload:
 
 
 def _settings(text: str, full_text: str) -> dict[str, str]:
-    """Return the parameters of a part; a piece without ``=`` belongs to the list before it."""
+    """Return the parameters of a part; a piece without ``=`` belongs to the preceding list."""
     given: dict[str, str] = {}
     name = ""
     for piece in filter(None, text.split(",")):
@@ -67,16 +66,14 @@ def _settings(text: str, full_text: str) -> dict[str, str]:
 
 
 def with_seed(load: Workload, seed: int) -> Workload:
-    """Return the same load with its chance from another seed, in all its parts; one without chance
-    as it is.
+    """Return the load with another seed in all its random parts; a deterministic load is unchanged.
 
-    The parts of a sum keep different seeds: the seed is added to theirs.
+    The parts of a sum keep different seeds, because the seed is added to theirs.
     """
     if isinstance(load, Sum):
         return Sum(tuple(with_seed(part, seed) for part in load.parts))
     if isinstance(load, Scaled):
         return dataclasses.replace(load, load=with_seed(load.load, seed))
     if dataclasses.is_dataclass(load) and hasattr(load, "seed"):
-        # Added and not set: parts with different seeds stay different.
         return dataclasses.replace(load, seed=load.seed + seed)
     return load

@@ -1,4 +1,4 @@
-"""Recorded loads: files of samples, and the one that comes with the package."""
+"""Recorded loads: files of samples, and those included in the package."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _FORMATS = {"second|adCount": "|", "t_s,rate": ","}
 
 
 def packaged_traces() -> dict[str, Path]:
-    """Return the recorded loads that come with the package, by name; licence and source are in the
-    README beside them.
+    """Return the recorded loads of the package, by name; the README next to them states license and
+    source.
     """
     folder = Path(str(files("rheostat_lab.loads") / "traces"))
     return {path.stem: path for path in sorted(folder.glob("*.csv"))}
@@ -39,11 +39,11 @@ def read_trace(path: Path, time_scale: float = 1.0, rate_scale: float = 1.0) -> 
     """Return the recording in a CSV file with the header ``second|adCount`` or ``t_s,rate``
     (seconds, rows per second).
 
-    Raises BadInput, with file and line, for another header, values that are no numbers, negative
-    rates, times that do not rise, and gaps (a distance above 1.5 times the usual one).
+    Raises BadInput, with file and line, for another header, values that are not numbers, negative
+    rates, times that do not increase, and gaps (a distance above 1.5 times the usual one).
     """
     try:
-        # Excel begins a file with a byte order mark, which would stick to the header.
+        # Excel begins a file with a byte order mark, which would become part of the header.
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(
@@ -55,7 +55,7 @@ def read_trace(path: Path, time_scale: float = 1.0, rate_scale: float = 1.0) -> 
         raise BadInput(
             f"{path}:1: the header must be {' or '.join(_FORMATS)}, but it is {header!r}"
         )
-    # Line by line: a quote that is never closed would swallow all lines after it.
+    # Line by line, because an unclosed quote would swallow all following lines.
     rows = (next(csv.reader([line], delimiter=_FORMATS[header]), []) for line in lines[1:])
     samples = [_sample(path, number, row) for number, row in enumerate(rows, 2) if row]
     if len(samples) < 2:
@@ -86,7 +86,7 @@ def _sample(path: Path, line: int, row: list[str]) -> tuple[int, float, float]:
 
 def _refuse_gaps(path: Path, samples: list[tuple[int, float, float]]) -> None:
     steps = [(line, early, late) for (_, early, _), (line, late, _) in pairwise(samples)]
-    # The median: one gap must not raise what counts as usual.
+    # The median, so that one gap does not raise the usual distance.
     usual_s = statistics.median(late - early for _, early, late in steps)
     for line, early, late in steps:
         if not late > early:

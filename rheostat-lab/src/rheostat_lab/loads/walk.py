@@ -21,9 +21,9 @@ class Walk:
     """rate_0 = start, rate_i = rate_(i-1) + U(down, up), reflected at 0 and at ``ceiling``, held
     for ``hold_s`` seconds.
 
-    Steps that are larger upwards than downwards (``up`` > -``down``) make a noisy ramp: ESPA's
-    increase and decrease. The step i is a function of (seed, i). Defaults: ESPA's random walk of
-    query 1.
+    Steps that are larger upwards than downwards (``up`` > -``down``) give a noisy ramp: ESPA's
+    increase and decrease. Step i is a function of (seed, i). Defaults: ESPA's random walk of query
+    1.
 
     Source: delftdata/espa-autoscaling, RandomLoadPattern and IncreaseLoadPattern (which reflect at
     0 only).
@@ -56,11 +56,11 @@ class Walk:
 
     @property
     def duration_s(self) -> None:
-        """None: the load never ends."""
+        """None, because the load never ends."""
         return None
 
     def rate_per_s(self, t_s: float) -> float:
-        """Return the rate of the step that ``t_s`` lies in; before the start the first one."""
+        """Return the rate of the step that contains ``t_s``; before the start the first one."""
         i = max(0, math.floor(t_s / self.hold_s))
         return _path(self.start, self.down, self.up, self.ceiling, self.seed, length_for(i))[i]
 
@@ -72,6 +72,6 @@ def _path(
     steps = down + (up - down) * uniform(seed, _LANE, np.arange(length))
     path = [start]
     for step in steps[1:].tolist():
-        # Reflected at 0 by the inner absolute value, at the ceiling by the outer one.
+        # The inner absolute value reflects at 0, the outer one at the ceiling.
         path.append(ceiling - abs(ceiling - abs(path[-1] + step)))
     return tuple(path)

@@ -1,8 +1,9 @@
-"""How far the batch model of ``predictive`` was off, one look ahead: a journal, decided again.
+"""The one-step-ahead errors of the batch model of ``predictive``, from a journal that is decided
+again.
 
-At each look the policy has a model of what a batch costs, from the batches until then. The next
-look sees a new batch; its rows and slots are given to the model of the look before, and the time
-that it says is compared with the time that the batch took.
+At each observation, the policy has a batch model learned from the batches so far. The next
+observation contains a new batch: the previous model predicts its time from its rows and slots, and
+the prediction is compared with the measured time.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from rheostat.policies.predictive.state import State
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction:
-    """Errors are log(batch time / what was said of it): 0.1 is a tenth too short."""
+    """Errors are log(batch time / predicted time): 0.1 means a prediction 10 % too short."""
 
     errors: tuple[float, ...] = ()
-    """Of the model, for the batches that it then learnt from."""
+    """Errors of the model, for the batches that it learned from afterwards."""
 
     repeated: tuple[float, ...] = ()
-    """For the same batches, had been said that a batch takes as long as the one before."""
+    """Errors for the same batches if the prediction were the time of the previous batch."""
 
     unsettled: tuple[float, ...] = ()
-    """Of the model, for batches that began before a change of size had settled."""
+    """Errors of the model, for batches that began before a change of size had settled."""
 
     looks: int = 0
     same_decisions: int = 0
-    """Looks at which deciding again gave the size and the reason of the journal."""
+    """Observations at which deciding again gave the size and the reason of the journal."""
 
 
 def prediction(records: Iterable[Record], policy: Predictive) -> Prediction:
@@ -56,7 +57,7 @@ def prediction(records: Iterable[Record], policy: Predictive) -> Prediction:
 
 
 def together(several: Iterable[Prediction]) -> Prediction:
-    """Return the errors of several days as those of one."""
+    """Return the errors of several days combined."""
     total = Prediction()
     for part in several:
         total = Prediction(
@@ -70,16 +71,14 @@ def together(several: Iterable[Prediction]) -> Prediction:
 
 
 def size(errors: Iterable[float], share: float) -> float | None:
-    """Return the error, without sign, that a share of the batches stays within; None without
-    batches.
-    """
+    """Return the absolute error that a share of the batches stays within; None without batches."""
     off = [abs(error) for error in errors]
     return float(np.quantile(off, share)) if off else None
 
 
 def _errors(now: Observation, before: Memory, after: Memory) -> dict[str, float]:
-    """Return the errors of the batch that this look saw first; nothing where there is none, or no
-    model yet.
+    """Return the errors of the batch that is new in this observation; empty without one, or without
+    a model.
     """
     old, new = State.from_json(before), State.from_json(after)
     known = identified(old.batches)

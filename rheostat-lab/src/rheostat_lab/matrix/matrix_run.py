@@ -1,4 +1,4 @@
-"""The runs of a specification, one after the other; what was played is not played again."""
+"""The runs of a specification, one after the other; finished runs are not repeated."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from rheostat_lab.matrix.prediction_table import prediction_table
 from rheostat_lab.matrix.run_process import play
 
 FAILURE = "failure.txt"
-"""Why a run came to no summary; it is played again by the next call."""
+"""The file with the reason why a run has no summary; the next call repeats that run."""
 
 
 def prepared(path: Path, values: Mapping[str, Any]) -> Callable[[str, Path], dict[str, Any]]:
-    """Return what plays the runs of a file; raises BadInput for what it cannot be."""
+    """Return the function that plays the runs of a file; raises BadInput for an invalid one."""
     return partial(_run, path, spec_of(MatrixSpec, path, values))
 
 
 def read_runs(spec: MatrixSpec, folder: Path) -> list[PlayedRun]:
-    """Return the runs of a specification that were played to their end."""
+    """Return the finished runs of a specification."""
     runs = (read_run(folder / cell.name, cell) for cell in spec.cells())
     return [run for run in runs if run is not None]
 
 
 def lines(spec: MatrixSpec, runs: Sequence[PlayedRun]) -> list[str]:
-    """Return the result as tables in Markdown and what they show."""
+    """Return the result as Markdown tables with sentences about them."""
     output = [f"{len(runs)} of {len(list(spec.cells()))} runs exist."]
     for query in spec.queries:
         played = [run for run in runs if run.query == query]
@@ -48,8 +48,8 @@ def lines(spec: MatrixSpec, runs: Sequence[PlayedRun]) -> list[str]:
 
 
 def _run(path: Path, spec: MatrixSpec, name: str, out: Path) -> dict[str, Any]:
-    """Play the runs that are missing into NAME/ and write NAME.json and NAME.parquet after each;
-    raises RheostatError at the end where one came to no summary.
+    """Play the missing runs into NAME/, and write NAME.json and NAME.parquet after each; raises
+    RheostatError at the end if a run has no summary.
     """
     folder, cells = out / name, list(spec.cells())
     _require_same_conditions(spec, out / f"{name}.json")
@@ -84,19 +84,19 @@ def _play(path: Path, number: int, folder: Path, cell: Cell, failed: list[str]) 
     try:
         play(path, number, folder / cell.name, folder / f"{cell.name}.log")
     except RheostatError as error:
-        # The other runs are worth as much without it.
+        # The other runs are valid without it.
         failed.append(cell.name)
         failure.write_text(f"{error}\n")
         typer.echo(f"{cell.name} {error}", err=True)
 
 
 def _seconds_per_run(spec: MatrixSpec, played: int, elapsed_s: float) -> float:
-    """Return how long a run takes: as those before it, or an estimate before the first."""
+    """Return the seconds per run: the mean so far, or an estimate before the first."""
     return elapsed_s / played if played else 60 * spec.minutes + SET_UP_S
 
 
 def _require_time(spec: MatrixSpec, runs: int) -> None:
-    """Raise BadInput where the runs take longer than the specification allows."""
+    """Raise BadInput if the runs take longer than the specification allows."""
     hours = runs * _seconds_per_run(spec, 0, 0.0) / 3600
     if hours > spec.hours:
         raise BadInput(
@@ -132,7 +132,7 @@ def _kept(spec: MatrixSpec, name: str, out: Path) -> dict[str, Any]:
 
 
 def _require_same_conditions(spec: MatrixSpec, path: Path) -> None:
-    """Raise BadInput where the runs that exist were played under other conditions."""
+    """Raise BadInput if the existing runs were played under other conditions."""
     if not path.exists():
         return
     try:

@@ -1,5 +1,5 @@
-"""The runs of a specification in the form of a sweep's, with a real cluster in place of the plant;
-everything is checked before anything is started.
+"""The runs of a specification like that of a sweep, with a real cluster instead of the plant;
+everything is checked before anything starts.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from rheostat_lab.demo.demo_options import Demo
 from rheostat_lab.sweep.spec_places import grid_of, is_number
 
 SET_UP_S = 60.0
-"""What a run takes beside its load, as a first estimate."""
+"""Seconds that a run takes in addition to its load, as a first estimate."""
 
 _NUMBERS = ("minutes", "slo", "interval_s", "service_ms", "trigger_s", "hours")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One run: a query, its load, what sizes it, and the seed of the events and of the noise."""
+    """One run: a query, its load, its sizing, and the seed of the events and of the noise."""
 
     query: str
     load: str
@@ -35,12 +35,12 @@ class Cell:
 
     @property
     def sizing(self) -> str:
-        """The policy with the parameters that are not its defaults."""
+        """The policy with the parameters that differ from its defaults."""
         return " ".join([self.policy, *(f"{name}={v}" for name, v in self.parameters.items())])
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
+        """The name of the run's folder."""
         parts = [self.query, self.load, self.sizing, str(self.seed)]
         if self.load == self.query:
             del parts[1]
@@ -50,8 +50,8 @@ class Cell:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixSpec:
     """Each of ``policies`` (a name, or ``policy`` and ``set``, whose lists are a grid) sizes each
-    of ``queries`` under each of ``loads`` (a workload as text; one with the name of a query is for
-    that query alone) on each of ``seeds``, on a ``cluster`` of this computer.
+    of ``queries`` under each of ``loads`` (a workload as text; one named after a query applies only
+    to that query) on each of ``seeds``, on a ``cluster`` of this machine.
     """
 
     experiment: str
@@ -93,7 +93,7 @@ class MatrixSpec:
             self.demo(cell, Path())  # the demo validates its own options
 
     def cells(self) -> Iterator[Cell]:
-        """Yield the runs so that each prefix is a fair comparison: seed by seed, and of each seed
+        """Yield the runs so that each prefix is a fair comparison: seed by seed, and for each seed
         the first parameters of every policy on all queries, then the second.
         """
         entries = [
@@ -115,9 +115,9 @@ class MatrixSpec:
         return list(dict.fromkeys(cell.sizing for cell in self.cells()))
 
     def demo(self, cell: Cell, out: Path) -> Demo:
-        """Return a run as the demo takes it; raises BadInput for what it refuses."""
+        """Return the options of the demo for a run; raises BadInput for invalid ones."""
         low, high = self.limits
-        if cell.policy == "fixed":  # it has its size from the start, as a user would have it
+        if cell.policy == "fixed":  # it has its size from the start
             low = cell.parameters.get("executors") or low
         return Demo(
             query=cell.query,
@@ -140,13 +140,13 @@ class MatrixSpec:
         )
 
     def conditions(self) -> dict[str, Any]:
-        """Return what all runs have in common, as JSON holds it."""
+        """Return the common conditions of all runs, as JSON values."""
         left_out = {"experiment", "queries", "policies", "seeds", "hours"}
         given = {name: value for name, value in asdict(self).items() if name not in left_out}
         return dict(json.loads(json.dumps(given)))
 
     def _loads(self, query: str) -> list[str]:
-        """Return the loads of a query: its own, or those of no query."""
+        """Return the loads of a query: its own, or those that are not specific to a query."""
         if query in self.loads:
             return [query]
         return [name for name in self.loads if name not in self.queries]

@@ -1,4 +1,4 @@
-"""A run that was played, from its folder."""
+"""Reads a finished run from its folder."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from rheostat_lab.matrix.batch_prediction import Prediction, prediction
 from rheostat_lab.matrix.matrix_spec import Cell
 
 PREDICTS = "predictive"
-"""The policy whose batch model is looked at."""
+"""The policy whose batch model is evaluated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedRun:
-    """What a run came to; None is unknown. ``policy`` is with its parameters."""
+    """The results of a run; None is unknown. ``policy`` includes its parameters."""
 
     query: str
     load: str
@@ -38,13 +38,13 @@ class PlayedRun:
 
 
 def is_played(folder: Path) -> bool:
-    """Return whether a run has come to its end: the summary is the last that is written."""
+    """Return whether a run is finished: its summary is written last."""
     return (folder / SUMMARY).is_file()
 
 
 def read_run(folder: Path, cell: Cell) -> PlayedRun | None:
-    """Return what a run's folder holds; None where it was not played to its end. Raises BadInput
-    for a summary or a journal that cannot be read.
+    """Return the results in a run's folder; None if the run is not finished. Raises BadInput for an
+    unreadable summary or journal.
     """
     if not is_played(folder):
         return None
@@ -66,7 +66,7 @@ def read_run(folder: Path, cell: Cell) -> PlayedRun | None:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} is no summary of a demo: {error}") from None
     if not summary["slot_hours"] > 0:
-        # It would be the cheapest of all.
+        # Otherwise it would be the cheapest run of all.
         raise BadInput(f"{path} has no slot-hours: its executors are unknown; play that run again")
     predicted = None
     if cell.policy == PREDICTS:

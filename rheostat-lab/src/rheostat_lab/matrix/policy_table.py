@@ -1,6 +1,7 @@
-"""The days of several policies beside each other, a table a query, and what is in it in words.
+"""Tables of the days of several policies, one per query, with the results as sentences.
 
-Slot-hours are compared on the seeds where both attained the objective: who misses it may be cheap.
+Slot-hours are compared on the seeds on which both policies attained the objective, because missing
+it may be cheap.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ _NOTHING = "-"
 
 
 def table(days: Days, policies: Sequence[str]) -> list[str]:
-    """Return a row a policy over the days of one query, the first compared with each other one.
+    """Return one row per policy over the days of one query; the first policy is compared with each
+    other.
 
-    Numbers are means over the seeds, with the least and the most; failed tasks are a sum.
+    Numbers are means over the seeds, with minimum and maximum; failed tasks are a sum.
     """
     ours = of(days, policies[0])
     head = (
@@ -48,7 +50,7 @@ def of(days: Days, policy: str) -> Days:
 
 
 def shares(ours: Days, theirs: Days) -> list[float]:
-    """Return our slot-hours over theirs less 1, for each seed on which both attained."""
+    """Return our slot-hours relative to theirs minus 1, for each seed on which both attained."""
     attained = {day.seed: day.slot_hours for day in theirs if day.attained}
     return [
         day.slot_hours / attained[day.seed] - 1
@@ -58,8 +60,8 @@ def shares(ours: Days, theirs: Days) -> list[float]:
 
 
 def sentences(days: Days, policies: Sequence[str]) -> list[str]:
-    """Return what the first policy has over the others on the days of one query, and what it lacks,
-    a sentence each.
+    """Return the advantages and disadvantages of the first policy on the days of one query, as
+    sentences.
     """
     first, others = policies[0], policies[1:]
     ours = of(days, first)
@@ -134,7 +136,7 @@ def _cells(days: Days, compared: str) -> list[str]:
 
 
 def _compared(differences: Sequence[float]) -> str:
-    """Return a difference as its mean with the least and the most, and the number of seeds."""
+    """Return a difference as its mean with minimum and maximum, and the number of seeds."""
     if not differences:
         return "on no seed both attained"
     percents = [100 * difference for difference in differences]
@@ -159,5 +161,5 @@ def _listed(seeds: Sequence[int]) -> str:
 
 
 def row(*cells: str) -> str:
-    """Return a line of a table in Markdown."""
+    """Return one line of a Markdown table."""
     return f"| {' | '.join(cells)} |"

@@ -1,4 +1,4 @@
-"""How far batch times were off, a day a row and all days of a query together. Pure."""
+"""The errors of predicted batch times, one row per day and one per query. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEAD = (
 
 
 def prediction_table(days: Days, queries: Sequence[str]) -> list[str]:
-    """Return the errors of the days that have them; no lines where none has."""
+    """Return the errors of the days that have them; no lines without any."""
     lines = []
     for query in queries:
         predictions = {

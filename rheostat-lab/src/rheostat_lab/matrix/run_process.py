@@ -1,4 +1,4 @@
-"""A run in a process of its own, so that what the last one cached or left behind favours none."""
+"""A run in its own process, so that it is unaffected by caches and leftovers of previous runs."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _LOOK_S = 3600.0
 
 
 def play(spec: Path, number: int, folder: Path, log: Path) -> None:
-    """Play a run of a specification to its end; what it prints goes to ``log``. Raises
-    RheostatError where no summary came out of it. It ends with this process.
+    """Play a run of a specification to its end; ``log`` receives its output. Raises RheostatError
+    if it produces no summary. The run ends with this process.
     """
     program = [sys.executable, "-m", "rheostat_lab.matrix.run_process"]
     with Child([*program, str(spec), str(number), str(folder)], log=log) as child:
@@ -43,7 +43,7 @@ def play(spec: Path, number: int, folder: Path, log: Path) -> None:
 
 
 def perform_run(demo: Demo) -> None:
-    """Perform a run and write its telemetry beside its report."""
+    """Perform a run and write its telemetry next to its report."""
     view = open_view("Rheostat", demo.max_executors, demo.slo.latency_s)
     with orderly_end(with_parent=True), view:
         run, _ = perform(demo, view)
@@ -52,7 +52,7 @@ def perform_run(demo: Demo) -> None:
 
 
 def _row(record: Record, start_s: float) -> dict[str, Any]:
-    """Return the numbers of a record; other values of an observation are in the journal."""
+    """Return the numbers of a record; the journal has the other values of the observation."""
     observation = record.observation
     numbers = {} if observation is None else asdict(replace(observation, stages=None))
     kept = {name: value for name, value in numbers.items() if isinstance(value, int | float)}

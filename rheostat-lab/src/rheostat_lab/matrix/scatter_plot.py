@@ -1,4 +1,4 @@
-"""Mean latency against the mean number of executors, a point a run, as the document plots them."""
+"""Mean latency against the mean number of executors, one point per run, as in the source."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _WIDTH_IN, _HEIGHT_IN = 8, 5
 
 
 def scatter(path: Path, runs: Sequence[PlayedRun], slo_s: float) -> list[Path]:
-    """Write ``path``.svg, and ``path``-zoomed.svg up to twice the objective; hollow are runs that
-    missed the objective. Nothing is written without runs.
+    """Write ``path``.svg, and ``path``-zoomed.svg up to twice the objective; hollow marks are runs
+    that missed the objective. Nothing is written without runs.
     """
     known = [run for run in runs if run.latency_mean_s is not None and run.executors_mean]
     paths = []

@@ -1,4 +1,4 @@
-"""Each real run again in simulation, on a plant that was calibrated on another run of its query."""
+"""Repeats each real run in simulation, on a plant calibrated on another run of its query."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rheostat_lab.matrix.played_run import PlayedRun
 from rheostat_lab.matrix.policy_table import row
 
 MEASURES = ("latency_mean_s", "executors_mean", "rescalings")
-"""The three measures of the document, named as in ``PlayedRun`` and in ``Measures``."""
+"""The three measures of the source document, named as in ``PlayedRun`` and in ``Measures``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Simulated:
     measures: Measures
 
     def pair(self, name: str) -> tuple[float, float] | None:
-        """Return (measured, simulated) of one of ``MEASURES``; None where one is unknown."""
+        """Return (measured, simulated) of one of ``MEASURES``; None if one is unknown."""
         measured, simulated = getattr(self.run, name), getattr(self.measures, name)
         return None if measured is None or simulated is None else (measured, simulated)
 
@@ -44,8 +44,8 @@ def simulated_runs(spec: MatrixSpec, folder: Path, runs: Sequence[PlayedRun]) ->
     """Return the runs of a specification that a simulation can repeat.
 
     The plant of a run is calibrated on the other run of its query and load whose journal has the
-    most sizes. Left out are runs without such a journal, and those that Spark's dynamic allocation
-    sized, which is no policy of the simulation.
+    most sizes. Runs without such a journal are omitted, and so are those sized by Spark's dynamic
+    allocation, which is not a policy of the simulation.
     """
     cells = {(cell.query, cell.load, cell.sizing, cell.seed): cell for cell in spec.cells()}
     played = [(cells[run.query, run.load, run.policy, run.seed], run) for run in runs]
@@ -63,17 +63,17 @@ def simulated_runs(spec: MatrixSpec, folder: Path, runs: Sequence[PlayedRun]) ->
         if known and cell.policy != DYNAMIC_ALLOCATION:
             widest = max(known, key=lambda name: len({size for _, size in known[name].sizes}))
             if widest not in plants:
-                # The pace of the other run's machine at its time is no property of the job.
+                # The speed of the other run's machine at its time is not a property of the job.
                 plants[widest] = fit(known[widest], known[widest].batches).parameters
             results.append(Simulated(run, _simulate(spec, cell, plants[widest])))
     return results
 
 
 def simulation_table(simulated: Sequence[Simulated]) -> list[str]:
-    """Return a row a query and measure: the relative error, and whether the ranks agree.
+    """Return one row per query and measure: the relative error, and whether the ranks agree.
 
-    Errors are of the simulated value relative to the measured one, of rescalings absolute. The rank
-    correlation is Spearman's over the runs of the query; it is left out for fewer than three.
+    Errors are relative to the measured value, those of rescalings are absolute. The rank
+    correlation is Spearman's over the runs of the query, and is omitted for fewer than three.
     """
     lines = []
     for query in dict.fromkeys(one.run.query for one in simulated):
@@ -106,7 +106,7 @@ def _rank_correlation(pairs: Sequence[tuple[float, float]]) -> str:
 
 
 def _recorded(journal: Path) -> Recorded | None:
-    """Return a run as the fit reads it; None where its journal is missing or too short."""
+    """Return a run as input of the fit; None if its journal is missing or too short."""
     try:
         return recorded(recording.read(journal))
     except BadInput:

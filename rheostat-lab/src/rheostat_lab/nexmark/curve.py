@@ -1,4 +1,4 @@
-"""The arrival curve of a run: rows so far over time, as JSON lines."""
+"""The arrival curve of a run: the rows so far over time, as JSON lines."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ EVERY_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """At ``t_s`` (Unix seconds) ``rows`` had been created, the broker had acknowledged ``acked`` of
-    them, and ``rate_per_s`` was asked.
+    """At ``t_s`` (Unix seconds), ``rows`` had been created, of which the broker had acknowledged
+    ``acked``, and ``rate_per_s`` was the requested rate.
     """
 
     t_s: float
@@ -26,8 +26,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A run's start (Unix seconds), its marks (seconds from the start, by name) and its points, in
-    their order.
+    """A run's start (Unix seconds), its marks (seconds from the start, by name) and its points in
+    order.
     """
 
     start_s: float
@@ -36,7 +36,7 @@ class Curve:
 
 
 class CurveFile:
-    """Writes the curve of a run, a line at most every ``EVERY_S`` seconds; raises BadInput if the
+    """Writes the curve of a run, at most one line every ``EVERY_S`` seconds; raises BadInput if the
     file cannot be written.
     """
 
@@ -52,7 +52,7 @@ class CurveFile:
     def note(self, point: Point) -> None:
         """Write a point if one is due."""
         if point.t_s >= self._next_s:
-            # After a pause the grid begins anew: the missed points would all be due at once.
+            # After a pause the grid begins anew; otherwise all missed points would be due at once.
             self._next_s = max(self._next_s + EVERY_S, point.t_s + EVERY_S / 2)
             self._point(point)
 
@@ -62,8 +62,8 @@ class CurveFile:
         self._file.close()
 
     def _point(self, point: Point) -> None:
-        # What waits in a producer also counts its call-backs, so the difference can step back by a
-        # few.
+        # The producer's queue length includes its callbacks, so the difference may decrease
+        # slightly.
         self._acked = max(self._acked, point.acked)
         self._write(
             {
@@ -79,9 +79,7 @@ class CurveFile:
 
 
 def read_curve(path: Path) -> Curve:
-    """Return the curve of a run that is over or still goes on (a last line that is not whole is
-    left out).
-    """
+    """Return the curve of a finished or running run, without an incomplete last line."""
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     values = [json.loads(line) for line in lines if line.endswith("\n")]
     return Curve(

@@ -28,7 +28,7 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
     },
     "bids": {"id": 3, "auction": 3, "bidder": 3, "price": 3},
 }
-"""By kind: its columns with numbers, and the groups of four digits that the largest has."""
+"""The numeric columns of each kind, with the number of four-digit groups of the largest value."""
 
 TIME = pa.timestamp("ms", tz="UTC")
 TIMES = ("date_time", "expires")
@@ -43,11 +43,10 @@ def columns(kind: str) -> dict[str, str]:
 
 
 def encode(batch: Events, created_ms: int) -> list[bytes]:
-    """Return one JSON object an event, with ``date_time`` = ``created_ms`` (Unix milliseconds).
+    """Return one JSON object per event, with ``date_time`` = ``created_ms`` (Unix milliseconds).
 
-    Records are rows of a table of bytes, filled column by column; numbers and texts that are
-    shorter than their column are padded with blanks outside of quotes. Numbers of events
-    are below 10^12.
+    Records are rows of a byte table that is filled column by column; shorter numbers and texts are
+    padded with blanks outside of quotes. Numbers of events are below 10^12.
     """
     layout = _layout(batch.kind, batch.seed)
     first = layout.first_row.copy()
@@ -57,14 +56,14 @@ def encode(batch: Events, created_ms: int) -> list[bytes]:
         _write_digits(rows[name], _numbers(batch, name, created_ms))
     for column, table in layout.texts.items():
         rows[column] = table[batch.columns[column]]
-    # Trailing zeros are no part of a value of this type: records have the length of their text.
+    # NumPy strips trailing zero bytes of this type, so records have the length of their text.
     lines: list[bytes] = rows.view(f"S{rows.itemsize}").tolist()
     return lines
 
 
 def to_table(batch: Events, created_ms: Numbers | int) -> pa.Table:
-    """Return events as an Arrow table; ``created_ms`` (Unix milliseconds) is one for all or one for
-    each.
+    """Return events as an Arrow table; ``created_ms`` (Unix milliseconds) is one value for all
+    events or one per event.
     """
     created = np.broadcast_to(np.asarray(created_ms, dtype=np.int64), len(batch))
     columns = {name: pa.array(_numbers(batch, name, created)) for name in NUMBERS[batch.kind]}
@@ -79,7 +78,7 @@ def to_table(batch: Events, created_ms: Numbers | int) -> pa.Table:
 def tables(
     seed: int, first: int, count: int, rate_per_s: float, start_ms: int = _START_MS
 ) -> dict[str, pa.Table]:
-    """Return events ``first`` to ``first + count - 1`` of all kinds, a table a kind; event n is
+    """Return events ``first`` to ``first + count - 1`` of all kinds, one table per kind; event n is
     created n / ``rate_per_s`` seconds after ``start_ms`` (Unix milliseconds).
     """
     result = {}
@@ -94,9 +93,7 @@ def tables(
 def iterate(
     seed: int, first: int, count: int, rate_per_s: float
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield events of all kinds one by one in the order of their numbers, each as (kind,
-    columns).
-    """
+    """Yield events of all kinds in the order of their numbers, each as (kind, columns)."""
     rows = {
         kind: iter(table.to_pylist())
         for kind, table in tables(seed, first, count, rate_per_s).items()
@@ -108,7 +105,7 @@ def iterate(
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The columns of a kind's records: a row with its constants, and the texts by column."""
+    """The layout of a kind's records: a row with its constants, and the texts by column."""
 
     first_row: NDArray[Any]
     texts: Mapping[str, NDArray[Any]]
@@ -135,7 +132,7 @@ def _layout(kind: str, seed: int) -> _Layout:
 
 
 def _text_groups(kind: str) -> list[tuple[str, ...]]:
-    """Return the columns with texts; those of a bid that go together are written together."""
+    """Return the text columns; related columns of a bid are written together."""
     if kind == "bids":
         return [("channel", "url"), ("extra",)]
     return [(column,) for column in TEXT_COLUMNS[kind]]
@@ -160,12 +157,12 @@ def _numbers(batch: Events, name: str, created_ms: Numbers | int) -> Numbers:
 
 def _write_digits(out: NDArray[np.uint32], values: Numbers) -> None:
     """Write numbers, right-aligned, as groups of four digits into blanks."""
-    # Half the width halves the time: few runs have more than four billion events.
+    # Half the width takes half the time, and few runs have more than four billion events.
     rest = values.astype(np.uint32 if len(values) and values.max() < 1 << 32 else np.uint64)
     table = _LAST
     for group in reversed(range(out.shape[1])):
         above = rest // _GROUP
-        # Leading zeros are no JSON: the first group of a number is padded with blanks.
+        # Leading zeros are not valid JSON, so the first group of a number is padded with blanks.
         out[:, group] = table.take(rest - above * _GROUP + (above > 0) * rest.dtype.type(_GROUP))
         if not above.any():
             return

@@ -1,4 +1,4 @@
-"""Events into Kafka topics, each exactly once."""
+"""Writes events to Kafka topics, each exactly once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANSWER_WITHIN_S = 20.0
 
 
 class Records(Protocol):
-    """What is used of a Kafka producer."""
+    """The part of a Kafka producer that is used."""
 
     def produce(
         self, topic: str, value: bytes, key: None, partition: int, *, timestamp: int
@@ -26,22 +26,22 @@ class Records(Protocol):
         ...
 
     def poll(self, timeout: float) -> int:
-        """Serve call-backs."""
+        """Serve callbacks."""
         ...
 
     def flush(self, timeout: float) -> int:
-        """Wait until the queue is empty; returns the records that are left."""
+        """Wait until the queue is empty; return the number of remaining records."""
         ...
 
     def __len__(self) -> int: ...
 
 
 class EventTopic:
-    """The events of a kind and a seed, event n in partition n % ``partitions``, with their creation
-    time as the record's time.
+    """The events of a kind and a seed: event n goes to partition n % ``partitions``, with its
+    creation time as the record's time.
 
-    ``lost`` grows by a reason for each event that the producer has given up; then the next call
-    raises RheostatError.
+    ``lost`` gets a reason for each event that the producer has given up; the next call then raises
+    RheostatError.
     """
 
     def __init__(
@@ -61,8 +61,8 @@ class EventTopic:
         self._lost = lost
 
     def write(self, first: int, count: int, created_ms: int) -> int:
-        """Queue events ``first`` to ``first + count - 1`` in their order and return how many the
-        queue had room for.
+        """Queue events ``first`` to ``first + count - 1`` in order; return how many the queue had
+        room for.
         """
         produce, topic, partitions = self._producer.produce, self._topic, self._partitions
         n = first
@@ -70,26 +70,26 @@ class EventTopic:
             for line in encode(events(self._kind, self._seed, first, count), created_ms):
                 produce(topic, line, None, n % partitions, timestamp=created_ms)
                 n += 1
-        # A full queue is no fault: what was not taken is offered again at the next tick.
+        # A full queue is not an error: the remaining events are offered again at the next tick.
         except BufferError:
             pass
         except KafkaException as error:
             raise RheostatError(
                 f"topic {topic} takes no more {self._kind}: {error.args[0].str()}"
             ) from None
-        # Serves the call-backs: without it the loss of an event would remain unknown.
+        # Serves the callbacks, without which the loss of an event would remain unknown.
         self._producer.poll(0)
         self._refuse_losses()
         return n - first
 
     def waiting(self) -> int:
-        """Return the events that the broker has not acknowledged yet."""
+        """Return the number of events that the broker has not acknowledged."""
         self._producer.poll(0)
         return len(self._producer)
 
     def flush(self, within_s: float) -> int:
-        """Wait until the broker has all events, at most ``within_s`` seconds; return how many it
-        has not.
+        """Wait until the broker has all events, at most ``within_s`` seconds; return the number of
+        missing ones.
         """
         left = self._producer.flush(within_s)
         self._refuse_losses()
@@ -103,8 +103,8 @@ class EventTopic:
 
 
 class SourceTopics:
-    """Several sources as one: row n is event n // k of source n % k, so each of k sources has an
-    equal share of the rate.
+    """Several sources as one: row n is event n // k of source n % k, so that each of k sources has
+    an equal share of the rate.
     """
 
     def __init__(self, topics: Sequence[EventTopic | LandedEvents]) -> None:
@@ -112,28 +112,26 @@ class SourceTopics:
         self.resume(0)
 
     def resume(self, rows: int) -> None:
-        """Go on after ``rows`` rows that were written before."""
+        """Continue after ``rows`` rows that were written before."""
         sources = len(self._topics)
         self._written = [(rows + sources - 1 - i) // sources for i in range(sources)]
 
     def write(self, first: int, count: int, created_ms: int) -> int:
-        """Queue rows ``first`` to ``first + count - 1`` and return how many the queues had room
-        for.
-        """
+        """Queue rows ``first`` to ``first + count - 1``; return how many fitted into the queues."""
         before, sources = sum(self._written), len(self._topics)
         for i, topic in enumerate(self._topics):
-            # From its own count: a source whose queue was full catches up at the next call.
+            # From its own count, so that a source whose queue was full catches up at the next call.
             due = (first + count + sources - 1 - i) // sources - self._written[i]
             self._written[i] += topic.write(self._written[i], due, created_ms) if due > 0 else 0
         return sum(self._written) - before
 
     def waiting(self) -> int:
-        """Return the rows that the broker has not acknowledged yet."""
+        """Return the number of rows that the broker has not acknowledged."""
         return sum(topic.waiting() for topic in self._topics)
 
     def flush(self, within_s: float) -> int:
-        """Wait until the broker has all rows, at most ``within_s`` seconds a source; return how
-        many it has not.
+        """Wait until the broker has all rows, at most ``within_s`` seconds per source; return the
+        number of missing ones.
         """
         return sum(topic.flush(within_s) for topic in self._topics)
 
@@ -141,11 +139,11 @@ class SourceTopics:
 def open_topic(
     bootstrap: str, topic: str, seed: int, kind: str = "bids"
 ) -> EventTopic | LandedEvents:
-    """Return a topic that exists, of a broker or of a landing, ready for events; raises BadInput if
-    the broker does not answer or has no such topic.
+    """Return an existing topic of a broker or of a landing, ready for events; raises BadInput if
+    the broker does not respond or has no such topic.
 
-    Each event is appended once, also when the broker is killed and comes back: the producer is
-    idempotent and tries for ten minutes.
+    Each event is appended once, even if the broker is killed and restarts, because the producer is
+    idempotent and retries for ten minutes.
     """
     if landing := landing_of(bootstrap):
         return LandedEvents(landing, topic, seed, kind)
@@ -159,9 +157,9 @@ def open_topic(
 
 
 _SETTINGS: dict[str, Any] = {
-    # Without it a retry after a lost answer would append an event twice.
+    # Without it, a retry after a lost response would append an event twice.
     "enable.idempotence": True,
-    # Ten minutes: a broker that is started again takes far less, and no event is lost meanwhile.
+    # Ten minutes: a broker restart takes far less, and no event is lost meanwhile.
     "message.timeout.ms": 600_000,
     "linger.ms": 30,
     "compression.type": "lz4",

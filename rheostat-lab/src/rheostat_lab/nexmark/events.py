@@ -1,17 +1,17 @@
 """Nexmark persons, auctions and bids: each column is a pure function of (seed, event number), so
-any split gives the same data.
+that any split gives the same data.
 
 The rules are those of the Apache Beam generator: of 50 events 1 is a person, 3 are auctions and 46
 are bids; half of the bids go to the hot auction, three quarters of the bids come from the hot
-bidder and three quarters of the auctions from the hot seller. The defects of the Flink port
-(nexmark/nexmark) are not repeated: it adds the number of the first person twice to a bidder, so
-that bidders and persons do not join, and it draws from generators without a seed, so that two runs
-differ. Deviations: an auction lives as long as at 10,000 events per second, whatever the load; a
-record is padded as one of average size.
+bidder and three quarters of the auctions from the hot seller. Two defects of the Flink port
+(nexmark/nexmark) are avoided: it adds the number of the first person twice to a bidder, so that
+bidders and persons do not join, and it uses generators without a seed, so that two runs differ.
+Deviations: the duration of an auction is that at 10,000 events per second, whatever the load; a
+record is padded like one of average size.
 
-The events of a kind are numbered by themselves: bid n is event (n // 46) * 50 + 4 + n % 46. A bid's
+The events of each kind have their own numbers: bid n is event (n // 46) * 50 + 4 + n % 46. A bid's
 ``id`` is its number, that of a person and of an auction is its number plus 1000. The creation time
-is no column: it is given when the events are encoded.
+is not a column; it is given when the events are encoded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rheostat_lab.nexmark.texts import CHANNELS, HOT_CHANNELS, TEXTS, texts
 EVENTS_PER_EPOCH = 50
 FIRST_ID = 1000
 PLACES = {"persons": (0, 1), "auctions": (1, 3), "bids": (4, 46)}
-"""By kind: its first place among the 50 events of an epoch, and how many it has."""
+"""The first place of each kind among the 50 events of an epoch, and its number of events."""
 KINDS = tuple(PLACES)
 
 TEXT_COLUMNS: Mapping[str, Mapping[str, str]] = {
@@ -43,7 +43,7 @@ TEXT_COLUMNS: Mapping[str, Mapping[str, str]] = {
     },
     "bids": {"channel": "channel", "url": "url", "extra": "bid_extra"},
 }
-"""By kind: its columns with texts, and the table of each."""
+"""The text columns of each kind, and the table of each column."""
 
 _ACTIVE_PEOPLE = 1000
 _IN_FLIGHT_AUCTIONS = 100
@@ -52,7 +52,7 @@ _HOT_GROUP = 100
 _CATEGORIES = 5
 _FIRST_CATEGORY = 10
 _LIFE_MS = 2 * (_IN_FLIGHT_AUCTIONS * EVENTS_PER_EPOCH // 3) // 10
-"""Twice the time in which 100 auctions begin, at 10,000 events per second."""
+"""Twice the time in which 100 auctions begin at 10,000 events per second, in milliseconds."""
 
 (
     _HOT_AUCTION,
@@ -70,8 +70,8 @@ _TEXT_LANE = 120
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Consecutive events of one kind as columns of equal length; a column with texts holds indices
-    into the tables of ``texts(seed)``, ``life_ms`` an auction's length.
+    """Consecutive events of one kind as columns of equal length; text columns contain indices into
+    the tables of ``texts(seed)``, ``life_ms`` the duration of an auction.
     """
 
     kind: str
@@ -82,7 +82,7 @@ class Events:
         return len(self.columns["id"])
 
     def texts(self, column: str) -> list[str]:
-        """Return a column with texts."""
+        """Return a text column as texts."""
         table = texts(self.seed)[TEXT_COLUMNS[self.kind][column]]
         return [table[i] for i in self.columns[column].tolist()]
 
@@ -98,7 +98,7 @@ def events(kind: str, seed: int, first: int, count: int) -> Events:
 
 
 def number_before(kind: str, event: int) -> int:
-    """Return how many events of a kind are among the first ``event`` events of all kinds."""
+    """Return the number of events of a kind among the first ``event`` events of all kinds."""
     epoch, offset = divmod(event, EVENTS_PER_EPOCH)
     start, width = PLACES[kind]
     return epoch * width + min(max(offset - start, 0), width)
@@ -112,7 +112,7 @@ def event_numbers(kind: str, n: Numbers) -> Numbers:
 
 def _bids(seed: int, n: Numbers) -> dict[str, Numbers]:
     epoch = n // PLACES["bids"][1]
-    # In each epoch of 50 events the person and the auctions come before the bids.
+    # In each epoch of 50 events, the person and the auctions precede the bids.
     channel = np.where(
         uniform(seed, _HOT_CHANNEL, n) < 0.5,
         below(seed, _CHANNEL, n, HOT_CHANNELS),
@@ -171,20 +171,20 @@ def _texts(kind: str, seed: int, n: Numbers) -> dict[str, Numbers]:
 
 
 def _price(seed: int, lane: int, n: Numbers) -> Numbers:
-    """Return Beam's prices: evenly distributed in their logarithm, in cents."""
+    """Return Beam's prices in cents, uniform in their logarithm."""
     return np.rint(10.0 ** (6 * uniform(seed, lane, n)) * 100).astype(np.int64)
 
 
 def _auction(seed: int, n: Numbers, last: Numbers) -> Numbers:
     hot = uniform(seed, _HOT_AUCTION, n) < 0.5
-    # In the beginning there are fewer auctions than may be open at a time.
+    # At the beginning there are fewer auctions than may be open at a time.
     low = np.maximum(last - _IN_FLIGHT_AUCTIONS, 0)
     cold = low + below(seed, _AUCTION, n, last - low + 1 + _LEAD)
     return np.where(hot, last // _HOT_GROUP * _HOT_GROUP, cold)
 
 
 def _person(seed: int, lane: int, n: Numbers, last: Numbers) -> Numbers:
-    """Return one of the last thousand people, or one of the next ten."""
+    """Return one of the last thousand persons, or one of the next ten."""
     people = last + 1
     active = np.minimum(people, _ACTIVE_PEOPLE)
     return people - active + below(seed, lane, n, active + _LEAD)

@@ -1,5 +1,5 @@
-"""The producer: events into Kafka at the rate of a workload, in real time; ``python -m
-rheostat_lab.nexmark.load --help`` has the options.
+"""The producer: writes events to Kafka at the rate of a workload, in real time; ``python -m
+rheostat_lab.nexmark.load --help`` shows the options.
 """
 
 from __future__ import annotations
@@ -23,47 +23,48 @@ from rheostat_lab.loads.trace_file import find_trace, read_trace
 from rheostat_lab.nexmark.curve import CurveFile, Point
 from rheostat_lab.nexmark.event_topic import SourceTopics, open_topic
 
-# Rows of one tick have one time, so a tick is short beside the shortest trigger (0.1 s).
+# The rows of a tick have the same time, so a tick is short relative to the shortest trigger (0.1
+# s).
 TICK_S = 0.05
 CHUNK_ROWS = 5000
 OUTAGE_S = 1.0
 FLUSH_S = 60.0
-# Who presses Ctrl-C waits this long for the last rows, not a minute.
+# After Ctrl-C, users wait this long for the last rows instead of a minute.
 FLUSH_AFTER_STOP_S = 10.0
 DAY_S = 86_400.0
 
 
 class Topic(Protocol):
-    """Where the rows go: row n is the n-th row of the topic's data."""
+    """The destination of the rows; row n is the n-th row of the topic's data."""
 
     def write(self, first: int, count: int, created_ms: int) -> int:
-        """Queue rows and return how many were taken."""
+        """Queue rows and return the number of accepted ones."""
         ...
 
     def waiting(self) -> int:
-        """Return the rows that are not acknowledged yet."""
+        """Return the number of rows that are not acknowledged."""
         ...
 
     def flush(self, within_s: float) -> int:
-        """Wait for acknowledgement; return the rows that are left."""
+        """Wait for acknowledgement; return the number of remaining rows."""
         ...
 
 
 class Clock(Protocol):
-    """Unix time and waiting."""
+    """Unix time and sleep."""
 
     def time(self) -> float:
         """Return Unix seconds."""
         ...
 
     def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Sleep for some seconds."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What was sent: rows, seconds since the profile's start, CPU-seconds of this process, and rows
+    """The rows sent, seconds since the profile's start, CPU-seconds of this process, and rows that
     the broker has not acknowledged.
     """
 
@@ -74,11 +75,11 @@ class Summary:
 
 
 class Outage:
-    """Tells while no rows should be created: from a second without an acknowledgement until nothing
-    waits any more.
+    """Determines when no rows should be created: from a second without an acknowledgement until no
+    rows are unacknowledged.
 
-    So a broker that comes back never gets old rows of one partition after rows of another that are
-    far younger: with a watermark, a query would drop those as late.
+    A broker that recovers therefore never gets old rows of one partition after much newer rows of
+    another one, which a query with a watermark would drop as late.
     """
 
     def __init__(self) -> None:
@@ -87,10 +88,10 @@ class Outage:
         self._lasts = False
 
     def lasts(self, rows: int, waiting: int, now: float) -> bool:
-        """Return whether the outage lasts at ``now``, with ``rows`` created, of which ``waiting``
+        """Return whether there is an outage at ``now``, with ``rows`` created, of which ``waiting``
         are not acknowledged.
         """
-        # An acknowledgement more, or nothing that waits: either way the broker is there.
+        # Another acknowledgement, or no unacknowledged rows, shows that the broker is available.
         if waiting == 0 or rows - waiting > self._acked:
             self._acked, self._moved_s = rows - waiting, now
         self._lasts = waiting > 0 and (self._lasts or now - self._moved_s > OUTAGE_S)
@@ -107,12 +108,12 @@ def follow(
     stopped: Callable[[], bool] = lambda: False,
     clock: Clock = time,
 ) -> Summary:
-    """Write the rows of ``workload`` as they fall due from ``start_at`` (Unix seconds) for
+    """Write the rows of ``workload`` as they become due from ``start_at`` (Unix seconds) for
     ``seconds`` (None: until stopped).
 
-    Ticks are ``TICK_S`` apart. What is late (a slow machine, a full queue, an outage, a start in
-    the past) is made up for as fast as it goes, and then carries the time of its real creation.
-    Ends after a flush.
+    Ticks are ``TICK_S`` apart. Rows that are late (a slow machine, a full queue, an outage, a start
+    in the past) are caught up at full speed, with the time of their real creation. Flushes at the
+    end.
     """
     due, rows, requested_end_s, outage = (
         DueRows(workload, TICK_S),
@@ -124,12 +125,12 @@ def follow(
         now = clock.time()
         t_s = now - start_at
         if t_s >= 0:
-            # From the integral of the rate: what one tick could not send is due in the next.
+            # From the integral of the rate, so that rows which one tick could not send are due in
+            # the next.
             behind = due.until(min(t_s, requested_end_s)) - rows
             held = outage.lasts(rows, topic.waiting(), now)
             taken = (
-                # In chunks, so that a long backlog carries the time of its real creation, piece by
-                # piece.
+                # In chunks, so that each part of a long backlog has the time of its real creation.
                 topic.write(rows, min(behind, CHUNK_ROWS), int(now * 1000))
                 if behind and not held
                 else 0
@@ -146,10 +147,10 @@ def follow(
                 )
             if t_s >= requested_end_s and taken == behind:
                 break
-            # A full chunk means that more is due: no sleep before the next.
+            # After a full chunk more rows are due, so there is no sleep.
             if taken == CHUNK_ROWS:
                 continue
-        # At least a millisecond, or a slow machine would never let the producer's own thread run.
+        # At least a millisecond, so that a slow machine lets the producer's own thread run.
         clock.sleep(max(0.001, min(TICK_S, now + TICK_S - clock.time())))
     left = topic.flush(FLUSH_AFTER_STOP_S if stopped() else FLUSH_S)
     end = clock.time()
@@ -166,10 +167,10 @@ def follow(
 def workload_of(
     name: str, settings: Sequence[str] = (), seed: int | None = None, trace: Path | None = None
 ) -> Workload:
-    """Return the workload of the command line: its name, ``key=value`` settings, the seed where it
-    takes one, the trace's file.
+    """Return the workload of the command line: its name, ``key=value`` settings, the seed if it has
+    one, and the trace's file.
 
-    Raises BadInput for what cannot be used.
+    Raises BadInput for invalid values.
     """
     given: dict[str, Any] = {}
     for setting in settings:
@@ -198,7 +199,7 @@ def workload_of(
 
 def open_topics(bootstrap: str, topics: Sequence[str], seed: int) -> SourceTopics:
     """Return the topics of a command line, each TOPIC (of bids) or KIND=TOPIC, as one; raises
-    BadInput for what does not exist.
+    BadInput if one does not exist.
     """
     named = [topic.rpartition("=") for topic in topics]
     return SourceTopics(
@@ -207,7 +208,7 @@ def open_topics(bootstrap: str, topics: Sequence[str], seed: int) -> SourceTopic
 
 
 def start_of(start_at: float | None, now: float) -> float:
-    """Return the Unix time of the profile's second 0: now by default; raises BadInput if it is more
+    """Return the Unix time of the profile's second 0, by default now; raises BadInput if it is more
     than a day away.
     """
     if start_at is not None and abs(start_at - now) > DAY_S:
@@ -250,11 +251,11 @@ def main(
         Path | None, typer.Option(help="File for the arrival curve, JSON lines.")
     ] = None,
 ) -> None:
-    """Write Nexmark events into Kafka topics at the rate of a workload; the last line printed is a
-    JSON summary.
+    """Write Nexmark events into Kafka topics at the rate of a workload; the last line of output is
+    a JSON summary.
     """
     stop: list[int] = []
-    # Only noted: the loop ends with its tick and flushes, and no bid is lost on the way.
+    # Only recorded: the loop ends with its tick and flushes, so that no bid is lost.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda got, _: stop.append(got))
     try:

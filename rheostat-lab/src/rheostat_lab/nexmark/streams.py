@@ -1,4 +1,4 @@
-"""Events as DataFrames of PySpark: from Kafka topics or from files, as streams."""
+"""Events as PySpark DataFrames: from Kafka topics or from files, as streams."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def topic_streams(
     spark: SparkSession, bootstrap: str, topics: Mapping[str, str]
 ) -> dict[str, DataFrame]:
-    """Return the streams of the topics of a broker or of a landing, by kind of their events."""
+    """Return the streams of topics of a broker or of a landing, by the kind of their events."""
     if landing := landing_of(bootstrap):
         streams = {kind: landing.stream(spark, topic) for kind, topic in topics.items()}
         if landing.kind == "delta":
@@ -60,14 +60,15 @@ def parse_events(records: DataFrame, kind: str = "bids") -> DataFrame:
 
 
 def with_service_time(df: DataFrame, service_ms: float) -> DataFrame:
-    """Return the same rows, each after a wait of ``service_ms`` in its task, which stands for a
-    call to an outside system; 0 adds nothing.
+    """Return the same rows, each delayed by ``service_ms`` in its task, which represents a call to
+    an external system; 0 adds nothing.
 
-    So one slot serves about 1000 / ``service_ms`` rows per second and needs next to no CPU. The
-    wait is a static JVM method in a filter that is always true: no Python worker. Spark holds it
-    for nondeterministic (``CallMethodViaReflection``), so it is neither dropped nor run twice nor
-    moved below another filter; it may move below projections, such as the parsing. Raises BadInput
-    below 0. Fails when: waits are so short (under 0.2 ms) that the timer's own 0.1 ms counts.
+    One slot therefore serves about 1000 / ``service_ms`` rows per second with almost no CPU. The
+    delay is a static JVM method in a filter that is always true, without a Python worker. Spark
+    treats it as nondeterministic (``CallMethodViaReflection``), so it is neither dropped nor run
+    twice nor moved below another filter; it may move below projections, such as the parsing. Raises
+    BadInput below 0. Fails when delays are so short (under 0.2 ms) that the timer's own 0.1 ms
+    counts.
     """
     from pyspark.sql import functions as sf
 
@@ -79,6 +80,6 @@ def with_service_time(df: DataFrame, service_ms: float) -> DataFrame:
         "java_method('java.util.concurrent.locks.LockSupport', 'parkNanos',"
         f" {round(service_ms * 1e6)}L)"
     )
-    # The method returns nothing, which Spark shows as 'null'; were it a real NULL one day, the rows
-    # would still pass.
+    # The method returns nothing, which Spark shows as 'null'; coalesce also lets the rows pass if
+    # it becomes a real NULL.
     return df.where(sf.expr(f"coalesce({wait}, 'null') = 'null'"))

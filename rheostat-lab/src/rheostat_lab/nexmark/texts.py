@@ -1,4 +1,4 @@
-"""The tables that the texts of events are taken from: an event holds indices into them."""
+"""The tables from which the texts of events are taken: an event contains indices into them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ Tables: TypeAlias = dict[str, tuple[str, ...]]
 CHANNELS = 10_000
 HOT_CHANNELS = 4
 TEXTS = 4096
-"""Entries of a table of random texts: drawing the texts of each event would cost most of the
-time."""
+"""Entries of a table of random texts; drawing texts for each event would take most of the time."""
 
 _HOT = ("Google", "Facebook", "Baidu", "Apple")
 _FIRST_NAMES = (
@@ -42,8 +41,8 @@ _CITIES = (
 )
 _STATES = ("AZ", "CA", "ID", "OR", "WA", "WY")
 _PADDING = {"bid_extra": 68, "auction_extra": 381, "person_extra": 127}
-"""Bytes that fill a record up to the reference's average (bid 100, auction 500, person 200), the
-rest of the record at its own average; each padding is within 20 % of it."""
+"""Bytes that fill a record up to the reference's average (bid 100, auction 500, person 200), given
+the average of its other columns; each padding varies by up to 20 %."""
 
 _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", dtype=np.uint8)
 _SEGMENT_LETTER, _SEGMENT_LENGTH, _WITH_CHANNEL_ID, _CARD, _PADS = 22, 23, 25, 26, 30
@@ -51,7 +50,7 @@ _SEGMENT_LETTER, _SEGMENT_LENGTH, _WITH_CHANNEL_ID, _CARD, _PADS = 22, 23, 25, 2
 
 @lru_cache(maxsize=4)
 def texts(seed: int) -> Tables:
-    """Return the tables of a seed; built once (about 0.1 s) and kept."""
+    """Return the tables of a seed, built once (about 0.1 s) and cached."""
     return {
         "channel": (*_HOT, *(f"channel-{i}" for i in range(CHANNELS))),
         "url": _urls(seed),
@@ -125,8 +124,6 @@ def _words(
 
 
 def _channel_id(index: int) -> int:
-    """Return the 32 bits of ``index`` in reverse order, read as a signed number, without its
-    sign.
-    """
+    """Return the absolute value of the reversed 32 bits of ``index``, read as a signed number."""
     reverse = int(f"{index:032b}"[::-1], 2)
     return abs(reverse - (1 << 32) if reverse >> 31 else reverse)

@@ -1,4 +1,4 @@
-"""All events of a topic, of Kafka or of a landing, as an Arrow table."""
+"""Reads all events of a topic of Kafka or of a landing as an Arrow table."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ANSWER_WITHIN_S = 20.0
 _CHUNK = 50_000
 _POLL_S = 0.25
 _LEFT_OUT = {"channel", "url", "item_name", "description", "email", "credit_card"}
-"""What no query reads: a million bids take 500 MB less without."""
+"""Columns that no query reads; without them, a million bids take 500 MB less."""
 
 
 _TYPES = {"BIGINT": pa.int64(), "STRING": pa.string()}
 
 
 class Source(Protocol):
-    """What is used of a Kafka consumer that reads partitions from 0 and reports their ends."""
+    """The used part of a Kafka consumer, which reads partitions from 0 and reports their ends."""
 
     def consume(self, num_messages: int, timeout: float) -> list[Message]:
         """Return messages, and an error message with ``_PARTITION_EOF`` at each partition's end."""
@@ -35,12 +35,12 @@ class Source(Protocol):
 
 
 def read_events(bootstrap: str, topic: str, kind: str = "bids") -> pa.Table:
-    """Return all events of a topic as a table of the columns that queries read, times as timestamps
-    (UTC).
+    """Return all events of a topic as a table of the columns that queries read, with times as
+    timestamps (UTC).
 
-    Reads each partition of a Kafka topic from offset 0 to its end (to be called when nothing is
-    written any more). Raises RheostatError if the broker does not answer, the topic has lost its
-    begin, or a record is no such event.
+    Reads each partition of a Kafka topic from offset 0 to its end; call it when nothing is written
+    any more. Raises RheostatError if the broker does not respond, the topic has lost its beginning,
+    or a record is not such an event.
     """
     if landing := landing_of(bootstrap):
         if landing.kind == "files":
@@ -52,7 +52,7 @@ def read_events(bootstrap: str, topic: str, kind: str = "bids") -> pa.Table:
         "enable.auto.commit": "false",
         "enable.partition.eof": "true",
     }
-    # Small queues: the records are held once, as the table.
+    # Small queues, because the table already holds all records once.
     consumer = Consumer(
         settings({**config, "queued.max.messages.kbytes": "16384", "check.crcs": "true"})
     )
@@ -71,8 +71,8 @@ def read_to_end(source: Source, partitions: int) -> Iterator[bytes]:
     ended: set[int | None] = set()
     silent = 0
     while len(ended) < partitions:
-        # A consumer waits out its time until it has all the messages that were asked for, so the
-        # time is short.
+        # A consumer waits for its timeout unless it has all requested messages, so the timeout is
+        # short.
         messages = source.consume(_CHUNK // 5, _POLL_S)
         silent = 0 if messages else silent + 1
         if silent * _POLL_S > ANSWER_WITHIN_S:
@@ -83,7 +83,8 @@ def read_to_end(source: Source, partitions: int) -> Iterator[bytes]:
         for message in messages:
             error = message.error()
             if error is None:
-                # Records after an end: somebody still wrote, so the partition has not ended.
+                # Records after an end: another process still writes, so the partition has not
+                # ended.
                 ended.discard(message.partition())
                 yield message.value() or b""
             elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its public name
@@ -93,9 +94,7 @@ def read_to_end(source: Source, partitions: int) -> Iterator[bytes]:
 
 
 def events_of(values: Iterator[bytes], kind: str = "bids") -> pa.Table:
-    """Return the events of records, each one JSON object on one line; other fields are left
-    out.
-    """
+    """Return the events of records, each one JSON object on one line; other fields are ignored."""
     parsed = [_parse(chunk, kind) for chunk in iter(lambda: list(islice(values, _CHUNK)), [])]
     return pa.concat_tables(parsed or [_parse([], kind)])
 
@@ -117,7 +116,7 @@ def _parse(values: list[bytes], kind: str) -> pa.Table:
             ) from None
     else:
         table = schema.empty_table()
-    # An empty record is an empty line to the reader, which skips it without an error.
+    # An empty record is an empty line, which the reader skips without an error.
     if table.num_rows != len(values):
         raise RheostatError(f"of {len(values)} records of the topic {table.num_rows} are {kind}")
     return table.cast(_schema(kind, TIME))
@@ -131,7 +130,7 @@ def _partitions(consumer: Consumer, topic: str) -> list[int]:
         low, _ = consumer.get_watermark_offsets(
             TopicPartition(topic, partition), timeout=ANSWER_WITHIN_S
         )
-        # Retention has deleted records: what is left would look like a query that invented rows.
+        # After retention has deleted records, the query would appear to have invented rows.
         if low > 0:
             raise RheostatError(
                 f"topic {topic} has lost its first {low} records of partition {partition}"

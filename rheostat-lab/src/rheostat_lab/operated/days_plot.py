@@ -1,6 +1,4 @@
-"""The picture of several days over one time axis: their load, and the executors and latency of
-each.
-"""
+"""The plot of several days over one time axis: their load, and executors and latency of each."""
 
 from __future__ import annotations
 
@@ -29,13 +27,13 @@ Named = tuple[str, Run]
 
 
 def draw_png(days: Sequence[Named], path: Path) -> None:
-    """Write the picture of these days, each with its name, as a PNG that is 1350 pixels wide."""
+    """Write the plot of these days, each with its name, as a PNG that is 1350 pixels wide."""
     path.parent.mkdir(parents=True, exist_ok=True)
     FigureCanvasAgg(figure(days, LIGHT)).print_png(path)
 
 
 def svg(days: Sequence[Named], theme: Theme) -> bytes:
-    """Return the picture as an SVG that refers to nothing outside it."""
+    """Return the plot as an SVG without external references."""
     out = io.BytesIO()
     with rc_context({"svg.fonttype": "path", "svg.hashsalt": "rheostat"}):
         figure(days, theme).savefig(out, format="svg", metadata={"Date": None, "Creator": None})
@@ -43,7 +41,7 @@ def svg(days: Sequence[Named], theme: Theme) -> bytes:
 
 
 def figure(days: Sequence[Named], theme: Theme) -> Figure:
-    """Return the picture."""
+    """Return the plot."""
     drawn = Figure(figsize=_SIZE_IN, dpi=150, facecolor=theme.paper, layout="constrained")
     shown = (
         ("Load: rows per second", _load),
@@ -65,7 +63,7 @@ def _colours(theme: Theme) -> tuple[str, ...]:
 
 
 def _load(panel: Any, days: Sequence[Named], theme: Theme) -> None:
-    """The same for each day, so the first one's is drawn."""
+    """Draw the load of the first day, because all days have the same."""
     run = days[0][1]
     edges = np.append(np.arange(0, run.duration_s, _BIN_S), run.duration_s)
     rates = np.diff(arrived(run, edges + run.start_s)) / np.diff(edges)

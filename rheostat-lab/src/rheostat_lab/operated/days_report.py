@@ -1,4 +1,4 @@
-"""The report of several days that were sized in different ways: one HTML file, and a picture."""
+"""The report of several days with different sizing: one HTML file with a plot."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from rheostat_lab.report.summary import Summary
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture as SVG, for the screens that a media query names; the last has none."""
+    """A plot as SVG, for the screens of a media query; the last one has none."""
 
     media: str
     svg: bytes
 
     @property
     def address(self) -> str:
-        """The picture itself as an address."""
+        """The plot itself as a data URL."""
         return "data:image/svg+xml;base64," + base64.b64encode(self.svg).decode("ascii")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day:
-    """A day and who sized it."""
+    """A day and its sizing."""
 
     way: str
     run: Run
@@ -43,12 +43,12 @@ class Day:
 
     @property
     def sizer(self) -> str:
-        """Who sized it, in a few words."""
+        """A short description of the sizing."""
         return f"Kubernetes' HPA ({HPA})" if self.way == HPA else f"Rheostat ({self.run.policy})"
 
 
 def write_days(days: Sequence[Day], shortened: Shortened, path: Path) -> None:
-    """Write the report; it holds its pictures, and refers to the report of each day beside it."""
+    """Write the report; it contains its plots, and links to the report of each day next to it."""
     environment = Environment(
         loader=PackageLoader("rheostat_lab.operated"),
         autoescape=True,
@@ -74,7 +74,7 @@ def days_table(days: Sequence[Day]) -> Table:
     shown = Table(title="One resource, two ways to size it", title_justify="left", box=None)
     for name in ("", *(day.sizer for day in days)):
         shown.add_column(name)
-    # A day a column: seven columns of numbers do not fit into 80 signs.
+    # One column per day, because seven columns of numbers do not fit into 80 characters.
     for name, *values in zip(
         names(days[0].summary), *(row(day.summary) for day in days), strict=True
     ):
@@ -83,7 +83,7 @@ def days_table(days: Sequence[Day]) -> Table:
 
 
 def together(days: Sequence[Day]) -> tuple[Picture, ...]:
-    """Return the picture of all days over one time axis, for dark and for light screens."""
+    """Return the plot of all days over one time axis, for dark and for light screens."""
     named = [(day.sizer, day.run) for day in days]
     dark = days_plot.svg(named, DARK)
     return (

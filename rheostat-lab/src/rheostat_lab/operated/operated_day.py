@@ -1,4 +1,4 @@
-"""A day of the demo whose size comes through a StreamingApplication."""
+"""A day of the demo that is sized through a StreamingApplication."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class OperatorDemoEnvironment(DemoEnvironment):
         return self._kubernetes.plane
 
     def get(self, made: Any, name: str) -> Any:
-        """Return an object, or the list of its kind where the name is empty; None where the API
-        server has none.
+        """Return an object, or the list of its kind if the name is empty; None if it does not
+        exist.
         """
         try:
             return self.plane.request("GET", f"{place(made)}/{name}".rstrip("/"))
@@ -77,8 +77,8 @@ class OperatorDemoEnvironment(DemoEnvironment):
             return None
 
     def until(self, true: Callable[[], Any], what: str) -> Any:
-        """Return what is true once it is; raises ``RheostatError`` where the operator ends, or
-        nothing comes of it.
+        """Return the value of ``true`` once it is truthy; raises RheostatError if the operator
+        ends, or at the deadline.
         """
         end_s = time.monotonic() + _DEADLINE_S
         while time.monotonic() < end_s:
@@ -98,7 +98,7 @@ class OperatorDemoEnvironment(DemoEnvironment):
 
 
 class OperatedDay(PlayedDay):
-    """One run of the day, sized one of the ``WAYS``."""
+    """One run of the day, with the sizing of one of the ``WAYS``."""
 
     def __init__(self, lab: OperatorDemoEnvironment, way: str, folder: Path) -> None:
         super().__init__(lab, way, folder, None)
@@ -106,9 +106,7 @@ class OperatedDay(PlayedDay):
         self.serve = f"{lab.address}:{self._port}"
 
     def _attach(self, start_s: float) -> Handle:
-        """Attach, and hand the size to Kubernetes; returns once the operator has found the
-        driver.
-        """
+        """Attach, and let Kubernetes set the size; waits until the operator finds the driver."""
         handle = super()._attach(start_s)
         lab, demo = self._operated, self._operated.demo
         made = resource(self._way, demo, self._port, lab.shortened)
@@ -119,7 +117,7 @@ class OperatedDay(PlayedDay):
         return handle
 
     def play(self) -> Run:
-        """Do all of it, and take the objects of the day away again."""
+        """Run everything, and delete the objects of the day."""
         lab, demo = self._operated, self._operated.demo
         try:
             return super().play()

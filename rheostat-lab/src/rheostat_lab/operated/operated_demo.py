@@ -1,5 +1,5 @@
-"""The seed's figure, live: the same day sized by Kubernetes' HPA, and by Rheostat's own policy
-through the same resource; both in one report.
+"""The same day sized by Kubernetes' HPA, and by Rheostat's own policy through the same resource, in
+one report.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NEEDS = ("kopf", "kubernetes", "prometheus_client")
 
 
 def check_operated(out: Path) -> None:
-    """Raise ``BadInput`` for what is missing, and for a folder that is not ours; nothing is
+    """Raise BadInput for missing modules and manifests, and for a foreign folder; nothing is
     changed.
     """
     for name in _NEEDS:
@@ -68,7 +68,7 @@ def perform_operated(demo: Demo, view: View) -> list[Day]:
 
 
 def takes(demo: Demo) -> str:
-    """Say how long it takes."""
+    """Return a description of the expected duration."""
     minutes = len(WAYS) * (demo.total_s + _SETUP_S) / 60
     built = "" if plane_build.are_built() else f"; before it, {plane_build.TAKES}"
     return (
@@ -84,7 +84,7 @@ def _played(lab: OperatorDemoEnvironment, demo: Demo, way: str) -> Day:
     results, folder = cleared(lab.demo.out), lab.folder / way
     folder.mkdir()
     run = OperatedDay(lab, way, folder).play()
-    # The driver's JVM is that of both days, and its log that of the first.
+    # Both days use the same driver JVM, and its log is in the folder of the first one.
     run = replace(run, driver_log=demo.out / WAYS[0] / DRIVER_LOG)
     if way == HPA:
         run = replace(run, policy=f"{HPA}, decided by Kubernetes' HorizontalPodAutoscaler")

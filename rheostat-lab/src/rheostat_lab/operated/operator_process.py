@@ -1,4 +1,4 @@
-"""The operator as a process of this computer, with the rights of its own service account."""
+"""The operator as a process of this machine, with the rights of its own service account."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _DEPLOYMENT = "deployment.yaml"
 
 
 def deploy_folder() -> Path:
-    """Return the manifests of the repository; raises ``BadInput`` where Rheostat was installed
-    without them.
+    """Return the manifests of the repository; raises BadInput if Rheostat was installed without
+    them.
     """
     folder = Path(rheostat.__file__).resolve().parents[2] / "deploy"
     if not (folder / "operator" / "kustomization.yaml").exists():
@@ -36,8 +36,8 @@ def deploy_folder() -> Path:
 
 
 def manifests(port: int) -> list[dict[str, Any]]:
-    """Return what ``deploy/operator`` deploys, without the Deployment: the operator is a process
-    here, so the service of its metrics leads to ``port`` of this computer.
+    """Return the objects of ``deploy/operator`` without the Deployment: the operator is a process
+    here, so the service of its metrics leads to ``port`` of this machine.
     """
     folder = deploy_folder() / "operator"
     named = yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]
@@ -53,8 +53,8 @@ def manifests(port: int) -> list[dict[str, Any]]:
 
 
 class OperatorProcess:
-    """An operator on a control plane of this computer; it ends with this process. ``token`` is what
-    it shows to agents; ``every_s`` as ``--every``; ``extra`` are more words of its command.
+    """An operator on a local control plane, which ends with this process. ``token`` authenticates
+    it to agents; ``every_s`` is ``--every``; ``extra`` are further arguments.
     """
 
     def __init__(
@@ -67,11 +67,11 @@ class OperatorProcess:
         self._child: Child | None = None
 
     def deploy(self) -> None:
-        """Create what the repository deploys: definition, rights, service, APIService."""
+        """Create the objects of the repository: definition, rights, service, APIService."""
         create(self._plane, *manifests(self.port))
 
     def start(self) -> OperatorProcess:
-        """Start it with a token of its service account."""
+        """Start the operator with a token of its service account."""
         command = [sys.executable, "-m", "rheostat.cli", "operator", "run"]
         command += [f"--every={self._every_s:g}", f"--metrics={LOOPBACK}:{self.port}"]
         command += ["--metrics-name=localhost", "--metrics-name=rheostat-operator.rheostat.svc"]
@@ -80,7 +80,7 @@ class OperatorProcess:
 
     @property
     def pid(self) -> int:
-        """Its process."""
+        """The id of its process; 0 before the start."""
         return self._child.pid if self._child else 0
 
     @property
@@ -89,7 +89,7 @@ class OperatorProcess:
         return self._child is not None and not self._child.alive
 
     def stop(self) -> None:
-        """End it; every job goes on."""
+        """End the operator; all jobs continue."""
         if self._child:
             self._child.stop()
 

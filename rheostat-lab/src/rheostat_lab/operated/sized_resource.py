@@ -15,16 +15,17 @@ NAME, NAMESPACE = "demo", "default"
 
 HPA, OWN = "varga-v1", "rheostat"
 WAYS = (HPA, OWN)
-"""Who sizes a day: Kubernetes' HPA with the metrics of Varga et al.; Rheostat's own policy."""
+"""The sizing of a day: Kubernetes' HPA with the metrics of Varga et al., or Rheostat's own policy.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortened:
-    """What is shorter than usual because the day is, for the HPA; all of it is configuration.
+    """The HPA's settings that are shortened in proportion to the day.
 
-    ``hpa_s``: between two looks of the HPA (usually 15 s). ``window_s``: of slope and mean rate
-    (60 s). ``threshold_rows``: of lag (Koper: 50,000 at 100,000 rows/s; here two seconds of the
-    peak). ``down_s``: stabilization before scaling down (480 s).
+    ``hpa_s``: seconds between two evaluations of the HPA (usually 15 s). ``window_s``: window of
+    slope and mean rate (60 s). ``threshold_rows``: lag threshold (Koper: 50,000 at 100,000 rows/s;
+    here two seconds of the peak). ``down_s``: stabilization before scaling in (480 s).
     """
 
     hpa_s: float = 5.0
@@ -33,7 +34,7 @@ class Shortened:
     down_s: int = 30
 
     def in_words(self) -> str:
-        """Say it for the report."""
+        """Return a description for the report."""
         return (
             f"the HPA looks every {self.hpa_s:g} s instead of 15 s; windows of {self.window_s:g} s"
             f" instead of 60 s; lag counts from {self.threshold_rows:,.0f} rows instead of 50,000;"
@@ -42,8 +43,8 @@ class Shortened:
 
 
 def driver_pod() -> dict[str, Any]:
-    """Return the pod that gives the driver a name and an address; the driver itself is the process
-    of the demo.
+    """Return the pod that gives the driver a name and an address; the driver itself is the demo's
+    process.
     """
     words = [sys.executable, "-c", "import time; time.sleep(86400)"]
     container = {"name": "driver", "image": "rheostat/processes", "command": words}

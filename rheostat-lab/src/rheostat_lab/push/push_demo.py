@@ -1,5 +1,5 @@
 """The demo of receivers: senders push records for a few minutes, receivers and executors follow,
-and the output is laid beside the senders' log.
+and the output is compared with the senders' log.
 """
 
 from __future__ import annotations
@@ -43,14 +43,15 @@ _GIB = 1024**3
 _TOPIC = "pushed"
 _POLICY = "measured-throughput"
 _LEAD_S = 10.0
-"""Batches of a young driver are slow: the query runs so long before the load begins."""
+"""Seconds that the query runs before the load begins, because the first batches of a driver are
+slow."""
 
 _COME_S = 120.0
 _FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
 
 
 def perform_push(demo: PushDemo, view: View) -> tuple[Run, Summary]:
-    """Do the demo of receivers from the set-up to the report."""
+    """Run the demo of receivers from the set-up to the report."""
     folder = cleared(demo.out)
     view.note(demo.in_words())
     with ExitStack() as stack:
@@ -61,7 +62,7 @@ def perform_push(demo: PushDemo, view: View) -> tuple[Run, Summary]:
 
 
 class _PushedLoad:
-    """One run: the set-up, the load, and what was recorded."""
+    """One run: the set-up, the load, and the recorded data."""
 
     def __init__(self, demo: PushDemo, view: View, stack: ExitStack) -> None:
         self._demo, self._view, self._stack = demo, view, stack
@@ -81,13 +82,13 @@ class _PushedLoad:
         self._sink = self._cluster.folder / "sink"
 
     def run(self) -> Run:
-        """Push the load, wait until all of it is committed, and return what happened."""
+        """Push the load, wait until all of it is committed, and return the run."""
         demo, view = self._demo, self._view
         view.step("starting the Spark session, the query and the receivers")
         spark = self._session()
         query = self._query(spark)
         fleet = self._fleet(spark)
-        # Senders without a receiver would only count retries.
+        # Without a receiver, senders would only count retries.
         _until(lambda: bool(fleet.addresses()), _COME_S, "no receiver has come up")
         time.sleep(_LEAD_S)
         handle = self._attach(spark)
@@ -100,8 +101,7 @@ class _PushedLoad:
             time.sleep(demo.seconds)
             if not senders.finish():
                 view.note("not every record was acknowledged in two minutes")
-        # The receivers first: what they have taken must be in the topic before the query is
-        # drained.
+        # The receivers first: their records must be in the topic before the query is drained.
         fleet.stop()
         query.processAllAvailable()
         overhead = Overhead(handle.overhead.parts_s(), handle.overhead.elapsed_s)
@@ -110,7 +110,8 @@ class _PushedLoad:
         verdict = self._verdict(spark, senders)
         executors, failed = executors_of(spark, self._records)
         batches = _batches(query)
-        # The later of the two: the last commit may be of records whose sender heard of them later.
+        # The later of both, because senders may receive the last acknowledgement after the last
+        # commit.
         end_s = max(batches[-1].commit_s, senders.acknowledged[-1][0])
         return Run(
             title=f"Pushed records: {demo.seconds / 60:g} minutes",
@@ -214,7 +215,7 @@ class _PushedLoad:
 
 
 def _can_receive(spark: Any, demo: PushDemo) -> bool:
-    """Tell whether enough executors are there for the first receivers."""
+    """Return whether there are enough executors for the first receivers."""
     # On a cluster this is the number of registered cores, at least two.
     cores: int = spark.sparkContext.defaultParallelism
     return cores >= demo.limits.min_executors * demo.cores
@@ -237,7 +238,7 @@ def _batches(query: Any) -> list[CommittedBatch]:
 
 
 def _in_report(verdict: PushVerdict, senders: Senders) -> Verdict:
-    """Return the verdict as the report has it: rows in are those that were acknowledged."""
+    """Return the verdict for the report; its rows in are the acknowledged records."""
     detail = (
         f"{verdict.acknowledged:,} records were acknowledged to {len(senders.due)} senders,"
         f" {verdict.came:,} came out: {verdict.missing} missing, {verdict.doubled} doubled,"

@@ -1,4 +1,4 @@
-"""What the demo of receivers plays: the load, the receivers, the executors."""
+"""The options of the demo of receivers: the load, the receivers, the executors."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from rheostat_lab.demo.demo_options import between
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushDemo:
-    """What the demo of receivers does."""
+    """The options of the demo of receivers."""
 
     seconds: float = 240.0
     low: float = 40.0
     peak: float = 220.0
     senders: int = 8
     service_ms: float = 8.0
-    """Wait per record in the query, standing for a call to an outside system."""
+    """Delay per record in the query, which represents a call to an external system."""
 
     receiver_rows_per_s: float = 100.0
-    """The most that one receiver takes in: else one would do for all that two cores can send."""
+    """Maximum rate of one receiver; otherwise one would be enough for all that two cores can send.
+    """
 
     receivers: FleetLimits = field(default_factory=lambda: FleetLimits(least=1, most=3))
     limits: Limits = field(default_factory=lambda: Limits.between(2, 4))
@@ -43,14 +44,14 @@ class PushDemo:
         between(60.0, 3600.0, seconds=self.seconds)
 
     def rate(self, t_s: float) -> float:
-        """Return the records per second of all senders: low, a ramp, a peak, and down again."""
+        """Return the records per second of all senders: low, a ramp, a peak, and low again."""
         share = t_s / self.seconds
         up = min(1.0, max(0.0, (share - 0.2) / 0.15))
         down = min(1.0, max(0.0, (share - 0.55) / 0.1))
         return self.low + (self.peak - self.low) * (up - down)
 
     def in_words(self) -> str:
-        """Say what will be shown."""
+        """Return a description of the demo."""
         return (
             f"{self.senders} senders push {self.low:g} to {self.peak:g} records/s over"
             f" {self.protocol} for {self.seconds / 60:g} minutes;"

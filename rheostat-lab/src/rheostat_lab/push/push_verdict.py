@@ -1,4 +1,4 @@
-"""What came out, beside what was acknowledged."""
+"""Compares the output with the acknowledged records."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from rheostat_lab.push.sender import value_of
 
 @dataclass(frozen=True, slots=True)
 class PushVerdict:
-    """Whether each acknowledged record came out once: ``missing`` lack, ``doubled`` came more than
-    once, ``wrong`` have other values or were never sent. ``unacknowledged`` came out although their
-    sender never heard so, which it may.
+    """Whether each acknowledged record was output once: ``missing`` records were not, ``doubled``
+    ones more than once, and ``wrong`` ones have other values or were never sent. ``unacknowledged``
+    records were output although their sender received no acknowledgement, which is allowed.
     """
 
     acknowledged: int
@@ -32,14 +32,14 @@ class PushVerdict:
 def judge(
     acknowledged: Collection[str], tried: Collection[str], rows: Iterable[tuple[str, str]]
 ) -> PushVerdict:
-    """Return the verdict on rows (id, value) for the ids that were acknowledged, and those that
-    were sent at all.
+    """Return the verdict on rows (id, value), given the acknowledged ids and all ids that were
+    sent.
     """
     sent, came = set(tried), Counter[str]()
     wrong = 0
     for name, value in rows:
         came[name] += 1
-        # The value follows from the id, so no copy of what was sent has to be kept.
+        # The value follows from the id, so no copy of the sent records is needed.
         wrong += name not in sent or value != value_of(name)
     confirmed = set(acknowledged)
     return PushVerdict(
@@ -48,6 +48,6 @@ def judge(
         missing=len(confirmed - came.keys()),
         doubled=sum(count - 1 for count in came.values()),
         wrong=wrong,
-        # No fault: the answer may have been lost on its way, after the record was taken.
+        # Not an error: the acknowledgement may have been lost after the record was accepted.
         unacknowledged=len(came.keys() - confirmed),
     )

@@ -1,4 +1,6 @@
-"""A sender of records with ids, which sends each until it is acknowledged and knows which were."""
+"""A sender of records with ids, which retries each until it is acknowledged, and records which
+were.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,13 @@ from typing import Protocol
 
 _STEP_S = 0.1
 _MOST = 500
-"""Records a request: a backlog is sent in several."""
+"""Maximum number of records per request; a backlog takes several."""
 
 ANSWER_S = 80.0
 _AGAIN_S = 0.2
 _LOOK_S = 2.0
-"""So often a sender asks who takes records: a new receiver is found, one that goes is left."""
+"""Seconds between two lookups of the receivers, so that senders find new ones and leave old ones.
+"""
 
 _WIDTH = 64
 
@@ -26,11 +29,13 @@ class Line(Protocol):
     """A connection to one receiver."""
 
     def send(self, ids: Sequence[str]) -> None:
-        """Return once the records are acknowledged; raises OSError where they may not be taken."""
+        """Return once the records are acknowledged; raises OSError if they may not have been
+        accepted.
+        """
         ...
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         ...
 
 
@@ -51,19 +56,19 @@ class HttpLine:
             reply = json.load(answer)
         except (http.client.HTTPException, ValueError) as fault:
             raise OSError(str(fault)) from None
-        # Only all of them: records of a request that was taken in part are sent again, with the
-        # same ids.
+        # All or nothing: the records of a partially accepted request are sent again with the same
+        # ids.
         taken = reply.get("acknowledged") if isinstance(reply, dict) else None
         if answer.status != 200 or taken != len(ids):
             raise OSError(f"{answer.status}: {reply}")
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._connection.close()
 
 
 class SocketLine:
-    """Sends records as lines, and reads the ids that come back."""
+    """Sends records as lines, and reads the ids that are returned."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.rpartition(":")
@@ -80,7 +85,7 @@ class SocketLine:
                 raise OSError("the receiver has gone")
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._answers.close()
         self._socket.close()
 
@@ -89,13 +94,13 @@ LINES: dict[str, Callable[[str], Line]] = {"http": HttpLine, "socket": SocketLin
 
 
 def value_of(name: str) -> str:
-    """Return the value of the record with this id: what comes out can be checked by it."""
+    """Return the value of the record with this id, so that the output can be checked."""
     return f"value of {name} ".ljust(_WIDTH, ".")
 
 
 def receivers(directory: str) -> list[str]:
-    """Return the addresses of the receivers that a fleet's directory (``host:port``) has; none
-    where it does not answer.
+    """Return the addresses of the receivers in a fleet's directory (``host:port``); empty if it
+    does not respond.
     """
     connection = http.client.HTTPConnection(directory, timeout=5.0)
     try:
@@ -108,12 +113,12 @@ def receivers(directory: str) -> list[str]:
 
 
 class Senders:
-    """Several senders, each of which has one request at a time under way; ``rate(t)`` records a
-    second of all together, t seconds after the start.
+    """Several senders with one request at a time each; ``rate(t)`` is the records per second of all
+    together, t seconds after the start.
 
-    ``acknowledged`` holds (Unix seconds, records so far) over all, ``ids`` those
-    that were acknowledged, ``tried`` those that were sent at all; what is not acknowledged is sent
-    again, to another receiver where there is one. Ids begin with ``prefix``.
+    ``acknowledged`` contains (Unix seconds, records so far) over all senders, ``ids`` the
+    acknowledged ids, and ``tried`` all sent ids. Unacknowledged records are sent again, to another
+    receiver if there is one. Ids begin with ``prefix``.
     """
 
     def __init__(
@@ -140,7 +145,7 @@ class Senders:
         self.acknowledged: list[tuple[float, int]] = []
 
     def start(self) -> Senders:
-        """Send from now on."""
+        """Start sending."""
         self._started_s = time.monotonic()
         self.acknowledged.append((time.time(), 0))
         for number in range(self._count):
@@ -150,7 +155,7 @@ class Senders:
         return self
 
     def finish(self, within_s: float = 120.0) -> bool:
-        """Make no new records, and tell whether all that were made are acknowledged in the time."""
+        """Create no new records, and return whether all records are acknowledged in time."""
         self._enough.set()
         deadline = time.monotonic() + within_s
         for thread in self._threads:
@@ -172,14 +177,14 @@ class Senders:
         while not self._end.is_set():
             now = time.monotonic()
             if not self._enough.is_set():
-                # Fractions are carried over, so that a slow rate still makes whole records in time.
+                # Fractions are carried over, so that a slow rate still gives whole records in time.
                 credit += self._rate(now - self._started_s) / self._count * (now - previous_s)
                 fresh = int(credit)
                 credit -= fresh
                 waiting += [self._name(sender, number) for number in range(made, made + fresh)]
                 made += fresh
                 self.due[sender] = made
-            # Enough was made and all of it is acknowledged.
+            # The load has ended and everything is acknowledged.
             elif not waiting:
                 return
             previous_s = now
@@ -202,7 +207,8 @@ class Senders:
     def _sent(self, line: Line, ids: list[str]) -> bool:
         try:
             with self._lock:
-                # Before it is sent: it may come out although the answer never arrives.
+                # Before it is sent, because it may be output although the acknowledgement never
+                # arrives.
                 self.tried.update(ids)
             line.send(ids)
         except OSError:
@@ -213,12 +219,12 @@ class Senders:
         return True
 
     def _chosen(self, sender: int, now: float) -> str:
-        """Return the receiver that a sender sends to: the senders are spread over all there are."""
+        """Return the receiver of a sender; the senders are distributed over all receivers."""
         with self._lock:
             if now - self._lookup[0] > _LOOK_S:
                 self._lookup = (now, self._find(self._directory))
             addresses = self._lookup[1]
-            # By its number: as many senders to each receiver, and the same one until the list
+            # By number: an equal number of senders per receiver, and a stable choice until the list
             # changes.
             return addresses[sender % len(addresses)] if addresses else ""
 
@@ -231,11 +237,11 @@ class Senders:
             return None
 
     def _drop(self, line: Line | None) -> None:
-        """End a line that failed; who takes records is asked anew."""
+        """Close a connection that failed; the receivers are looked up again."""
         if line is not None:
             line.close()
         with self._lock:
             self.retries += 1
-            # Asked anew at once: the receiver that failed may have left the list.
+            # Immediately, because the receiver that failed may have left the list.
             self._lookup = (float("-inf"), [])
         self._end.wait(_AGAIN_S)

@@ -1,5 +1,5 @@
-"""A StreamingContext with socket receivers on a cluster of this computer, with a service time per
-row, and what came out of it.
+"""A StreamingContext with socket receivers on a local cluster, with a service time per row, and its
+output.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ POLL_S = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How large the job is: executors to begin with and at most, their cores, the receivers, the
-    batch interval and the wait per row.
+    """The dimensions of the job: initial and maximum executors, their cores, the receivers, the
+    batch interval and the delay per row.
     """
 
     executors: int
@@ -43,8 +43,8 @@ class Shape:
 
 
 class DStreamsJob:
-    """The job, running; it ends with ``stack``. ``came`` counts the lines that came out, by stream
-    and line.
+    """The running job, which ends with ``stack``. ``came`` counts the output lines, by stream and
+    line.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class DStreamsJob:
         self.spark = start_session(cluster.url, kept, "receivers", cluster.folder / "driver.log")
         stack.callback(self.spark.stop)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # DStreams are deprecated: we know
+            warnings.simplefilter("ignore", FutureWarning)  # we know that DStreams are deprecated
             self.streaming: Any = StreamingContext(self.spark.sparkContext, shape.batch_s)
         stack.callback(lambda: self.streaming.stop(stopSparkContext=False, stopGraceFully=False))
         self._plan(feeds)
@@ -94,7 +94,7 @@ class DStreamsJob:
             streams.append(lines.map(numbered(number)))
 
         def collect(rows: Any) -> None:
-            # Not self: where the context is checkpointed this function is, too.
+            # Not self, because a checkpoint of the context includes this function.
             came.update(rows.mapPartitions(work).collect())
 
         self.streaming.union(*streams).foreachRDD(collect)
@@ -110,8 +110,8 @@ class DStreamsJob:
         return {receiver.stream: receiver.executor for receiver in self.dstreams.receivers() or ()}
 
     def drain(self, within_s: float = START_S) -> int | None:
-        """Wait until no batch with lines waits, and return how many batches have failed; None where
-        the driver does not tell.
+        """Wait until all batches with lines have finished, and return the number of failed batches;
+        None if the driver does not report it.
         """
         context = self.spark.sparkContext
         rest = Rest(context.uiWebUrl, context.applicationId, 30.0)
@@ -133,12 +133,12 @@ class DStreamsJob:
 
 
 def numbered(stream: int) -> Callable[[str], tuple[int, int]]:
-    """Return what makes a line of a stream one of all streams."""
+    """Return a function that makes a line of a stream unique among all streams."""
     return lambda line: (stream, int(line))
 
 
 def working(service_s: float) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return what waits for each row, standing for a call to an outside system."""
+    """Return a function that delays each row, which represents a call to an external system."""
 
     def work(rows: Iterator[Any]) -> Iterator[Any]:
         for row in rows:
@@ -150,7 +150,7 @@ def working(service_s: float) -> Callable[[Iterator[Any]], Iterator[Any]]:
 
 
 def until(what: str, condition: Callable[[], Any], within_s: float = START_S) -> float:
-    """Wait until something is so, and return the seconds it took; raises TimeoutError."""
+    """Wait until the condition holds, and return the seconds it took; raises TimeoutError."""
     began_s = time.monotonic()
     while not condition():
         if time.monotonic() - began_s > within_s:
@@ -160,7 +160,7 @@ def until(what: str, condition: Callable[[], Any], within_s: float = START_S) ->
 
 
 def pid_of(executor: str, cluster: Cluster) -> int:
-    """Return the process of an executor; raises StopIteration where there is none."""
+    """Return the process of an executor; raises StopIteration if there is none."""
     word = ["--executor-id", executor]
     return next(
         process.pid

@@ -1,5 +1,5 @@
-"""A fleet of receivers, a broker and a query that reads each record once, on a cluster of this
-computer: for benchmarks and tests.
+"""A fleet of receivers, a broker and a query that reads each record once, on a local cluster, for
+benchmarks and tests.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TRIGGER = "1 second"
 
 
 class FleetJob:
-    """The job, running; it ends with ``stack``."""
+    """The running job, which ends with ``stack``."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class FleetJob:
         )
 
     def judge(self, senders: Senders, prefix: str = "") -> PushVerdict:
-        """Return the verdict on the rows that are in the folder and whose ids begin so."""
+        """Return the verdict on the rows in the folder whose ids begin with ``prefix``."""
         rows = self.spark.read.parquet(str(self.folder / "out")).select("id", "value")
         received = rows.where(rows.id.startswith(prefix)).collect()
         return judge(senders.ids, senders.tried, ((row.id, row.value) for row in received))

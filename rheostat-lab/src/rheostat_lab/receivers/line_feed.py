@@ -1,4 +1,4 @@
-"""A sender of numbered lines over plain sockets, which remembers what it has sent: the source of
+"""A sender of numbered lines over plain sockets, which records what it has sent: the source of
 ``socketTextStream``, which cannot be replayed.
 """
 
@@ -13,9 +13,9 @@ _STEP_S = 0.05
 
 
 class LineFeed:
-    """Sends lines ``N`` to whoever is connected, ``rate(t)`` a second, t seconds after the start.
+    """Sends lines ``N`` to its client, ``rate(t)`` per second, t seconds after the start.
 
-    A line counts as sent once the socket has taken it; while nobody is connected nothing is sent.
+    A line counts as sent once the socket has accepted it; without a client nothing is sent.
     """
 
     def __init__(self, rate: Callable[[float], float]) -> None:
@@ -27,18 +27,18 @@ class LineFeed:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port on which it listens."""
         return int(self._server.getsockname()[1])
 
     def start(self) -> LineFeed:
-        """Send from now on, in a thread of its own."""
+        """Start sending in a thread."""
         self._started_s = time.monotonic()
         self._server.settimeout(0.2)
         threading.Thread(target=self._run, name="line-feed", daemon=True).start()
         return self
 
     def stop(self) -> None:
-        """Send no more."""
+        """Stop sending."""
         self._end.set()
 
     def __enter__(self) -> LineFeed:
@@ -64,7 +64,7 @@ class LineFeed:
             lines = range(len(self.sent), len(self.sent) + int(due))
             try:
                 connection.sendall("".join(f"{line}\n" for line in lines).encode())
-            except OSError:  # the receiver has gone; the next one connects
+            except OSError:  # the receiver has ended; the next one connects
                 return
             self.sent.extend(lines)
             due -= int(due)

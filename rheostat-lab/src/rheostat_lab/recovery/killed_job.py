@@ -1,4 +1,4 @@
-"""A Kafka job in processes of its own that can be killed at any moment; every row takes the same
+"""A Kafka job in separate processes that can be killed at any moment. Every row takes the same
 time, so that its capacity is known, and its output can be compared with its input.
 """
 
@@ -24,7 +24,7 @@ from rheostat.signals.lag import lag_rows
 from rheostat.storage.local_files import LocalFileSystem
 
 ROW_MS = 20
-"""Milliseconds that a row occupies a slot: far more than a busy machine adds to a sleep."""
+"""Milliseconds that a row occupies a slot, far more than a busy machine adds to a sleep."""
 
 DEADLINE_S = 240.0
 _QUICK_START = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC'"
@@ -60,7 +60,7 @@ spark.stop()
 
 
 class Load:
-    """Appends numbered rows to a topic: a backlog at once, or a rate by a thread of its own."""
+    """Appends numbered rows to a topic: a backlog at once, or at a rate in a thread."""
 
     def __init__(self, bootstrap: str, topic: str) -> None:
         self._producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 20})
@@ -70,7 +70,7 @@ class Load:
         self.rows = 0
 
     def append(self, rows: int) -> None:
-        """Append so many rows now."""
+        """Append this number of rows now."""
         for number in range(self.rows, self.rows + rows):
             self._producer.produce(self._topic, str(number).encode(), str(number).encode())
         self.rows += rows
@@ -84,7 +84,7 @@ class Load:
         self._thread.start()
 
     def end(self) -> None:
-        """Append no more."""
+        """Stop appending."""
         self._end.set()
         if self._thread:
             self._thread.join()
@@ -97,9 +97,9 @@ class Load:
 
 
 class KilledJob:
-    """The job in ``folder``, by ``rheostat run`` with these ``options``, or (None) as a plain
-    script with room for ``executors`` executors; ``settings`` are further ones of Spark, and with
-    ``spark.rheostat.journal`` among them the script attaches itself.
+    """The job in ``folder``, run by ``rheostat run`` with these ``options``, or (None) as a plain
+    script with room for ``executors`` executors. ``settings`` are further Spark settings; with
+    ``spark.rheostat.journal`` among them, the script attaches itself.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class KilledJob:
         return time.time()
 
     def kill(self) -> None:
-        """End the driver as ``kill -9`` does."""
+        """End the driver like ``kill -9``."""
         if self._process:
             self._process.kill()
             self._process.wait()
@@ -154,7 +154,7 @@ class KilledJob:
 
     @property
     def log(self) -> str:
-        """What the process has printed."""
+        """The output of the process."""
         return (self.folder / "log").read_text()
 
     def lag_rows(self) -> int | None:
@@ -173,8 +173,8 @@ class KilledJob:
         return Counter(int(value) for text in texts for value in text.split())
 
     def until(self, what: str, reached: Callable[[], bool]) -> float:
-        """Wait and return the Unix time at which it was reached; raises TimeoutError, and
-        RuntimeError where the process ends before.
+        """Wait until the condition holds and return the Unix time; raises TimeoutError, and
+        RuntimeError if the process ends first.
         """
         deadline = time.monotonic() + DEADLINE_S
         while not reached():

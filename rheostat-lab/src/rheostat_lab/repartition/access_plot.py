@@ -1,4 +1,4 @@
-"""The picture of which rows of the old partitions every task reads, in the three ways: Figure 3 of
+"""The plot of the rows of the old partitions that every task reads, in the three ways: Figure 3 of
 "A Deep Dive into Rescalable State in Apache Flink", with the keys of a real state.
 """
 
@@ -18,8 +18,8 @@ _USED, _THROWN_AWAY = "#2f6f9f", "#d9dee3"
 
 
 def homes(spark: Any, folder: Path, keys: int, old: int, new: int) -> list[tuple[int, int]]:
-    """Return the old and the new partition of every row of a state of so many keys, in the order of
-    the old partitions' files.
+    """Return the old and the new partition of every row of a state with ``keys`` keys, in the order
+    of the old partitions' files.
     """
     spark.conf.set(PROVIDER, ROCKSDB)
     spark.conf.set(SHUFFLE_PARTITIONS, str(old))
@@ -29,12 +29,12 @@ def homes(spark: Any, folder: Path, keys: int, old: int, new: int) -> list[tuple
     run(spark, folder, folder / "checkpoint")
     rows = spark.read.format("statestore").load(str(folder / "checkpoint"))
     pairs = rows.selectExpr("partition_id", f"pmod(hash(key.key), {new}) as home").collect()
-    # Rows of a partition come as they are in its files; partitions may come in any order.
+    # Rows of a partition are in the order of its files, but partitions may be in any order.
     return sorted(((row[0], row[1]) for row in pairs), key=lambda row: row[0])
 
 
 def draw(rows: Sequence[tuple[int, int]], old: int, new: int, path: Path) -> None:
-    """Write the picture as PNG."""
+    """Write the plot as PNG."""
     figure = Figure(figsize=(10, 4.2), dpi=120)
     panels = figure.subplots(3, 1, sharex=True)
     everything = range(len(rows))

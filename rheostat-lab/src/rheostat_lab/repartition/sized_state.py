@@ -1,4 +1,4 @@
-"""A checkpoint whose state has a wanted size: so many keys, each with a random string."""
+"""A checkpoint with state of a given size: a number of keys, each with a random string."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMA = "key long, value string"
 def write_state(
     spark: Any, folder: Path, keys: int, value_bytes: int, partitions: int, changelog: bool = True
 ) -> Path:
-    """Return the checkpoint of a query that has kept the newest value of every key, in RocksDB."""
+    """Return the checkpoint of a query that stored the newest value of every key, in RocksDB."""
     settings = {
         PROVIDER: ROCKSDB,
         CHANGELOG: str(changelog).lower(),
@@ -38,7 +38,7 @@ _HEX = "sha2(cast(id as string), 512)"
 
 
 def run(spark: Any, folder: Path, checkpoint: Path) -> None:
-    """Run the query over the rows that are there."""
+    """Run the query over the existing rows."""
     rows = spark.readStream.schema(SCHEMA).parquet(str(folder / "rows"))
     query = rows.groupBy("key").agg({"value": "last"}).writeStream.outputMode("update")
     query = query.format("noop").option("checkpointLocation", str(checkpoint))

@@ -1,5 +1,5 @@
-"""The picture of ``benchmarks/repartition.py``: seconds of a rewrite per change, and what each way
-of reading costs.
+"""The plot of ``benchmarks/repartition.py``: seconds of a rewrite per change, and the cost of each
+way of reading.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WAYS = {
 
 
 def draw(result: Mapping[str, Any], path: Path) -> None:
-    """Write the picture of a result as PNG."""
+    """Write the plot of a result as PNG."""
     figure = Figure(figsize=(13, 3.6), dpi=120)
     rewrites, reads, sizes, seeks = figure.subplots(1, 4)
     _bars(rewrites, result, ("rheostat", "spark"), "s", "seconds of a rewrite", 1.0)
@@ -66,5 +66,5 @@ def _bars(
     panel.set_xticks([number + middle for number in range(len(changes))])
     panel.set_xticklabels([f"to {to}" for to in changes])
     panel.set_title(title, fontsize=10)
-    panel.margins(y=0.4)  # the legend's place
+    panel.margins(y=0.4)  # room for the legend
     panel.legend(fontsize=7)

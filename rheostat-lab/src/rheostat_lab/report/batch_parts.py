@@ -1,4 +1,4 @@
-"""What micro-batches spent their time on, as Spark names the parts."""
+"""The parts of the time of micro-batches, by Spark's names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARTS = {
     "walCommit": "writing the batch's offsets before it runs",
     "commitOffsets": "writing that the batch is done",
 }
-"""The parts, in the order in which a picture stacks them, and what each of them is."""
+"""The parts in the order in which a plot stacks them, with their descriptions."""
 
 REST = "rest"
 TOTAL = "triggerExecution"
@@ -33,19 +33,19 @@ class Part:
 
 
 def parts_of(batch: CommittedBatch) -> dict[str, float]:
-    """Return the seconds of each part, with the rest, so that they sum up to the batch; empty where
-    nothing is known of them.
+    """Return the seconds of each part and of the rest, which add up to the batch; empty if they are
+    unknown.
     """
     known = {name: batch.parts_s[name] for name in PARTS if name in batch.parts_s}
     if not known:
         return {}
     total_s = batch.parts_s.get(TOTAL, batch.commit_s - batch.start_s)
-    # Parts are whole milliseconds each, so their sum may exceed the batch by some.
+    # Parts are in whole milliseconds, so their sum may slightly exceed the batch.
     return known | {REST: max(0.0, total_s - sum(known.values()))}
 
 
 def parts(batches: Sequence[CommittedBatch]) -> list[Part]:
-    """Return the parts over all batches of which they are known, in the order of ``PARTS``."""
+    """Return the parts over all batches with known parts, in the order of ``PARTS``."""
     known = [split for split in map(parts_of, batches) if split]
     total = sum(sum(split.values()) for split in known)
     if total <= 0:
@@ -64,7 +64,7 @@ def parts(batches: Sequence[CommittedBatch]) -> list[Part]:
 
 
 def longest(batches: Sequence[CommittedBatch]) -> str:
-    """Return the longest batch in words, with its largest part; empty without a batch."""
+    """Return a description of the longest batch with its largest part; empty without batches."""
     if not batches:
         return ""
     batch = max(batches, key=lambda batch: batch.commit_s - batch.start_s)

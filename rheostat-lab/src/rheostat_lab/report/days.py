@@ -1,4 +1,4 @@
-"""A run of several days, day by day."""
+"""Splits a run of several days into days."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from rheostat_lab.report.rows_over_time import rows_at
 
 
 def day_starts_s(run: Run) -> list[float]:
-    """Return when each day began, in Unix seconds; only the run's start where it was one day."""
+    """Return the start of each day in Unix seconds; only the run's start for a single day."""
     if not run.day_s:
         return [run.start_s]
-    # Rounded: the last row arrives a little before or after the day is over.
+    # Rounded, because the last row arrives slightly before or after the end of the day.
     days = max(1, round((run.curve[-1][0] - run.start_s) / run.day_s)) if run.curve else 1
     return [run.start_s + day * run.day_s for day in range(days)]
 
@@ -28,8 +28,8 @@ def ramps(run: Run) -> list[Ramp]:
 def days_of(run: Run) -> Iterator[Run]:
     """Yield each day as a run of its own; the last one ends with the run.
 
-    A row belongs to the day in which it arrived, except those that the first batch of the next day
-    takes together with rows of that day. The warm-up is part of the first day alone.
+    A row belongs to the day in which it arrived, unless the first batch of the next day contains it
+    together with rows of that day. The warm-up is part of the first day only.
     """
     starts_s = day_starts_s(run)
     ends_s = [*starts_s[1:], run.end_s]
@@ -42,7 +42,7 @@ def days_of(run: Run) -> Iterator[Run]:
             end_s=end_s,
             warm_up_s=0.0 if day else run.warm_up_s,
             records=[record for record in run.records if start_s <= record.t_s < end_s],
-            # By rows and not by time: a batch may commit rows of a day after its end.
+            # By rows, not by time, because a batch may commit rows of a day after its end.
             batches=[
                 batch for batch in run.batches if low < batch.end_row and batch.first_row < high
             ],

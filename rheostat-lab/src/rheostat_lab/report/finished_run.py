@@ -1,5 +1,5 @@
-"""A finished run as values: what was asked, what was recorded, and how it ended; everything that is
-shown is made from this.
+"""A finished run as values: its options, its recordings, and its outcome, from which everything
+that is shown is derived.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from rheostat.model import Limits, Record, Slo
 
 @dataclass(frozen=True, slots=True)
 class CommittedBatch:
-    """A finished micro-batch; rows are counted from the topic's creation, over all partitions:
-    ``first_row`` to ``end_row`` - 1.
+    """A finished micro-batch; its rows are ``first_row`` to ``end_row`` - 1, counted from the
+    creation of the topic over all partitions.
     """
 
     first_row: int
@@ -23,15 +23,15 @@ class CommittedBatch:
     commit_s: float
     rows: int
     parts_s: Mapping[str, float] = field(default_factory=dict)
-    """What it spent its time on, as Spark names the parts; empty where that is unknown."""
+    """Seconds by part of the batch, by Spark's names; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorLife:
-    """When an executor was requested, registered and gone, in Unix seconds.
+    """When an executor was requested, registered and removed, in Unix seconds.
 
-    An unknown request is None, and the registration counts for it; an executor that outlived the
-    run has no ``removed_s``.
+    The request is None if it is unknown, and the registration counts instead; an executor that
+    outlived the run has no ``removed_s``.
     """
 
     id: str
@@ -50,24 +50,22 @@ class Ramp:
 
 @dataclass(frozen=True, slots=True)
 class MachineSample:
-    """How busy this computer was up to ``t_s`` (Unix seconds), each number per core: 1 is every
-    core in use.
-    """
+    """How busy this machine was up to ``t_s`` (Unix seconds), per core: 1 is all cores in use."""
 
     t_s: float
     cpu: float
-    """CPU in use by anybody, since the sample before."""
+    """CPU used by all processes since the previous sample."""
 
     own_cpu: float | None
-    """The part of it that the run's own processes used; None where that cannot be told."""
+    """The part of ``cpu`` that the run's own processes used; None if it cannot be determined."""
 
     load: float | None
-    """Processes that run or wait for a CPU, mean of a minute (``getloadavg``)."""
+    """Load average of a minute (``getloadavg``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiverCount:
-    """How many receivers served at ``t_s`` (Unix seconds), and how many were wanted."""
+    """The number of serving and of requested receivers at ``t_s`` (Unix seconds)."""
 
     t_s: float
     serving: int
@@ -76,7 +74,7 @@ class ReceiverCount:
 
 @dataclass(frozen=True, slots=True)
 class Overhead:
-    """CPU seconds that the autoscaler cost, by part, and the seconds over which they were spent."""
+    """CPU seconds that the autoscaler used, by part, and the seconds over which they were used."""
 
     cpu_s: Mapping[str, float]
     elapsed_s: float
@@ -89,12 +87,12 @@ class Overhead:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the sink holds exactly what a batch computation over the same topic gives, and where
-    it does not.
+    """Whether the sink contains exactly the result of a batch computation over the same topics, and
+    the differences.
 
     ``rows_in`` are the events in the topics, ``rows_out`` the distinct rows in the sink.
-    ``missing`` rows lack, ``duplicated`` rows are there again, ``wrong`` rows have other contents
-    or should not be there.
+    ``missing`` rows are absent, ``duplicated`` rows are repeated, and ``wrong`` rows have other
+    contents or should not exist.
     """
 
     exact: bool
@@ -108,8 +106,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A finished run; times are Unix seconds, ``start_s`` to ``end_s`` is what is measured (the
-    load's begin to the last row's commit).
+    """A finished run; times are Unix seconds. The measured time is ``start_s`` to ``end_s``, from
+    the begin of the load to the last row's commit.
     """
 
     title: str
@@ -123,7 +121,7 @@ class Run:
     start_s: float
     end_s: float
     warm_up_s: float = 0.0
-    """Rows that arrived in the first seconds and are left out of the latencies."""
+    """Seconds at the start whose rows are excluded from the latencies."""
 
     slots_per_executor: int = 1
     records: Sequence[Record]
@@ -138,28 +136,28 @@ class Run:
     overhead: Overhead | None = None
     verdict: Verdict | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
-    """More settings in words, for the report."""
+    """Further settings as text, for the report."""
 
     versions: Mapping[str, str] = field(default_factory=dict)
     machine: Sequence[MachineSample] = ()
-    """How busy the computer was, in order of time."""
+    """How busy the machine was, in order of time."""
 
     receivers: Sequence[ReceiverCount] = ()
-    """The receivers over time, where the run had a fleet of them."""
+    """The receivers over time, if the run had a fleet of them."""
 
     journal: Path | None = None
     """Folder of the journal; the report links to it."""
 
     driver_log: Path | None = None
-    """Where Spark's own log lines went."""
+    """The log file of Spark's driver."""
 
     day_s: float | None = None
-    """Length of a day, where the run is several days one after the other."""
+    """Length of a day in seconds, if the run consists of several days."""
 
     price_per_slot_hour: float | None = None
-    """Money for an hour of one slot, in any currency; None where nobody asked for it."""
+    """Price of one slot-hour, in any currency; None if no price was given."""
 
     @property
     def duration_s(self) -> float:
-        """The measured time."""
+        """The measured time in seconds."""
         return self.end_s - self.start_s

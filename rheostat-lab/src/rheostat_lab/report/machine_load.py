@@ -1,4 +1,4 @@
-"""How busy the computer was in a part of a run, and whether that is what a bad number is of."""
+"""How busy the machine was in a part of a run, and whether that can explain a bad number."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from statistics import fmean
 from rheostat_lab.report.finished_run import MachineSample
 
 FULL = 0.9
-"""CPU in use per core from which on work waits: a mean of two seconds hides shorter waits."""
+"""CPU in use per core from which on work waits; a mean of two seconds hides shorter waits."""
 
 QUEUED = 2.0
-"""Processes per core from which on each has half a core at most."""
+"""Load per core from which on each process has at most half a core."""
 
 OTHERS = 0.25
-"""CPU per core of other programs that is not to be overlooked: a quarter of the computer."""
+"""CPU per core of other programs that is significant: a quarter of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,14 @@ class MachineLoad:
 
     @property
     def others_cpu(self) -> float | None:
-        """CPU that other programs than the run's used."""
-        # Means over different samples where some lack a part; the difference may fall below 0.
+        """CPU used by programs other than the run's."""
+        # The means may cover different samples if some lack a part, so the difference may be below
+        # 0.
         return None if self.own_cpu is None else max(0.0, self.cpu - self.own_cpu)
 
     @property
     def busy(self) -> bool:
-        """Whether work waited for a CPU, or other programs took a good part of it."""
+        """Whether work waited for a CPU, or other programs used a significant part of it."""
         return (
             self.cpu >= FULL
             or (self.load is not None and self.load >= QUEUED)
@@ -57,8 +58,8 @@ class MachineLoad:
 def machine_load(
     samples: Sequence[MachineSample], from_s: float, to_s: float
 ) -> MachineLoad | None:
-    """Return how busy the computer was from ``from_s`` to ``to_s`` (Unix seconds); None without a
-    sample in it.
+    """Return how busy the machine was from ``from_s`` to ``to_s`` (Unix seconds); None without a
+    sample.
     """
     inside = [sample for sample in samples if from_s <= sample.t_s <= to_s]
     if not inside:

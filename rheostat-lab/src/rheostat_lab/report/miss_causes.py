@@ -1,5 +1,5 @@
-"""Why rows waited longer than the objective: what stood, what was needed, what was allowed, what
-came when, and what else is recorded of that time.
+"""Why rows waited longer than the objective: which executors were registered, required, permitted
+and added when, and what else was recorded of that time.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from rheostat_lab.report.machine_load import machine_load
 from rheostat_lab.report.misses import Miss
 
 _LONG_BATCH = 0.3
-"""Share of the objective from which on a batch's own time is worth a word."""
+"""Share of the objective from which on the duration of a batch is mentioned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """Executors that lacked: ``stood`` when the first late row arrived, ``needed`` by the policy's
-    largest count until that row was too old, else by its first: what it wants later is for the rows
-    that wait already.
+    """A shortage of executors: ``stood`` were registered when the first late row arrived.
+    ``needed`` is the policy's largest request until that row was too old, otherwise its first
+    request, because later requests are for rows that already wait.
 
-    ``wanted_s`` and ``allowed_s`` are when the policy first asked for more than stood, and when the
-    target first was more; None: it never was.
+    ``wanted_s`` and ``allowed_s`` are when the policy first requested more than were registered,
+    and when the target first was higher; None: never.
     """
 
     stood: int
@@ -37,7 +37,7 @@ class Shortage:
 
 
 def causes(run: Run, miss: Miss) -> list[str]:
-    """Return what is recorded of why rows waited, a clause each, the size first."""
+    """Return the recorded reasons why rows waited, one clause each, the size first."""
     return [*_size(run, miss), *_job(run, miss), *_machine(run, miss)]
 
 
@@ -48,13 +48,13 @@ def in_force(run: Run, t_s: float) -> Record | None:
 
 
 def shortage(run: Run, miss: Miss) -> Shortage | None:
-    """Return what lacked; None where the policy never asked for more than stood."""
+    """Return the shortage; None if the policy never requested more than were registered."""
     stood = standing(run, miss.arrived_s)
     during = _during(run, miss)
     wanted = [record for record in during if record.raw and record.raw.target > stood]
     if not wanted:
         return None
-    # What was wanted before a row was too old could still have helped it.
+    # Requests before a row was too old could still have helped it.
     in_time = [record for record in wanted if record.t_s <= miss.start_s] or wanted[:1]
     targets = [(record.t_s, record.target) for record in during if record.target is not None]
     return Shortage(
@@ -67,7 +67,7 @@ def shortage(run: Run, miss: Miss) -> Shortage | None:
 
 
 def standing(run: Run, t_s: float) -> int:
-    """Return the executors that were registered at a moment."""
+    """Return the number of registered executors at a moment."""
     return sum(
         life.registered_s <= t_s and (life.removed_s is None or t_s < life.removed_s)
         for life in run.executors
@@ -86,7 +86,7 @@ def _size(run: Run, miss: Miss) -> Iterator[str]:
         return
     yield f"{_executors(stood)} stood, {lack.needed} were needed"
     yield from _left(run, miss)
-    # Within one interval nobody could have asked: that is no delay of the policy.
+    # A request could not come earlier than the next tick: that is not a delay of the policy.
     if lack.wanted_s - miss.arrived_s > run.interval_s:
         late_s = lack.wanted_s - miss.arrived_s
         yield f"the policy asked for more {late_s:.0f} s after the first of these rows had arrived"
@@ -95,7 +95,9 @@ def _size(run: Run, miss: Miss) -> Iterator[str]:
 
 
 def _left(run: Run, miss: Miss) -> Iterator[str]:
-    """Say how many of those that stood went away before the last late row was committed."""
+    """Describe how many of the registered executors were removed before the last late row was
+    committed.
+    """
     gone = sum(
         life.registered_s <= miss.arrived_s < life.removed_s <= miss.end_s
         for life in run.executors
@@ -106,7 +108,7 @@ def _left(run: Run, miss: Miss) -> Iterator[str]:
 
 
 def _held(lack: Shortage, during: Sequence[Record]) -> Iterator[str]:
-    """Say what kept the target below what the policy wanted: for a while, or all the time."""
+    """Describe what kept the target below the policy's request, temporarily or all the time."""
     if lack.allowed_s is not None and lack.allowed_s > lack.wanted_s:
         waited_s = lack.allowed_s - lack.wanted_s
         before = [record for record in during if record.t_s < lack.allowed_s]
@@ -116,23 +118,23 @@ def _held(lack: Shortage, during: Sequence[Record]) -> Iterator[str]:
 
 
 def _guard(records: Sequence[Record], below: int) -> str:
-    """Return the guard that last left fewer than ``below``, in brackets; empty if none did."""
+    """Return the last guard that limited the target to fewer than ``below``, in brackets; or ''."""
     cut = [
         why
         for record in records
         for change, why in allowances(record)
         if change.after < min(below, change.before)
     ]
-    # The last one: it is what the target still was when it was too late.
+    # The last one set the target that was still in force when it was too late.
     return f" ({cut[-1]})" if cut else ""
 
 
 def _coming(run: Run, miss: Miss, lack: Shortage) -> Iterator[str]:
-    """Say how long new executors took from the decision to their registration."""
+    """Describe how long new executors took from the decision to their registration."""
     if lack.allowed_s is None:
         return
     took = [
-        # From its own request where that is known: a later one of several came for a later change.
+        # From an executor's own request if it is known, because it may belong to a later change.
         life.registered_s - (lack.allowed_s if life.requested_s is None else life.requested_s)
         for life in run.executors
         if lack.allowed_s < life.registered_s <= miss.end_s

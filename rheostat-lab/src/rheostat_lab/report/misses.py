@@ -1,4 +1,4 @@
-"""When rows waited longer than the objective, and how many."""
+"""The times in which rows waited longer than the objective, and the number of rows."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from rheostat_lab.report.rows_over_time import rows_at
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """From ``start_s`` to ``end_s`` (Unix seconds) a row waited that was older than the objective.
+    """From ``start_s`` to ``end_s`` (Unix seconds), a row waited that was older than the objective.
 
-    ``arrived_s`` is when the first such row arrived: what made it late happened from then on.
+    ``arrived_s`` is when the first such row arrived; the cause lies after that time.
     """
 
     arrived_s: float
     start_s: float
     end_s: float
     rows: float
-    """Rows that waited longer."""
+    """Number of rows that waited longer."""
 
     worst_s: float
-    """The longest wait of a row."""
+    """The longest wait of a row in seconds."""
 
     committed: bool = True
-    """False where some of them were never committed."""
+    """False if some of them were never committed."""
 
 
 def misses(run: Run) -> list[Miss]:
-    """Return the times in which rows waited longer than the objective, in their order; two that are
-    less than one objective apart are one. Rows of the warm-up are left out.
+    """Return the times in which rows waited longer than the objective, in order; two that are less
+    than one objective apart are merged. Rows of the warm-up are excluded.
     """
     merged: list[Miss] = []
     for miss in (*_late_batches(run), *_never_committed(run)):
-        # Two so close have one cause, and are told as one.
+        # Two that are this close have one cause.
         if merged and miss.start_s - merged[-1].end_s < run.slo.latency_s:
             merged[-1] = _joined(merged[-1], miss)
         else:
@@ -48,12 +48,12 @@ def misses(run: Run) -> list[Miss]:
 
 def rows_lost(run: Run) -> float:
     """Return the rows that were not committed by the end although they were older than the
-    objective then.
+    objective.
     """
     first = rows_at(run, run.start_s + run.warm_up_s)
     done = max((batch.end_row for batch in run.batches), default=0)
     old = rows_at(run, run.end_s - run.slo.latency_s) - max(first, done)
-    # Below one row it is rounding of the curve.
+    # Less than one row is a rounding error of the curve.
     return old if old >= 1 else 0.0
 
 
@@ -63,7 +63,7 @@ def _late_batches(run: Run) -> Iterator[Miss]:
         # A batch may begin with rows of the warm-up, which are not judged.
         low = max(first, batch.first_row)
         rows, arrived_s = _late_rows(run, batch, curve, low), curve.time_of(low)
-        # The first row of a batch is its oldest, so the wait of that one is the longest.
+        # The first row of a batch is the oldest, so its wait is the longest.
         if arrived_s is not None and rows >= 1:
             yield Miss(
                 arrived_s=arrived_s,

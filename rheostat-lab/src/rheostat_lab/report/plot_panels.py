@@ -1,4 +1,4 @@
-"""What each panel of a run's picture shows over time, in seconds since the start."""
+"""The panels of a run's plot over time, in seconds since the start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from rheostat_lab.report.rows_over_time import Floats, arrived, waiting
 from rheostat_lab.report.sizes_over_time import Steps, paid, registered
 from rheostat_lab.report.summary import batch_latencies
 
-# Batches end about every second: a bin of one would hold none or two, and the rate would jump.
+# Batches end about every second; bins of one second would contain none or two, and the rate would
+# jump.
 _BIN_S = 2.0
 _FORECASTS = tuple(f"forecast_rows_per_s_p{q}" for q in (50, 90, 99))
 _AHEAD = "forecast_horizon_s"
@@ -25,9 +26,7 @@ Draw = Callable[[Any, Run, Theme], None]
 
 
 def load(panel: Any, run: Run, theme: Theme) -> None:
-    """Draw rows that arrive and that are committed, per second, and what was forecast where a
-    policy says so.
-    """
+    """Draw arriving and committed rows per second, and the forecast of a policy that has one."""
     edges = np.append(np.arange(0, run.duration_s, _BIN_S), run.duration_s)
     middles = (edges[:-1] + edges[1:]) / 2
     arriving = np.diff(arrived(run, edges + run.start_s)) / np.diff(edges)
@@ -62,7 +61,7 @@ def size(panel: Any, run: Run, theme: Theme) -> None:
 
 
 def receivers(panel: Any, run: Run, theme: Theme) -> None:
-    """Draw receivers that serve, and how many were wanted."""
+    """Draw serving and requested receivers."""
     times = [receiver.t_s - run.start_s for receiver in run.receivers]
     serving = [receiver.serving for receiver in run.receivers]
     wanted = [receiver.wanted for receiver in run.receivers]
@@ -75,7 +74,7 @@ def receivers(panel: Any, run: Run, theme: Theme) -> None:
 
 
 def latency(panel: Any, run: Run, theme: Theme) -> None:
-    """Draw the latency of each batch's rows, mean and 99 %, at its commit, and the objective."""
+    """Draw the mean and 99 % latency of each batch's rows at its commit, and the objective."""
     known = [
         (batch.commit_s - run.start_s, mean_s(spreads) or 0.0, quantile_s(spreads, 0.99) or 0.0)
         for batch, spreads in zip(run.batches, batch_latencies(run), strict=True)
@@ -96,10 +95,10 @@ def latency(panel: Any, run: Run, theme: Theme) -> None:
 
 
 def lag(panel: Any, run: Run, theme: Theme) -> None:
-    """Draw the rows that have arrived and are not committed, just before and after each commit."""
+    """Draw the uncommitted rows, just before and after each commit."""
     commits = np.array([batch.commit_s for batch in run.batches])
     even = np.arange(run.start_s, run.end_s, _BIN_S / 2)
-    # A millisecond before each commit, too: the lag falls at once there, and not on a slope.
+    # Also a millisecond before each commit, so that the lag falls vertically.
     times = np.unique(np.concatenate([even, commits, commits - 1e-3]))
     times = times[(times >= run.start_s) & (times <= run.end_s)]
     rows = waiting(run, times)
@@ -109,7 +108,7 @@ def lag(panel: Any, run: Run, theme: Theme) -> None:
 
 
 def batch_parts(panel: Any, run: Run, theme: Theme) -> None:
-    """Draw each batch's duration, one part on the other, from its start to the next one's."""
+    """Draw each batch's duration as stacked parts, from its start to the start of the next one."""
     known = [(batch.start_s - run.start_s, parts_of(batch)) for batch in run.batches]
     known = [(at_s, split) for at_s, split in known if split]
     times = [at_s for at_s, _ in known]
@@ -124,7 +123,7 @@ def batch_parts(panel: Any, run: Run, theme: Theme) -> None:
 
 
 def machine(panel: Any, run: Run, theme: Theme) -> None:
-    """Draw how busy the computer was, per core: all CPU, the run's own, and what wanted one."""
+    """Draw how busy the machine was, per core: all CPU, the run's own, and the load average."""
     times = np.array([sample.t_s - run.start_s for sample in run.machine])
     own = np.array([sample.own_cpu for sample in run.machine], dtype=float)
     queued = np.array([sample.load for sample in run.machine], dtype=float)
@@ -140,24 +139,24 @@ def machine(panel: Any, run: Run, theme: Theme) -> None:
 
 
 def _committed_rate(run: Run, edges: Floats) -> Floats | None:
-    """Return rows committed per second between edges, as if each batch were committed evenly since
-    the one before; None without a batch.
+    """Return the rows committed per second between edges, as if each batch were committed evenly
+    since the previous one; None without a batch.
     """
     if not run.batches:
         return None
-    # As if evenly committed since the one before: a rate of points in time would be all spikes.
+    # Evenly since the previous commit, because the rate of points in time would consist of spikes.
     times = [0.0, *(batch.commit_s - run.start_s for batch in run.batches)]
     rows = [float(run.batches[0].first_row), *(float(batch.end_row) for batch in run.batches)]
     return np.asarray(np.diff(np.interp(edges, times, rows)) / np.diff(edges))
 
 
 def has_forecast(run: Run) -> bool:
-    """Tell whether the policy's evidence holds forecasts of the load."""
+    """Return whether the policy's evidence contains forecasts of the load."""
     return bool(_forecasts(run))
 
 
 def _forecast(panel: Any, run: Run, theme: Theme) -> None:
-    """Draw the forecasts for the time that they are of: 50 to 99 % as a band, 90 % as a line."""
+    """Draw the forecasts at the time that they predict: 50 to 99 % as a band, 90 % as a line."""
     forecasts = _forecasts(run)
     if not forecasts:
         return
@@ -168,7 +167,7 @@ def _forecast(panel: Any, run: Run, theme: Theme) -> None:
 
 
 def _forecasts(run: Run) -> list[tuple[float, ...]]:
-    """Return the time that each forecast is of, and its three rates."""
+    """Return the predicted time and the three rates of each forecast."""
     forecasts = []
     for record in run.records:
         evidence = record.raw.evidence if record.raw else {}
@@ -198,7 +197,7 @@ def _stairs(panel: Any, run: Run, steps: Steps, **how: Any) -> None:
 
 
 def _from_zero(panel: Any, room: float, at_least: float = 0.0) -> None:
-    """Let the axis begin at 0, leave room above the data, and write plain numbers."""
+    """Let the axis begin at 0, leave room above the data, and use plain numbers."""
     top = float(panel.dataLim.y1)
     panel.set_ylim(0, max(room * top if np.isfinite(top) else 0.0, at_least) or 1.0)
     panel.yaxis.set_major_locator(MaxNLocator(5))

@@ -1,4 +1,4 @@
-"""The colours and the sizes of a run's picture."""
+"""The colors and sizes of a run's plot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """The colours of a picture."""
+    """The colors of a plot."""
 
     paper: str
     ink: str
@@ -17,7 +17,7 @@ class Theme:
     size: str
     late: str
     parts: tuple[str, ...]
-    """One for each part of a batch, in their order, and one for the rest."""
+    """One color per part of a batch, in order, and one for the rest."""
 
 
 LIGHT = Theme(
@@ -44,14 +44,14 @@ DARK = Theme(
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """The width of a picture, in inches, and what fits beside each other on it."""
+    """The width of a plot in inches, and the numbers of items that fit next to each other."""
 
     width_in: float
     legend_columns: int
     time_ticks: int
     title_signs: int
-    """Signs in a line of the picture's own title."""
+    """Characters per line of the plot's own title."""
 
 
 WIDE = Paper(width_in=9.0, legend_columns=7, time_ticks=9, title_signs=78)
-"""For a screen of 400 pixels: the letters are as large as on the wide one."""
+"""For a screen of 400 pixels, with letters as large as on the wide plot."""

@@ -1,4 +1,4 @@
-"""The report of a run: the page of its job, frozen, with what only a finished run knows."""
+"""The report of a run: the frozen page of its job, plus what is only known after a run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TONES = {True: "good", False: "bad", None: "open"}
 
 
 def write_report(run: Run, summary: Summary, path: Path) -> None:
-    """Write the report; it refers to nothing outside."""
+    """Write the report; it has no external references."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(html(run, summary), encoding="utf-8")
 
@@ -77,7 +77,7 @@ def _keep(run: Run, folder: Path) -> None:
 
 
 def _changed(run: Run, summary: Summary) -> dict[str, Any]:
-    """Return the name and the word of a finished run: whether it kept what was promised."""
+    """Return the name and the state of a finished run: whether it kept its promises."""
     kept = [finding.kept for finding in findings(summary)]
     broken = [finding for finding in findings(summary) if finding.kept is False]
     unknown = [finding for finding in findings(summary) if finding.kept is None]
@@ -97,7 +97,9 @@ def _changed(run: Run, summary: Summary) -> dict[str, Any]:
 
 
 def sections(run: Run, summary: Summary) -> Iterator[Section]:
-    """Yield what a finished run knows beyond its journal, the most important first."""
+    """Yield the sections of a finished run that its journal does not contain, the most important
+    first.
+    """
     for finding in findings(summary, run.verdict.detail if run.verdict else ""):
         yield _notice(_TONES[finding.kept], finding.name, finding.detail)
     load = machine_load(run.machine, run.start_s, run.end_s)
@@ -154,7 +156,7 @@ def _facts(title: str, rows: Mapping[str, str]) -> Section:
 
 
 def _late(run: Run, summary: Summary, miss: Missed) -> tuple[str, str]:
-    """Return when rows waited too long, and how many, why, and the decision in force."""
+    """Return when and how many rows waited too long, the reasons, and the decision in force."""
     title = (
         f"Late rows from {utc(miss.start_s)} to {utc(miss.end_s)} UTC"
         f" ({_at(run, miss.start_s)} to {_at(run, miss.end_s)} of the run)"
@@ -173,14 +175,14 @@ def _decision(record: Record) -> str:
 
 
 def _explain(run: Run, at_s: float | None = None) -> str:
-    """Return the command that explains the run's decisions, or the one at a moment."""
+    """Return the command that explains the run's decisions, or the decision at a moment."""
     if run.journal is None:
         return ""
     command = f"rheostat explain {shlex.quote(str(run.journal))}"
     if at_s is None:
         return command
-    # With milliseconds, rounded up: cut to the second it would name the decision before one that
-    # was made in that second.
+    # With milliseconds, rounded up: truncated to the second, it would select the decision before
+    # one in that second.
     at = dt.datetime.fromtimestamp(math.ceil(at_s * 1000) / 1000, dt.timezone.utc)
     return f"{command} --at {at.replace(tzinfo=None).isoformat(timespec='milliseconds')}"
 
@@ -190,7 +192,7 @@ def _at(run: Run, t_s: float) -> str:
 
 
 def settings(run: Run) -> Mapping[str, str]:
-    """Return what the run was set to, in words."""
+    """Return the settings of a run as text."""
     wait = (
         "none"
         if run.service_ms == 0
@@ -236,8 +238,8 @@ OVERHEAD_PARTS = {
 
 
 def overhead(run: Run) -> list[tuple[str, str, str, str]]:
-    """Return the parts of the autoscaler's cost, the dearest first: name, CPU seconds, share of a
-    core, what it does.
+    """Return the parts of the autoscaler's cost, the most expensive first: name, CPU seconds, share
+    of a core, purpose.
     """
     if run.overhead is None or run.overhead.elapsed_s <= 0:
         return []

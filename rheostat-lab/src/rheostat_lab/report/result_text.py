@@ -1,4 +1,4 @@
-"""The result of a run in words: the one line, the table beside fixed sizes, the numbers at the
+"""The result of a run as text: the headline, the table with the fixed sizes, the numbers at the
 top.
 """
 
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether something that was promised was kept: None where that is unknown."""
+    """Whether a promise was kept; None if that is unknown."""
 
     kept: bool | None
     name: str
@@ -38,20 +38,20 @@ class Finding:
 
     @property
     def sign(self) -> str:
-        """A mark that needs no colour."""
+        """A mark that does not depend on color."""
         return {True: "✓", False: "✗", None: "?"}[self.kept]
 
 
 def headline(title: str, summary: Summary) -> str:
-    """Return the result in one line: what was not kept first; what it saved only where the
-    objective was met.
+    """Return the result in one line: a broken promise first, and savings only if the objective was
+    met.
     """
     within = summary.share_within_slo
     share = "" if within is None else f"{percent(within)} of rows within {objective(summary)}"
-    # Wrong output comes before everything: no saving is worth it.
+    # Wrong output comes first, because no saving compensates for it.
     if summary.rows_in is not None and not summary.exact:
         return ", ".join(part for part in ("Output not exact", share) if part)
-    # And a missed objective before any saving.
+    # A missed objective comes before any saving.
     if summary.objective_met is False:
         return f"Objective missed: {share}, 99 % wanted"
     return ", ".join(part for part in (_saved(summary), share) if part) or title
@@ -69,12 +69,12 @@ def _saved(summary: Summary) -> str:
 
 
 def objective(summary: Summary) -> str:
-    """Return the latency objective in words."""
+    """Return the latency objective as text."""
     return f"{summary.slo_s:g} s"
 
 
 def findings(summary: Summary, detail: str = "") -> tuple[Finding, Finding]:
-    """Return what was promised and whether it was kept: the output (with the ``detail`` of its
+    """Return the promises and whether they were kept: the output (with the ``detail`` of its
     comparison), then the objective.
     """
     return _output(summary, detail), _objective(summary)
@@ -101,7 +101,7 @@ def _objective(summary: Summary) -> Finding:
 
 
 def miss_in_words(miss: Missed, summary: Summary) -> str:
-    """Return when rows waited too long, how many, and why, as one sentence."""
+    """Return when and how many rows waited too long, and why, as one sentence."""
     return (
         f"From {utc(miss.start_s)} to {utc(miss.end_s)} {miss.rows:,} rows waited longer than"
         f" {objective(summary)} (at most {seconds(miss.worst_s)}): {'; '.join(miss.causes)}."
@@ -109,19 +109,19 @@ def miss_in_words(miss: Missed, summary: Summary) -> str:
 
 
 def utc(t_s: float) -> str:
-    """Return a Unix time as the time of the day in UTC, to the second."""
+    """Return a Unix time as the time of day in UTC, to the second."""
     return f"{datetime.fromtimestamp(t_s, tz=timezone.utc):%H:%M:%S}"
 
 
 def percent(share: float) -> str:
-    """Return a share as a percentage with two decimals at most, rounded down."""
-    # Never up: 98.996 % is not the 99 % that was wanted, and one late row of a million is one. The
-    # hair is for shares such as 0.29, whose hundredfold is a float below 29.
+    """Return a share as a percentage with at most two decimals, rounded down."""
+    # Never up: 98.996 % is not the required 99 %, and one late row of a million counts. The small
+    # number is for shares such as 0.29, whose hundredfold is a float below 29.
     return f"{min(100.0, math.floor(share * 10_000 + 1e-6) / 100):g} %"
 
 
 def table(summary: Summary) -> tuple[Row, ...]:
-    """Return this run beside the fixed sizes; the live view prints the same."""
+    """Return this run next to the fixed sizes; the live view prints the same."""
     sizes = f"{summary.executors_min} to {summary.executors_max}, mean {summary.executors_mean:.1f}"
     this = Row(
         "Rheostat",
@@ -148,7 +148,7 @@ def table(summary: Summary) -> tuple[Row, ...]:
 
 
 def days(summary: Summary) -> tuple[Row, ...]:
-    """Return a row for each day by itself; none where the run is one day."""
+    """Return one row per day; empty if the run is one day."""
     return tuple(
         replace(
             table(day)[0],
@@ -164,13 +164,13 @@ def _in_time(day: Summary) -> str:
 
 
 def columns(summary: Summary) -> tuple[str, ...]:
-    """Return the names of the table's columns; a price only where one was asked for."""
+    """Return the names of the table's columns; the price only if one was given."""
     names = ("Size", "Executors", "Latency, mean", "Latency, 99 %", "Slot-hours", "Rescalings")
     return names if summary.price_per_slot_hour is None else (*names, "Price")
 
 
 def cells(row: Row, summary: Summary) -> tuple[str, ...]:
-    """Return a row's cells, one for each column."""
+    """Return a row's cells, one per column."""
     return astuple(row)[: len(columns(summary))]
 
 
@@ -180,7 +180,7 @@ def _price(summary: Summary, slot_hours: float) -> str:
 
 
 def figures(summary: Summary) -> tuple[tuple[str, str, str], ...]:
-    """Return the numbers at the top: what, how much, beside what."""
+    """Return the numbers at the top: name, value, reference."""
     within = summary.share_within_slo
     return (
         _slot_hours(summary),
@@ -210,7 +210,7 @@ def figures(summary: Summary) -> tuple[tuple[str, str, str], ...]:
 
 
 def _slot_hours(summary: Summary) -> tuple[str, str, str]:
-    """Fewer slot-hours are a saving only where the objective was met."""
+    """Return the slot-hours; fewer of them are a saving only if the objective was met."""
     saved = summary.slot_hours_saved_share
     beside = f"beside {summary.executors_max} executors all the time"
     if summary.objective_met is False and saved is not None and saved > 0:
@@ -232,18 +232,18 @@ def _money(summary: Summary) -> tuple[tuple[str, str, str], ...]:
 
 
 def slots(count: int) -> str:
-    """Return a number of slots in words."""
+    """Return a number of slots as text."""
     return "one slot" if count == 1 else f"{count} slots"
 
 
 def money(amount: float) -> str:
-    """Return an amount with three digits that say something, in the currency of the price."""
+    """Return an amount with three significant digits, in the currency of the price."""
     return f"{amount:,.2f}" if amount >= 100 else f"{amount:.3g}"
 
 
 def printed(title: str, summary: Summary) -> Table:
-    """Return the table for a terminal, this run first, the headline above and the numbers below
-    it.
+    """Return the table for a terminal, this run first, with the headline above and the numbers
+    below it.
     """
     below = "\n".join(
         [
@@ -269,12 +269,12 @@ def printed(title: str, summary: Summary) -> Table:
 
 
 def seconds(value: float | None) -> str:
-    """Return seconds in words; a dash for what is unknown."""
+    """Return seconds as text; a dash if unknown."""
     if value is None:
         return UNKNOWN
     return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
 
 
 def core_share(value: float | None) -> str:
-    """Return a share of a core in words."""
+    """Return a share of a core as text."""
     return UNKNOWN if value is None else f"{value * 100:.2f} %"

@@ -1,4 +1,4 @@
-"""How many rows had arrived, were committed and waited, at any moment of a run."""
+"""The arrived, committed and uncommitted rows at any moment of a run."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def arrived(run: Run, times_s: Floats) -> Floats:
 
 
 def committed(run: Run, times_s: Floats) -> Floats:
-    """Return the rows that were committed at each time: all of a batch at its commit."""
+    """Return the committed rows at each time; a batch commits all its rows at once."""
     batches = sorted(run.batches, key=lambda batch: batch.commit_s)
     first = batches[0].first_row if batches else 0
-    # Never falls: a batch that was run again may be listed after its successor.
+    # Never decreases: a batch that was run again may be listed after its successor.
     ends = np.maximum.accumulate([float(first), *(batch.end_row for batch in batches)])
     done = np.searchsorted([batch.commit_s for batch in batches], times_s, side="right")
     return np.asarray(ends[done])
 
 
 def waiting(run: Run, times_s: Floats) -> Floats:
-    """Return the rows that had arrived and were not committed yet at each time: the lag."""
+    """Return the rows that had arrived and were not committed at each time: the lag."""
     return np.maximum(0.0, arrived(run, times_s) - committed(run, times_s))

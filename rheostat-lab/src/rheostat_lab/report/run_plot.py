@@ -1,4 +1,4 @@
-"""The picture of a run: load, executors, latency and what explains them over one time axis."""
+"""The plot of a run: load, executors, latency and their causes over one time axis."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from rheostat_lab.report.summary import Summary
 _LEFT_IN, _RIGHT_IN = 0.68, 0.24
 _TITLE_IN, _LEGEND_IN, _TICKS_IN = 0.34, 0.2, 0.34
 _SMALL = 9.0
-"""Points of the smallest letters: 8 pixels where the wide picture is shown 640 pixels wide."""
+"""Points of the smallest letters: 8 pixels if the wide plot is shown 640 pixels wide."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel: its title, its unit, its height without title and ticks, and what draws it."""
+    """A panel: title, unit, height without title and ticks, and drawing function."""
 
     title: str
     unit: str
     height_in: float
     draw: panels.Draw
     legend: int
-    """Entries of its legend at most."""
+    """Maximum number of entries of its legend."""
 
 
 def draw_png(run: Run, summary: Summary, path: Path) -> None:
-    """Write the picture as a PNG that is 1350 pixels wide, with the result as its title."""
+    """Write the plot as a PNG that is 1350 pixels wide, with the result as its title."""
     path.parent.mkdir(parents=True, exist_ok=True)
     FigureCanvasAgg(figure(run, LIGHT, WIDE, headline(run.title, summary))).print_png(path)
 
 
 def shown(run: Run) -> list[Panel]:
-    """Return the panels of which something is known, from top to bottom."""
+    """Return the panels that have data, from top to bottom."""
     chosen = [
         Panel("Load", "rows per second", 1.5, panels.load, 4 if panels.has_forecast(run) else 2),
         Panel("Executors", "how many", 1.35, panels.size, 3),
@@ -62,8 +62,8 @@ def shown(run: Run) -> list[Panel]:
 
 
 def figure(run: Run, theme: Theme, paper: Paper, title: str = "") -> Figure:
-    """Return the picture, under a title if there is one; in all panels the marked ramp is grey and
-    the times in which rows waited longer than the objective are red.
+    """Return the plot, with a title if given; in all panels the marked ramp is grey, and the times
+    in which rows waited longer than the objective are red.
     """
     head = _head(run, paper, title)
     rows = shown(run)
@@ -127,7 +127,7 @@ def _height_in(row: Panel, paper: Paper) -> float:
 
 
 def _place(drawn: Figure, row: Panel, run: Run, theme: Theme, paper: Paper, top_in: float) -> None:
-    """Draw a panel whose upper edge is ``top_in`` inches above the picture's lower one."""
+    """Draw a panel whose upper edge is ``top_in`` inches above the plot's lower edge."""
     width_in, height_in = drawn.get_size_inches()
     low_in = top_in - _height_in(row, paper) + _TICKS_IN
     panel: Any = drawn.add_axes(
@@ -174,7 +174,7 @@ def _mark(panel: Any, run: Run, theme: Theme) -> None:
 
 
 def _title(panel: Any, row: Panel, theme: Theme, paper: Paper) -> None:
-    """Write title and unit above the panel and its legend between them and the panel."""
+    """Write title and unit above the panel, and its legend between them and the panel."""
     legend_in = _LEGEND_IN * _legend_rows(row, paper)
     at: dict[str, Any] = {"textcoords": "offset points", "va": "baseline"}
     corner = (-72 * _LEFT_IN + 9, 72 * legend_in + 8)
@@ -210,7 +210,7 @@ def _title(panel: Any, row: Panel, theme: Theme, paper: Paper) -> None:
 
 
 def clock(seconds: float, _: int = 0) -> str:
-    """Return seconds as minutes:seconds, with hours where there are some."""
+    """Return seconds as minutes:seconds, with hours if necessary."""
     total_s = int(seconds)
     minutes = f"{total_s // 60 % 60}:{total_s % 60:02d}"
     return f"{total_s // 3600}:{minutes.zfill(5)}" if total_s >= 3600 else minutes

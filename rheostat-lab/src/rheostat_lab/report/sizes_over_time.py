@@ -1,4 +1,4 @@
-"""How many executors there were, over time: registered, and paid for."""
+"""The number of executors over time: registered, and paid for."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rheostat_lab.report.finished_run import ExecutorLife, Run
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A number over time: ``counts[i]`` holds from ``times_s[i]`` to ``times_s[i + 1]``; one time
-    more than counts.
+    """A number over time: ``counts[i]`` applies from ``times_s[i]`` to ``times_s[i + 1]``, so there
+    is one more time than counts.
     """
 
     times_s: tuple[float, ...]
@@ -40,15 +40,13 @@ def registered(run: Run) -> Steps:
 
 
 def paid(run: Run) -> Steps:
-    """Return the executors that cost: from the request that was accepted to the process that is
-    gone.
-    """
+    """Return the executors that are paid for, from the accepted request to the process end."""
     return _steps(run, [(_requested_s(life), _gone_s(run, life)) for life in run.executors])
 
 
 def _requested_s(life: ExecutorLife) -> float:
     return (
-        # A request that is told late must not make an executor cheaper than its life.
+        # A request that is reported late must not make an executor cheaper than its lifetime.
         life.registered_s if life.requested_s is None else min(life.requested_s, life.registered_s)
     )
 
@@ -58,7 +56,7 @@ def _gone_s(run: Run, life: ExecutorLife) -> float:
 
 
 def _steps(run: Run, spans: Sequence[tuple[float, float]]) -> Steps:
-    # Only the measured time: an executor may have lived before the load and after it.
+    # Only the measured time, because an executor may exist before and after the load.
     inside = [(max(run.start_s, low), min(run.end_s, high)) for low, high in spans]
     inside = [(low, high) for low, high in inside if high > low]
     times_s = sorted({run.start_s, run.end_s, *itertools.chain.from_iterable(inside)})

@@ -1,7 +1,7 @@
-"""The Nexmark queries that papers on scaling use, a file each: an explicit dict.
+"""The Nexmark queries that papers on scaling use, one file each: an explicit dict.
 
-Each runs as a stream in append mode, with RocksDB or without; all other queries of the benchmark
-and what Spark 4.3 makes of them are no part of this.
+Each runs as a stream in append mode, with or without RocksDB; the benchmark's other queries are not
+included.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ QUERIES: Mapping[str, Query] = {
 
 
 def find_query(name: str) -> Query:
-    """Return a query by its name; raises BadInput for one that there is not."""
+    """Return a query by its name; raises BadInput for an unknown one."""
     if name not in QUERIES:
         raise BadInput(f"there is no query {name!r}; there are {', '.join(QUERIES)}")
     return QUERIES[name]
 
 
 def offered_queries() -> str:
-    """Return the queries with what each is, in one line."""
+    """Return the queries with their summaries in one line."""
     return ", ".join(f"{name} ({query.summary})" for name, query in QUERIES.items())

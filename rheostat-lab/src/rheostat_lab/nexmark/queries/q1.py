@@ -1,6 +1,6 @@
 """q1, currency conversion: every bid with its price in euros. Stateless.
 
-Deviations from the reference: a bid's ``id`` is kept, so that each row of the output is known.
+Deviation from the reference: a bid's ``id`` is kept, so that each output row is identified.
 """
 
 from __future__ import annotations

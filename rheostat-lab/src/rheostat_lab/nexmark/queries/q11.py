@@ -1,8 +1,8 @@
-"""q11, user sessions: how often a bidder bid in each session, which ends 10 seconds after its last
-bid.
+"""q11, user sessions: the number of bids in each session of a bidder, which ends 10 seconds after
+its last bid.
 
-As in the reference, with start and end of the session given, too. Two bids exactly 10 seconds apart
-are one session, as Spark's ``session_window`` has it.
+As in the reference, plus the start and end of the session. Two bids exactly 10 seconds apart are
+one session, as in Spark's ``session_window``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def frame(events: Frames) -> DataFrame:
     )
 
 
-# Gaps and islands: a bid opens a session where the one before it is more than a gap away.
+# Gaps and islands: a bid opens a session if the previous one is more than a gap away.
 QUERY = Query(
     name="q11",
     summary="session windows",

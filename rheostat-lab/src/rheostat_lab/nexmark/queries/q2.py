@@ -1,6 +1,6 @@
 """q2, selection: the bids on every 123rd auction. Stateless.
 
-Deviations from the reference: a bid's ``id`` is kept, so that each row of the output is known.
+Deviation from the reference: a bid's ``id`` is kept, so that each output row is identified.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def frame(events: Frames) -> DataFrame:
-    """Return id, auction and price of the bids whose auction's number is a multiple of 123."""
+    """Return id, auction and price of the bids whose auction number is a multiple of 123."""
     return events["bids"].where("auction % 123 = 0").select("id", "auction", "price")
 
 

@@ -1,8 +1,8 @@
-"""q3, local item suggestion: who sells in a category, in three states. A join of two streams whose
-state grows without bound: a person of long ago may sell today.
+"""q3, local item suggestion: the sellers in a category, in three states. A join of two streams
+whose state grows without bound, because a person from long ago may sell today.
 
-As in the reference; an auction is joined when it arrives if its seller is known by then, and
-otherwise when the seller arrives.
+As in the reference; an auction is joined when it arrives if its seller is known by then, otherwise
+when the seller arrives.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""q5, hot items: which auction had the most bids in the last 10 seconds, every 2 seconds.
+"""q5, hot items: the auctions with the most bids in the last 10 seconds, every 2 seconds.
 
 Deviations from the reference: instead of a join of the counts with their maximum, the counts of a
-window are collected when it closes and the largest are kept, which reads the bids once; several
-auctions with as many bids are all kept, as in the reference. The window's end and the count are
-given, too.
+window are collected when it closes and the largest are kept, which reads the bids once. All
+auctions with the same maximum are kept, as in the reference. The output adds the window's end and
+the count.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""q8, new users: who registered and offered an auction within the same 10 seconds.
+"""q8, new users: the persons who registered and offered an auction within the same 10 seconds.
 
-As in the reference; the window's end is given, too.
+As in the reference, plus the window's end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a query of the benchmark is: the same in PySpark, as a stream or in batch, and in DuckDB."""
+"""The form of a benchmark query: the same in PySpark, as a stream or in batch, and in DuckDB."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Frames: TypeAlias = "Mapping[str, DataFrame]"
 """Events by kind."""
 
 DELAY_S = 4
-"""How far the watermark is behind the latest event, as in the reference."""
+"""Seconds that the watermark is behind the latest event, as in the reference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A query over the events of ``sources``, in append mode.
 
-    ``twin`` is SQL of DuckDB over tables with the sources' names that gives the same columns.
-    ``key`` are the columns that identify a row of the output. Of a query with windows the rows are
-    due whose column ``closes`` is at or below the watermark; None: all rows are.
+    ``twin`` is DuckDB SQL over tables with the sources' names that gives the same columns. ``key``
+    are the columns that identify an output row. A query with windows must output the rows whose
+    column ``closes`` is at or below the watermark; None: all rows.
     """
 
     name: str
