@@ -1,5 +1,5 @@
-"""Pictures as SVG that are the same bytes for the same content: without a date, with ids that
-follow from the name.
+"""Plots as SVG with identical bytes for identical content: without a date, with ids that follow
+from the name.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 @contextmanager
 def picture(path: Path, width_in: float, height_in: float) -> Iterator[Figure]:
-    """Give a figure of so many inches to draw on, and write it to ``path`` when it is drawn; raises
-    OSError where that cannot be.
+    """Yield a figure of this size in inches to draw on, and then write it to ``path``; raises
+    OSError if that fails.
     """
     with rc_context({"svg.hashsalt": path.stem, "svg.fonttype": "none"}):
         figure = Figure(figsize=(width_in, height_in), layout="constrained")

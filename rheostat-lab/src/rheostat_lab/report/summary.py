@@ -1,4 +1,4 @@
-"""What a run comes to in numbers; pure, every definition stands at its function."""
+"""The numbers of a run; pure. Each definition is at its function."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from rheostat_lab.report.misses import misses, rows_lost
 from rheostat_lab.report.rows_over_time import rows_at
 from rheostat_lab.report.sizes_over_time import paid, registered
 
-# One batch in time may be luck between two late ones; three in a row are none.
+# One batch in time may be an accident between two late ones; three in a row are not.
 RECOVERED_BATCHES = 3
 RECOVERED_LAG_S = 1.0
 WANTED_SHARE = 0.99
-"""The share of rows that the latency objective is about (``Slo``)."""
+"""The share of rows to which the latency objective applies (``Slo``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Mean and 99 % quantile over rows, in seconds, and the share of rows within the objective;
-    None where there are no rows.
+    """Mean and 99 % quantile over rows in seconds, and the share of rows within the objective; None
+    without rows.
     """
 
     mean_s: float | None = None
@@ -36,7 +36,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A fixed number of executors for the whole run: its cost is arithmetic, its latency None
+    """A fixed number of executors for the complete run: its cost is computed, its latency is None
     unless it was run.
     """
 
@@ -49,8 +49,8 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """A time (Unix seconds) in which rows waited longer than the objective, and why, a clause
-    each; ``arrived_s`` is when the first of them arrived.
+    """A time (Unix seconds) in which rows waited longer than the objective, with its causes, one
+    clause each; ``arrived_s`` is when the first of them arrived.
     """
 
     arrived_s: float
@@ -63,7 +63,7 @@ class Missed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A run in numbers; None is unknown."""
+    """The numbers of a run; None is unknown."""
 
     exact: bool
     rows_in: int | None
@@ -81,7 +81,7 @@ class Summary:
     """Rows that were never committed count as late once they are older than the objective."""
 
     objective_met: bool | None
-    """Whether 99 % of rows were within the objective; None where no latency is known."""
+    """Whether 99 % of rows were within the objective; None if no latency is known."""
 
     misses: tuple[Missed, ...]
     warm_up_s: float
@@ -97,19 +97,19 @@ class Summary:
     duration_s: float
     baselines: tuple[Baseline, ...]
     days: tuple[Summary, ...] = ()
-    """Each day by itself, where the run is several days."""
+    """The summary of each day, if the run consists of several days."""
 
     price_per_slot_hour: float | None = None
-    """Money, where a price was asked for: slot-hours times it."""
+    """Price of one slot-hour, if it was given; the cost is the slot-hours times this price."""
 
 
 def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summary:
-    """Return the numbers of a run; ``measured`` holds the latencies of runs at fixed sizes, by
+    """Return the numbers of a run; ``measured`` contains the latencies of runs at fixed sizes, by
     executors.
     """
     size, took, verdict = registered(run), latency(run), run.verdict
     in_time = share_in_time(run)
-    # What is paid, from the request on: waiting for an executor costs as much as having it.
+    # Paid from the request on, because waiting for an executor costs as much as having it.
     slot_hours = paid(run).integral_s * run.slots_per_executor / 3600
     fixed = baselines(run, max(size.counts), size.mean, measured or {})
     return Summary(
@@ -144,8 +144,8 @@ def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summar
 
 
 def latency(run: Run) -> Latency:
-    """Return the latency over the rows that were committed: commit time of a row's batch minus its
-    append time; rows of the warm-up are left out.
+    """Return the latency over the committed rows: commit time of a row's batch minus its append
+    time. Rows of the warm-up are excluded.
     """
     spreads = _spreads(run)
     return Latency(
@@ -154,14 +154,14 @@ def latency(run: Run) -> Latency:
 
 
 def share_in_time(run: Run) -> float | None:
-    """Return the share of rows within the objective, of all rows: those that were never committed
-    were not in time once they were older than the objective. None without rows.
+    """Return the share of all rows that were within the objective; rows that were never committed
+    count as late once they are older than the objective. None without rows.
     """
     spreads, lost = _spreads(run), rows_lost(run)
     rows = math.fsum(spread.rows for spread in spreads)
     if rows + lost == 0:
         return None
-    # Rows that never came through are in the denominator, or the worst failure would look best.
+    # Lost rows are in the denominator; otherwise the worst failure would look best.
     return (share_within(spreads, run.slo.latency_s) or 0.0) * rows / (rows + lost)
 
 
@@ -185,7 +185,7 @@ def missed(run: Run) -> list[Missed]:
 
 
 def batch_latencies(run: Run, from_s: float = -math.inf) -> list[list[Spread]]:
-    """Return the latencies of each batch's rows, of rows that arrived at ``from_s`` or later."""
+    """Return the latencies of each batch's rows, of those that arrived at ``from_s`` or later."""
     curve = ArrivalCurve(run.curve)
     first = rows_at(run, from_s) if run.curve and from_s > run.curve[0][0] else -math.inf
     return [
@@ -195,19 +195,20 @@ def batch_latencies(run: Run, from_s: float = -math.inf) -> list[list[Spread]]:
 
 
 def lag_recovery_s(run: Run) -> float | None:
-    """Return the seconds from the ramp's end to the commit of the third batch in a row that left
-    under one second of arrivals.
+    """Return the seconds from the ramp's end to the commit of the third consecutive batch that left
+    less than one second of arrivals.
 
-    The lag is taken right after a batch's commit: rows that had arrived by then minus the rows that
-    are committed. It is under one second of arrivals exactly if all that had arrived one second
+    The lag is measured just after a batch's commit: the rows that had arrived minus the committed
+    rows. It is less than one second of arrivals exactly if everything that had arrived one second
     before the commit is committed. None if that never happened, and without a marked ramp. Fails
-    when: batches take longer than a second; rows that arrive while a batch runs wait for the next.
+    when batches take longer than a second, because rows that arrive during a batch wait for the
+    next one.
     """
     if run.ramp is None:
         return None
     in_a_row = 0
     for batch in run.batches:
-        # Batches of the ramp itself prove no recovery.
+        # Batches during the ramp do not prove a recovery.
         if batch.commit_s < run.ramp.end_s:
             continue
         in_a_row = (
@@ -222,7 +223,7 @@ def baselines(
     run: Run, most: int, mean: float, measured: Mapping[int, Latency]
 ) -> tuple[Baseline, ...]:
     """Return the fixed maximum and the fixed mean (rounded up) over the same time."""
-    # Rounded up: a fixed size below the mean could never keep up.
+    # Rounded up, because a fixed size below the mean could never keep up.
     sizes = {"fixed maximum": most, "fixed mean": math.ceil(mean)}
     hours = run.duration_s * run.slots_per_executor / 3600
     took = {size: measured.get(size, Latency()) for size in sizes.values()}
@@ -233,7 +234,7 @@ def baselines(
 
 
 def to_json(summary: Summary) -> dict[str, Any]:
-    """Return the summary as JSON values, numbers rounded to what they are worth."""
+    """Return the summary as JSON values, with numbers rounded to their precision."""
     return {name: _rounded(value) for name, value in asdict(summary).items()}
 
 

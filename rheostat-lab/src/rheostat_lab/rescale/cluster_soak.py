@@ -1,5 +1,5 @@
-"""A soak on one of the clusters of this computer: random changes of size of a stateful query, with
-executors killed, pods deleted and nodes lost in between, and a verdict on the output.
+"""A soak test on a local cluster: random changes of size of a stateful query, with killed
+executors, deleted pods and lost nodes in between, and a verdict on the output.
 
 ``python -m rheostat_lab.rescale.cluster_soak --kind yarn --query session --rescalings 10`` prints a
 line of JSON; exit code 0 only if the output is exact and no task failed in a planned change.
@@ -43,7 +43,8 @@ QUICK = Setting(
     trigger_s=1.0,
     partitions=8,
     maintenance_s=5.0,
-    # As `rheostat run` sets it: lost executors count, and Spark would give up after a few.
+    # As `rheostat run` sets it: lost executors count, and Spark would otherwise give up after a
+    # few.
     options={"spark.executor.maxNumFailures": "100"},
 )
 _ANSWER_S = 60.0
@@ -51,7 +52,7 @@ _ANSWER_S = 60.0
 
 @dataclass(slots=True)
 class Soak:
-    """What a soak has done, and what came of it."""
+    """The progress and the results of a soak test."""
 
     kind: str
     spark: str
@@ -65,31 +66,32 @@ class Soak:
     failed_tasks: int = 0
     failed_queries: int = 0
     moves: int = 0
-    """State partitions whose task ran on another executor than in the batch before."""
+    """State partitions whose task ran on another executor than in the previous batch."""
     loads: int = 0
     """State partitions that were loaded in pauses between batches."""
     exact: bool = False
     rows: int = 0
     seconds: float = 0.0
     fault: str | None = None
-    """What has ended the soak before its verdict."""
+    """The fault that ended the soak test before its verdict."""
     spark_out_s: float | None = None
-    """From Spark's own request for one executor to its registration, before anything is sized."""
+    """Seconds from Spark's own request for one executor to its registration, before the first
+    decision."""
     out_s: list[float] = field(default_factory=list)
-    """The same for scale-outs that were decided, per decision."""
+    """Seconds of each decided scale-out until its executors registered."""
     ends: list[str] = field(default_factory=list)
-    """What was said of executors that were lost."""
+    """The recorded reasons of lost executors."""
 
     @property
     def passed(self) -> bool:
-        """Whether the output is exact, and no planned change has failed a task."""
+        """Whether the output is exact, and no planned change failed a task."""
         return self.exact and not self.failed_in_planned
 
 
 def soak(wanted: argparse.Namespace, done: Soak) -> None:
-    """Do it; ``done`` says at any time how far it is."""
+    """Run the soak test; ``done`` always has the current progress."""
     began_s = time.monotonic()
-    # Whichever nodes are lost, one with room for all is left.
+    # Whichever nodes are lost, one with room for all executors remains.
     cluster = local_cluster(wanted.kind, MOST * (1 + wanted.losses), max(2, 1 + wanted.losses), say)
     shape = Shape(
         query=wanted.query,
@@ -153,7 +155,7 @@ def _change(
 
 
 def _spark_out_s(job: StatefulJob) -> float:
-    """Return what Spark itself takes to bring a second executor."""
+    """Return the seconds that Spark itself needs to add a second executor."""
     began_s = time.monotonic()
     job.internals.executors.request_total(2)
     _await_registered(job, 2)
@@ -165,7 +167,7 @@ def _await_registered(job: StatefulJob, executors: int) -> None:
 
 
 def _faults(wanted: argparse.Namespace, chance: random.Random) -> dict[int, str]:
-    """Return what is done in the middle of which change."""
+    """Return the faults by the number of the change that each occurs in."""
     kinds = ["kill"] * wanted.kills + ["deletion"] * wanted.deletions + ["loss"] * wanted.losses
     chance.shuffle(kinds)
     places = chance.sample(range(wanted.rescalings), min(len(kinds), wanted.rescalings))
@@ -188,8 +190,8 @@ def _strike(fault: str, cluster: LocalCluster, chance: random.Random, done: Soak
 
 
 def _delete(cluster: LocalCluster, victim: psutil.Process) -> None:
-    """Delete the executor's pod as a person would; elsewhere the signal that a manager ends a
-    container with.
+    """Delete the executor's pod like a user; elsewhere, send the signal with which a manager ends a
+    container.
     """
     if not isinstance(cluster, KubernetesCluster):
         victim.send_signal(signal.SIGTERM)
@@ -212,7 +214,7 @@ def say(line: str) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Do a soak as the command line says."""
+    """Run a soak test as the command line specifies."""
     parser = argparse.ArgumentParser(description="soak of one kind of cluster")
     parser.add_argument("--kind", choices=KINDS, required=True)
     parser.add_argument("--query", default="session", help="session, join, count ...")

@@ -1,10 +1,10 @@
-"""How much a rescaling disturbs the batches of a query: DESIGN's statistic, with its control, from
+"""How much a rescaling disturbs the batches of a query: DESIGN's statistic with its control, from
 batch times and windows.
 
-The disturbance of a rescale is the greatest T / T_ref over the batches of its window, minus the
-median of the same greatest ratio over windows of as many batches in which nothing was rescaled.
-T_ref is the median steady batch at the same slots in the same run. So a rescale that does nothing
-has the quantiles of the control windows, which are given beside its own.
+The disturbance of a rescale is the largest T / T_ref over the batches of its window, minus the
+median of the same ratio over windows of as many batches without a rescale. T_ref is the median
+steady batch at the same slots in the same run. A rescale without effect therefore has the quantiles
+of the control windows, which are reported next to its own.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 MANY = 30
-"""From so many values on a 95th percentile is given; below, the greatest value stands for it."""
+"""Minimum number of values for a 95th percentile; below it, the largest value replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """A finished batch: start and commit in Unix seconds, and T, its duration; after a restart T
+    """A finished batch: start and commit in Unix seconds, and its duration T; after a restart, T
     counts from the stop of the query.
     """
 
@@ -32,8 +32,8 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A rescale: from ``begin_s`` to ``end_s`` (Unix seconds), its T_ref taken at ``slots``;
-    ``kind`` is in, out or out_start.
+    """A rescale from ``begin_s`` to ``end_s`` (Unix seconds), with its T_ref at ``slots``; ``kind``
+    is in, out or out_start.
     """
 
     kind: str
@@ -42,14 +42,14 @@ class Window:
     slots: int
 
     def holds(self, batch: Timed) -> bool:
-        """Tell whether any part of a batch lies in the window."""
+        """Return whether any part of a batch is in the window."""
         return batch.start_s < self.end_s and batch.commit_s > self.begin_s
 
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """The statistic of one direction over ``n`` rescales; ``p95`` from 30 on, else the greatest
-    value ``max``; likewise the control's.
+    """The statistic of one direction over ``n`` rescales: ``p95`` for at least 30, otherwise the
+    largest value ``max``; the same for the control.
     """
 
     n: int
@@ -61,14 +61,14 @@ class Disturbance:
     control_p95: float | None
     control_max: float | None
     control_median_ratio: float | None
-    """What has been subtracted."""
+    """The value that has been subtracted."""
 
     values: tuple[float, ...]
     control_values: tuple[float, ...]
 
 
 def references_s(steady: Mapping[int, Sequence[Timed]]) -> dict[int, float]:
-    """Return T_ref per number of slots, from the steady batches of each."""
+    """Return T_ref by number of slots, from the steady batches of each."""
     return {
         slots: statistics.median(batch.duration_s for batch in batches)
         for slots, batches in steady.items()
@@ -80,7 +80,7 @@ def disturbance(
     batches: Sequence[Timed], windows: Sequence[Window], steady: Mapping[int, Sequence[Timed]]
 ) -> Disturbance:
     """Return the disturbance over ``windows`` of one kind; ``steady`` are the batches without a
-    rescale, per number of slots.
+    rescale, by number of slots.
 
     Windows without a batch, and windows whose slots have no steady batch, do not count.
     """
@@ -120,8 +120,8 @@ def _peak(batches: Sequence[Timed], reference_s: float) -> float:
 
 
 def _chunks(batches: Sequence[Timed], length: int) -> list[Sequence[Timed]]:
-    """Cut steady batches, which may come from several pauses, into windows that do not overlap; too
-    few are one shorter window.
+    """Split steady batches, which may come from several pauses, into windows that do not overlap;
+    too few batches give one shorter window.
     """
     if not length or not batches:
         return []

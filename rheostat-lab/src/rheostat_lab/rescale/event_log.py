@@ -1,8 +1,8 @@
-"""What tasks did, from Spark's own event log (JSON lines, neither rolled nor compressed): when,
-where, how they ended.
+"""The time, place and outcome of tasks, from Spark's own event log (JSON lines, neither rolled nor
+compressed).
 
-The log tells of every task, also of those that the UI has forgotten, and costs the driver a few
-milliseconds a batch. Source: Spark's ``JsonProtocol``; times there are Unix milliseconds.
+The log contains every task, including those that the UI has dropped, and costs the driver a few
+milliseconds per batch. Source: Spark's ``JsonProtocol``; its times are Unix milliseconds.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ OPTIONS: Mapping[str, str] = {
     "spark.eventLog.compress": "false",
     "spark.eventLog.logStageExecutorMetrics": "false",
 }
-"""Static options of a session whose log is to be read here; ``spark.eventLog.dir`` is the
-caller's."""
+"""Static options of a session whose log is read here; the caller sets ``spark.eventLog.dir``."""
 
 _HARMLESS = ("Success", "TaskKilled", "Resubmitted")
 
@@ -28,7 +27,7 @@ _HARMLESS = ("Success", "TaskKilled", "Resubmitted")
 @dataclass(frozen=True, slots=True)
 class Task:
     """A finished task: its stage's attempt, its partition, its executor, launch and finish in Unix
-    seconds, its thread's CPU seconds.
+    seconds, and the CPU seconds of its thread.
     """
 
     stage: tuple[int, int]
@@ -43,8 +42,8 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class StageRun:
-    """An attempt of a stage: tasks, the batch it belongs to (run id of the query, batch id), times
-    in Unix seconds.
+    """An attempt of a stage: its tasks, its batch (run id of the query, batch id), and its times in
+    Unix seconds.
     """
 
     stage: tuple[int, int]
@@ -55,7 +54,7 @@ class StageRun:
 
 @dataclass(slots=True)
 class Life:
-    """When an executor registered and was removed, in Unix seconds."""
+    """The times at which an executor was registered and removed, in Unix seconds."""
 
     host: str
     cores: int
@@ -65,7 +64,7 @@ class Life:
 
 @dataclass(slots=True)
 class EventLog:
-    """The events of an application so far; ``follow`` reads on where it stopped."""
+    """The events of an application so far; ``follow`` continues where it stopped."""
 
     tasks: list[Task] = field(default_factory=list)
     stages: dict[tuple[int, int], StageRun] = field(default_factory=dict)
@@ -74,20 +73,18 @@ class EventLog:
     failed_jobs: int = 0
     _batches: dict[int, tuple[str, int] | None] = field(default_factory=dict)
     _jobs: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """Of each stage: the group of its job, and the job's description."""
+    """By stage, the group of its job and the job's description."""
 
     _offset: int = 0
 
     @property
     def failed_tasks(self) -> list[Task]:
-        """The tasks that failed; those that were killed because nobody needed them any more did
-        not.
-        """
+        """The failed tasks, without those that were killed because they were no longer needed."""
         return [task for task in self.tasks if task.failure is not None]
 
     def follow(self, folder: Path) -> EventLog:
-        """Read what has been written since the last call by the application whose log is the newest
-        file of ``folder``.
+        """Read what the application has written since the last call; its log is the newest file of
+        ``folder``.
         """
         for file in files(folder)[-1:]:
             with file.open("rb") as log:
@@ -98,7 +95,7 @@ class EventLog:
         return self
 
     def read(self, lines: Iterable[bytes]) -> None:
-        """Take in lines of the log."""
+        """Process lines of the log."""
         readers: Mapping[str, Callable[[Mapping[str, Any]], None]] = {
             "JobStart": self._job_started,
             "JobEnd": self._job_ended,
@@ -114,8 +111,8 @@ class EventLog:
                 readers[name](json.loads(line))
 
     def state_tasks(self, partitions: int) -> dict[tuple[str, int], dict[int, Task]]:
-        """Return the tasks of the state stage of each batch, by partition: of its last stage with
-        that many tasks.
+        """Return the tasks of the state stage of each batch, by partition: those of its last stage
+        with that number of tasks.
         """
         wanted = {
             stage.stage: stage.batch
@@ -131,15 +128,15 @@ class EventLog:
         return by_batch
 
     def partition_holders(self, partitions: int) -> dict[tuple[str, int], dict[int, str]]:
-        """Return who ran each of ``state_tasks``."""
+        """Return the executor of each of ``state_tasks``."""
         return {
             batch: {i: task.executor for i, task in tasks.items()}
             for batch, tasks in self.state_tasks(partitions).items()
         }
 
     def moves(self, partitions: int) -> int:
-        """Count the state partitions whose task ran on another executor than in the batch
-        before.
+        """Return the number of state partitions whose task ran on another executor than in the
+        previous batch.
         """
         held: dict[int, str] = {}
         moves = 0
@@ -153,11 +150,11 @@ class EventLog:
         return moves
 
     def done_for(self, group: str) -> int:
-        """Count the tasks of a job group that have ended well."""
+        """Return the number of tasks of a job group that succeeded."""
         return sum(task.failure is None and self._job(task)[0] == group for task in self.tasks)
 
     def purpose(self, task: Task) -> str:
-        """Return what a task was for: "batch", or the description of its job."""
+        """Return the purpose of a task: "batch", or the description of its job."""
         stage = self.stages.get(task.stage)
         return "batch" if stage and stage.batch else self._job(task)[1]
 
@@ -219,6 +216,6 @@ class EventLog:
 
 
 def files(folder: Path) -> list[Path]:
-    """Return the logs in a folder, the one that was written to last at the end."""
+    """Return the logs in a folder, the most recently written last."""
     paths = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")]
     return sorted(paths, key=lambda path: path.stat().st_mtime)

@@ -1,4 +1,4 @@
-"""The arguments that benchmarks with a stateful query have in common."""
+"""The common arguments of benchmarks with a stateful query."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rheostat.errors import BadInput
 
 
 def add_job_arguments(parser: argparse.ArgumentParser) -> None:
-    """Let a benchmark take on how many hosts its job runs, how its state is kept, and options of
-    its session.
+    """Add the arguments for the number of hosts of a benchmark's job, its state store, and options
+    of its session.
     """
     parser.add_argument(
         "--hosts",
@@ -42,7 +42,7 @@ def add_job_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def named_values(parser: argparse.ArgumentParser, given: list[str]) -> dict[str, str]:
-    """Return the values of ``--conf`` by name; a wrong one ends the program with the reason."""
+    """Return the values of ``--conf`` by name; an invalid one ends the program with the reason."""
     try:
         return pairs(given)
     except BadInput as fault:

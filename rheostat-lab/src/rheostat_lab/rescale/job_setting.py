@@ -1,4 +1,4 @@
-"""How the stateful query of a benchmark runs: trigger, state stores, options of its session."""
+"""How a benchmark's stateful query runs: trigger, state stores, options of its session."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _STATE = "spark.sql.streaming.stateStore"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """How the query runs; ``checkpoint_format`` 2 needs Spark 4.0 and RocksDB, elsewhere it is
-    always 1.
+    """The setting of the query; ``checkpoint_format`` 2 needs Spark 4.0 and RocksDB, and is
+    otherwise always 1.
     """
 
     trigger_s: float = field(
@@ -43,7 +43,7 @@ class Setting:
     archive_flags: Sequence[str] = ()
 
     def spark_options(self, folder: Path) -> dict[str, str]:
-        """Return the options of the session beside those of scaling."""
+        """Return the options of the session in addition to those of scaling."""
         log = folder / "events"
         log.mkdir(parents=True, exist_ok=True)
         formats = self.provider == "rocksdb" and int(pyspark.__version__.split(".")[0]) >= 4

@@ -1,4 +1,4 @@
-"""What the rescalings of one way did to a stateful query: the numbers of
+"""The effects of one way of rescaling on a stateful query: the numbers of
 ``benchmarks/live_rescale.py``, from batches, marks and tasks.
 """
 
@@ -16,35 +16,36 @@ from rheostat_lab.rescale.stalls import Stall, stalls
 from rheostat_lab.rescale.task_times import first_tasks, moved_and_others
 
 TAIL_BATCHES = 2
-"""Batches after a rescale has been called settled that still belong to it: a late cold task must
-not count as steady."""
+"""Number of batches after a rescale has settled that still belong to it, because a late cold task
+must not count as steady."""
 
 LITTLE = 0.05
-"""Where others on the same host took less of the processors than this, a pair of rescales counts as
+"""Share of the processors that others on the same host may take for a pair of rescales to count as
 undisturbed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Where the state went in one rescale: units that changed their executor, how many executors
-    received them, and the new ones' share.
+    """The moves of the state in one rescale: units that changed their executor, the number of
+    executors that received them, and the share of the new ones.
     """
 
     units: int
     per_executor: float
     new_share: float | None
     spread: int
-    """Units on the executor with most, minus units on the one with least, of all that are there."""
+    """Units on the executor with the most, minus units on the one with the fewest, of all
+    executors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """All that one way left behind; ``marks`` with the unscored ones first, ``mb`` the size of the
+    """All data of one way; ``marks`` begins with the unscored ones, ``mb`` is the size of the
     state.
 
-    ``busy`` are times in which the measuring itself took a processor: batches then are neither of a
-    rescale nor steady. ``stolen`` is, of each scored pair of rescales, the share of this machine's
-    processors that others on the same host took meanwhile.
+    ``busy`` are times in which the measurement itself used a processor; batches in them belong
+    neither to a rescale nor to the steady ones. ``stolen`` is, for each scored pair of rescales,
+    the share of this machine's processors that others on the same host took meanwhile.
     """
 
     batches: Sequence[Timed]
@@ -59,12 +60,12 @@ class Run:
 
     @property
     def scored(self) -> Sequence[Mark]:
-        """The rescales that count."""
+        """The scored rescales."""
         return self.marks[self.unscored :]
 
     @property
     def undisturbed(self) -> frozenset[int]:
-        """The numbers of the scored pairs of which the host took little (``LITTLE``)."""
+        """The numbers of the scored pairs from which the host took little (``LITTLE``)."""
         return frozenset(pair for pair, share in enumerate(self.stolen) if share < LITTLE)
 
 
@@ -72,12 +73,12 @@ def measures(run: Run) -> dict[str, Any]:
     """Return the numbers of a way.
 
     ``steady_batch_s`` is T_ref by executors; ``stalls`` are batches with a free slot and a task
-    that pended over a second; ``in``, ``out`` and ``out_start`` hold the disturbance and
-    ``seconds`` from the request to the end of the window; the first two also the disturbance of the
-    ``undisturbed`` pairs by their own steady batches, and the state moved: MB to each new (scaling
-    out) or receiving (scaling in) executor, the new executors' share of the partitions over an even
-    one (1.0 = even), and the spread between executors. ``state_task_s`` and ``first_task_s`` are
-    those of ``task_times``.
+    pending for over a second. ``in``, ``out`` and ``out_start`` have the disturbance, and
+    ``seconds`` from the request to the end of the window. The first two also have the disturbance
+    of the ``undisturbed`` pairs by their own steady batches, and the moved state: MB to each new
+    (scaling out) or receiving (scaling in) executor, the new executors' share of the partitions
+    relative to an even one (1.0 = even), and the spread between executors. ``state_task_s`` and
+    ``first_task_s`` are those of ``task_times``.
     """
     steady = steady_batches(run)
     since_s = run.scored[0].requested_s if run.scored else float("inf")
@@ -154,8 +155,8 @@ def window(mark: Mark, kind: str, run: Run) -> Window:
 
 
 def steady_batches(run: Run, pairs: Collection[int] | None = None) -> dict[int, list[Timed]]:
-    """Return the batches between two rescales, after the unscored ones, per number of executors; of
-    some scored ``pairs`` or of all.
+    """Return the batches between two rescales, after the unscored ones, by number of executors; of
+    the given scored ``pairs`` or of all.
     """
     by_size: dict[int, list[Timed]] = {}
     for i in range(max(0, run.unscored - 1), len(run.marks)):
@@ -175,8 +176,8 @@ def steady_batches(run: Run, pairs: Collection[int] | None = None) -> dict[int, 
 def moved(
     mark: Mark, run: Run, holders: Mapping[tuple[str, int], Mapping[int, str]]
 ) -> Moved | None:
-    """Compare who held the state before the request and one batch after the rescale had settled;
-    None if either is unknown.
+    """Return the moves of the state between the request and one batch after the rescale had
+    settled; None if a placement is unknown.
     """
     before = _held(
         run,
@@ -222,7 +223,7 @@ def _came(added_s: float, mark: Mark) -> bool:
 
 
 def _end_s(mark: Mark, run: Run) -> float:
-    """Return when a rescale is over: ``TAIL_BATCHES`` whole batches after it was called settled."""
+    """Return the end of a rescale: ``TAIL_BATCHES`` complete batches after it had settled."""
     after = [batch.commit_s for batch in run.batches if batch.start_s >= mark.settled_s][
         :TAIL_BATCHES
     ]

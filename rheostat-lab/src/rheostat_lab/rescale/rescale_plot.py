@@ -1,5 +1,5 @@
-"""The picture of ``benchmarks/live_rescale.py``: disturbances per way and direction with their
-control, and the batches over time.
+"""The plot of ``benchmarks/live_rescale.py``: disturbances by way and direction with their control,
+and the batches over time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _SHOWN_S = 600.0
 
 
 def draw(result: Mapping[str, Any], path: Path) -> None:
-    """Write the picture of a result as PNG."""
+    """Write the plot of a result as PNG."""
     ways = result["ways"]
     figure = Figure(figsize=(11, 3.2 + 2.2 * len(ways)), dpi=120)
     panels = figure.subplots(
@@ -56,7 +56,7 @@ def _disturbances(panel: Any, ways: Mapping[str, Any]) -> None:
 
 
 def _batches(panel: Any, way: str, measured: Mapping[str, Any]) -> None:
-    """Show the last minutes: each batch at its start, each rescale as a band."""
+    """Draw the last minutes: each batch at its start, each rescale as a band."""
     curve = measured["curve"]
     if not curve:
         return

@@ -22,7 +22,7 @@ LOOP = LoopOptions(interval_s=1.0, cooldown_out_s=0.0, cooldown_in_s=0.0, revers
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A rescale: when it was asked for, when it had settled (Unix seconds), and the sizes before
+    """A rescale: the times of its request and of its settling (Unix seconds), and the sizes before
     and after.
     """
 
@@ -39,7 +39,7 @@ class Mark:
 
 
 class Scripted:
-    """A policy that asks for what the script says."""
+    """A policy that returns the script's number of executors."""
 
     def __init__(self, executors: int) -> None:
         self.executors = executors
@@ -50,21 +50,19 @@ class Scripted:
 
 
 class Way(Protocol):
-    """Changes the size and returns when that has settled."""
+    """Changes the size and returns when the change has settled."""
 
     def rescale(self, executors: int) -> Mark:
-        """Bring the application to that many executors."""
+        """Rescale the application to this number of executors."""
         ...
 
     def stop(self) -> None:
-        """Leave the application as it is."""
+        """Stop; the application remains unchanged."""
         ...
 
 
 class Live:
-    """The production loop with a scripted policy: with placement (``force``) or without
-    (``off``).
-    """
+    """The production loop with a scripted policy: with (``force``) or without placement (``off``)."""
 
     def __init__(
         self,
@@ -91,7 +89,7 @@ class Live:
         self.await_steady(executors)
 
     def rescale(self, executors: int) -> Mark:
-        """Ask for the size and wait until the loop calls it steady."""
+        """Request the size and wait until the loop reports it as steady."""
         before, known = self._policy.executors, len(self._records)
         self._policy.executors = executors
         self.await_steady(executors)
@@ -111,12 +109,12 @@ class Live:
         return self._records[-1] if self._records else None
 
     def ask(self, executors: int) -> None:
-        """Ask for the size and do not wait."""
+        """Request the size without waiting."""
         self._policy.executors = executors
 
     def await_steady(self, executors: int) -> None:
-        """Wait until the loop calls that size steady; raises RheostatError after the deadline, with
-        where the change stood.
+        """Wait until the loop reports that size as steady; raises RheostatError after the deadline,
+        with the progress of the change.
         """
         try:
             self._job.until(
@@ -135,7 +133,7 @@ class Live:
             ) from None
 
     def _is_steady(self, executors: int) -> bool:
-        last = self._records[-2:]  # the first record of a target may still tell of the one before
+        last = self._records[-2:]  # the first record of a target may describe the previous one
         steady = (
             len(last) == 2
             and all(record.target == executors for record in last)
@@ -149,8 +147,8 @@ class Live:
 
 
 class Restart:
-    """What an operator does: bring the executors, then stop the query and start it again from its
-    checkpoint, in the same application.
+    """The operator's way: change the executors, then restart the query from its checkpoint in the
+    same application.
     """
 
     def __init__(self, job: StatefulJob, executors: int) -> None:
@@ -158,8 +156,8 @@ class Restart:
         self._executors = executors
 
     def rescale(self, executors: int) -> Mark:
-        """Executors first and restart when they have come; the other way round when they are to
-        go.
+        """Scaling out, add the executors first and restart when they have registered; scaling in,
+        the other way round.
         """
         job, before, requested_s = self._job, self._executors, time.time()
         self._executors = executors
@@ -176,13 +174,13 @@ class Restart:
         return Mark(before, executors, requested_s, time.time())
 
     def stop(self) -> None:
-        """Nothing is left to stop."""
+        """Do nothing, because nothing runs in the background."""
 
 
 def open_way(
     name: str, job: StatefulJob, executors: int, limits: tuple[int, int], folder: Path
 ) -> Way:
-    """Return a way of ``WAYS`` on a running job that has ``executors`` executors."""
+    """Return a way of ``WAYS`` on a running job with ``executors`` executors."""
     if name == "restart":
         return Restart(job, executors)
     return Live(
@@ -191,5 +189,5 @@ def open_way(
 
 
 def options_of(name: str) -> dict[str, str]:
-    """Return the Spark options that a way differs in."""
+    """Return the Spark options that are specific to a way."""
     return {"spark.locality.wait": "0s"} if name == "locality0" else {}

@@ -1,4 +1,4 @@
-"""A stateful processor in pandas: rows, sum of their numbers and greatest value of each key, in two
+"""A stateful processor in pandas: rows, sum of their numbers and largest value of each key, in two
 kinds of state.
 """
 
@@ -13,12 +13,12 @@ from pyspark.sql.streaming import StatefulProcessor
 
 
 class RunningTotals(StatefulProcessor):  # type: ignore[misc]
-    """Says ``key,n,total,md5`` of a key with every batch that has rows of it: a value of two
-    numbers, and a list of all values.
+    """Outputs ``key,n,total,md5`` of a key with every batch that contains rows of it; its state is
+    a value of two numbers and a list of all values.
     """
 
     def init(self, handle: Any) -> None:
-        """Name the states."""
+        """Create the states."""
         self._totals = handle.getValueState("totals", "n BIGINT, total BIGINT")
         self._payloads = handle.getListState("payloads", "payload STRING")
 
@@ -28,7 +28,7 @@ class RunningTotals(StatefulProcessor):  # type: ignore[misc]
         rows: Iterator[pd.DataFrame],
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
-        """Add the rows of a key to what it has."""
+        """Add the rows of a key to its state."""
         n, total = self._totals.get() if self._totals.exists() else (0, 0)
         for frame in rows:
             n, total = n + len(frame), total + int(frame["seq"].sum())
@@ -40,4 +40,4 @@ class RunningTotals(StatefulProcessor):  # type: ignore[misc]
         yield pd.DataFrame({"value": [f"{key[0]},{n},{total},{md5}"]})
 
     def close(self) -> None:
-        """Nothing is left to close."""
+        """Do nothing, because there is nothing to close."""

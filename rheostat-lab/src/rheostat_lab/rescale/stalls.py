@@ -1,5 +1,5 @@
-"""Batches in which a slot was free while a task of theirs was pending: the scheduler waited for a
-preferred executor.
+"""Batches in which a slot was free while one of their tasks was pending, because the scheduler
+waited for a preferred executor.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ LONG_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """In a batch (run id of the query, batch id) a slot was free and a task pending for ``seconds``
-    on end, from ``begin_s`` (Unix) on.
+    """In a batch (run id of the query, batch id), a slot was free and a task pending for
+    ``seconds`` without interruption, from ``begin_s`` (Unix seconds) on.
     """
 
     batch: tuple[str, int]
@@ -24,11 +24,11 @@ class Stall:
 
 
 def stalls(log: EventLog, longer_than_s: float = LONG_S) -> list[Stall]:
-    """Return the stalls of all batches, the longest of each.
+    """Return the longest stall of each batch that has one.
 
-    A task pends from the submission of its stage to its launch. The slots of an executor count from
-    its registration to its removal, or to the end of its last task if it was removed later: an
-    executor that is leaving takes none, though it is still there.
+    A task is pending from the submission of its stage to its launch. The slots of an executor count
+    from its registration to its removal, or to the end of its last task if it was removed later,
+    because an executor that is leaving accepts none although it is still registered.
     """
     launches: dict[tuple[int, int], list[float]] = {}
     by_batch: dict[tuple[str, int], list[Task]] = {}
@@ -70,8 +70,8 @@ def _longest(
     """Return begin and length of the longest time with a free slot between a stage's submission and
     the launch of its last task.
 
-    ``tasks`` are all of the batch: a join reads its sides in stages that run at the same time.
-    Tasks of other queries are not seen: their slots count as free.
+    ``tasks`` are all of the batch, because a join reads its sides in concurrent stages. Tasks of
+    other queries are unknown: their slots count as free.
     """
     changes = [(max(task.launch_s, begin_s), -1) for task in tasks if task.finish_s > begin_s]
     changes += [(task.finish_s, 1) for task in tasks if task.finish_s > begin_s]

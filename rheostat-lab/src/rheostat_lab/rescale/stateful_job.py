@@ -1,4 +1,4 @@
-"""A stateful query under a light load, for benchmarks and soaks: one session, one query, its
+"""A stateful query under a light load, for benchmarks and soak tests: one session, one query, its
 batches, and a verdict at the end.
 """
 
@@ -32,17 +32,17 @@ TOPIC_PARTITIONS = 8
 DEADLINE_S = 300.0
 POLL_S = 0.1
 DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A driver that lives for minutes, on cores that it shares with all executors: compiling well costs
-more than it brings."""
+"""JVM flags for a driver that runs for minutes on cores that it shares with all executors, where
+optimization does not pay off."""
 
 MOST_FAILURES = 5
 
 
 class StatefulJob:
-    """A session with one stateful query that is fed; ``batches`` are those finished so far, over
+    """A session with one stateful query and its load; ``batches`` are those finished so far, over
     all restarts of the query.
 
-    Waiting for anything goes through ``until``, which looks at the query's progress while it waits.
+    All waiting goes through ``until``, which reads the query's progress while it waits.
     """
 
     def __init__(
@@ -58,21 +58,21 @@ class StatefulJob:
         self.shape, self.setting, self.folder = shape, setting, folder
         self._broker, self._cluster, self._limits, self._initial = broker, cluster, limits, initial
         self.failures = 0
-        """How often the query has failed and was started again."""
+        """Number of failures after which the query was restarted."""
         suffix = f"-{folder.name}"
         self.rows = open_rows(shape, broker.bootstrap, suffix)
         self.feed = Feed(self.rows)
         self.out_topic = f"out{suffix}"
         self.batches: dict[int, progress.ReportedBatch] = {}
         self.stopped_s: dict[int, float] = {}
-        """When the query was stopped before the batch of that number."""
+        """The time at which the query was stopped, by the number of the next batch."""
         self.log = event_log.EventLog()
         self.spark: Any = None
         self.query: Any = None
         self.internals: Any = None
 
     def start(self) -> None:
-        """Make the topics, start the session and the query, load the state and wait until its
+        """Create the topics, start the session and the query, load the state and wait until its
         snapshots are written.
         """
         for topic in (*self.rows.topics, self.out_topic):
@@ -122,13 +122,13 @@ class StatefulJob:
         self.query.stop()
 
     def keep_running(self) -> None:
-        """Start the query again from its checkpoint if it has failed."""
+        """Restart the query from its checkpoint if it has failed."""
         if self.query.exception() is not None:
             self.failures += 1
             self.start_query()
 
     def observe(self) -> None:
-        """Take in the last progress; raises RheostatError if the query has failed more often than
+        """Process the last progress; raises RheostatError if the query has failed more often than
         ``MOST_FAILURES``.
         """
         last = self.query.lastProgress
@@ -147,11 +147,11 @@ class StatefulJob:
         return max(self.batches, default=-1)
 
     def processed(self) -> int:
-        """Return how many rows of the topics are committed."""
+        """Return the number of committed rows of the topics."""
         return sum(self.batches[self.last_batch].committed.values()) if self.batches else 0
 
     def until(self, what: str, reached: Callable[[], bool], deadline_s: float = DEADLINE_S) -> None:
-        """Wait for something; raises RheostatError after ``deadline_s`` seconds."""
+        """Wait for a condition; raises RheostatError after ``deadline_s`` seconds."""
         deadline = time.monotonic() + deadline_s
         while not reached():
             if time.monotonic() > deadline:
@@ -160,18 +160,18 @@ class StatefulJob:
             self.observe()
 
     def pause(self, seconds: float) -> None:
-        """Let the query run for a while."""
+        """Let the query run for some seconds."""
         until_s = time.monotonic() + seconds
         self.until("a pause", lambda: time.monotonic() >= until_s)
 
     def run_on(self, batches: int) -> None:
-        """Wait for the end of so many more batches."""
+        """Wait for the end of this number of further batches."""
         self.observe()
         reached = self.last_batch + batches
         self.until(f"{batches} more batches", lambda: self.last_batch >= reached)
 
     def timed(self) -> list[Timed]:
-        """Return all batches in their order; the first after a stop of the query counts from the
+        """Return all batches in order; the first one after a stop of the query counts from the
         stop.
         """
         self._complete()
@@ -182,7 +182,7 @@ class StatefulJob:
         return timings
 
     def _complete(self) -> None:
-        """Take in batches that were too short to be seen; the JVM keeps them all."""
+        """Add batches that were too short to be observed; the JVM keeps them all."""
         if len(self.batches) <= self.last_batch:
             for event in self.query.recentProgress:
                 batch = progress.batch_of(event)
@@ -190,8 +190,8 @@ class StatefulJob:
                     self.batches[batch.batch_id] = batch
 
     def state_bytes(self) -> int:
-        """Return the size of all state on the executors' disks, as RocksDB told with the last
-        batch; 0 for another provider.
+        """Return the size of all state on the executors' disks in bytes, as RocksDB reported with
+        the last batch; 0 for another provider.
         """
         last = self.query.lastProgress
         operators = last["stateOperators"] if last is not None else ()
@@ -209,13 +209,13 @@ class StatefulJob:
         return self.log.follow(self.folder / "events")
 
     def copy_log(self, file: Path) -> None:
-        """Keep the event log so far in a file; its folder is made."""
+        """Copy the event log so far to a file, creating its folder."""
         file.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(event_log.files(self.folder / "events")[-1], file)
 
     def finish(self) -> Verdict:
-        """Stop the load, touch every loaded key, close all windows, let the query process all of
-        it, and judge what it wrote.
+        """Stop the load, touch every loaded key, close all windows, let the query process
+        everything, and judge its output.
         """
         self.feed.stop()
         self.rows.touch()
@@ -236,9 +236,7 @@ class StatefulJob:
         if self.feed.running:
             self.feed.stop()
         if self.spark is not None:
-            with suppress(
-                Exception
-            ):  # a run that was ended in the middle of a call has no usable connection any more
+            with suppress(Exception):  # a run that ended during a call has no usable connection
                 self.query.stop()
                 self.spark.stop()
             self.spark = None

@@ -1,5 +1,5 @@
-"""What the stateful queries must give: the same in batch by DuckDB, over all rows of the topics,
-and the comparison.
+"""The expected output of the stateful queries, computed in batch by DuckDB over all rows of the
+topics, and the comparison.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rheostat_lab.rescale.stateful_rows import CLOSING_KEY, read_values
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Two multisets of rows, compared: how many there should be, how many there are, how many lack
-    and how many are too many.
+    """The comparison of two multisets of rows: the numbers of expected, actual, missing and
+    unexpected rows.
     """
 
     expected: int
@@ -31,7 +31,7 @@ class Verdict:
 
     @property
     def exact(self) -> bool:
-        """Whether every expected row is there, as often as expected, and nothing else."""
+        """Whether every expected row exists as often as expected, and no other row."""
         return self.missing == 0 and self.unexpected == 0
 
 
@@ -71,7 +71,7 @@ def compare(expected: pa.Table, actual: pa.Table) -> Verdict:
     with duckdb.connect() as connection:
         connection.register("expected", expected)
         connection.register("actual", actual)
-        # ALL keeps counts: a row that is there twice, and once expected, is one too many.
+        # ALL keeps counts, so that a duplicate of a row that is expected once is unexpected.
         missing = connection.sql("FROM expected EXCEPT ALL FROM actual").to_arrow_table()
         unexpected = connection.sql("FROM actual EXCEPT ALL FROM expected").to_arrow_table()
     return Verdict(
@@ -90,12 +90,12 @@ def verify_stateful(
     sink: Path | None = None,
     out_topic: str | None = None,
 ) -> Verdict:
-    """Read the topics and what the query wrote, and compare; to be called when all rows are
-    processed and all windows closed.
+    """Read the topics and the query's output, and compare; call it when all rows are processed and
+    all windows closed.
 
-    A query of ``UPDATED`` is judged by the last thing it said of each key (its sink may repeat
-    itself after a failure), the others by multisets of whole rows. Raises RheostatError for a sink
-    that cannot be read.
+    A query of ``UPDATED`` is judged by its last output for each key (its sink may repeat rows after
+    a failure), the others by multisets of complete rows. Raises RheostatError for an unreadable
+    sink.
     """
     wanted = expected(query, *(rows_table(read_values(bootstrap, topic)) for topic in topics))
     if query in UPDATED:
@@ -106,8 +106,8 @@ def verify_stateful(
 
 
 def expected(query: str, *rows: pa.Table) -> pa.Table:
-    """Return all rows of a query but those of the closing row, which an updated count has, too; a
-    join takes two tables.
+    """Return all rows of a query except those of the closing row, which an updated count also
+    contains; a join takes two tables.
     """
     with duckdb.connect() as connection:
         for name, table in zip(("rows", "others"), rows, strict=False):
@@ -116,7 +116,7 @@ def expected(query: str, *rows: pa.Table) -> pa.Table:
 
 
 def last_counts(values: Iterable[bytes]) -> pa.Table:
-    """Return the greatest count recorded for each key, from records ``key,n,total,md5``."""
+    """Return the largest count recorded for each key, from records ``key,n,total,md5``."""
     last: dict[str, tuple[int, int, str]] = {}
     for value in values:
         key, n, total, md5 = value.decode().split(",")
@@ -130,7 +130,7 @@ def last_counts(values: Iterable[bytes]) -> pa.Table:
 
 
 def read_json_sink(sink: Path, schema: pa.Schema) -> pa.Table:
-    """Return the rows that the file sink has committed, but those of the closing row, with the
+    """Return the rows that the file sink has committed, except those of the closing row, with the
     columns of ``schema``.
     """
     names = {

@@ -1,5 +1,5 @@
-"""Queries with state, from Kafka, one for each kind of stateful operator and one with several; rows
-of ``stateful_rows``.
+"""Stateful queries from Kafka, one for each kind of stateful operator and one with several, over
+rows of ``stateful_rows``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ JOIN_RANGE_S = 20
 WINDOW_S = 5
 OUT_TOPIC = "out"
 UPDATED = ("count", "transform")
-"""Queries that say a key's row again whenever it changes; the others say each row once."""
+"""Queries that output a key's row again whenever it changes; the others output each row once."""
 
 
 def start_stateful_query(
@@ -29,12 +29,12 @@ def start_stateful_query(
     out_topic: str = OUT_TOPIC,
     service_ms: float = 0.0,
 ) -> Any:
-    """Start a query and return it; ``topics`` are separated by commas, 0 ``trigger_s`` means
+    """Start a query and return it; ``topics`` are separated by commas, and 0 ``trigger_s`` means
     batches back to back.
 
-    Those of ``UPDATED`` go to the topic ``out_topic``, the others in append mode to JSON files in
-    ``folder``/sink. Each row of the input waits ``service_ms`` in its task, which stands for work
-    that needs no processor here. Raises BadInput where this Spark has no such operator.
+    Queries of ``UPDATED`` write to the topic ``out_topic``, the others in append mode to JSON files
+    in ``folder``/sink. Each input row is delayed by ``service_ms`` in its task, which represents
+    work that needs no processor here. Raises BadInput if this Spark has no such operator.
     """
     from rheostat_lab.nexmark.streams import with_service_time
 
@@ -87,7 +87,7 @@ def read_rows(spark: Any, bootstrap: str, topic: str) -> Any:
 
 
 def count(rows: Any) -> Any:
-    """Return rows, sum of their numbers and MD5 of the value of each key, as one text
+    """Return the rows, the sum of their numbers and the MD5 of the value of each key, as one text
     ``key,n,total,md5``.
     """
     counted = rows.groupBy("key").agg(*_aggregates())
@@ -95,7 +95,7 @@ def count(rows: Any) -> Any:
 
 
 def session(rows: Any) -> Any:
-    """Return the same of each session of a key, with its begin; a session ends ``gap_s`` after its
+    """Return the same for each session of a key, with its begin; a session ends ``gap_s`` after its
     last row.
     """
     gap = sf.expr("concat(CAST(gap_s AS STRING), ' seconds')")
@@ -124,8 +124,8 @@ def join(left: Any, right: Any) -> Any:
 
 
 def window(rows: Any) -> Any:
-    """Return rows, sum of their numbers and MD5 of the value of each key in each window of
-    ``WINDOW_S``, with its begin.
+    """Return the rows, the sum of their numbers and the MD5 of the value of each key in each window
+    of ``WINDOW_S``, with its begin.
     """
     windows = _timed(rows).groupBy("key", sf.window("time", f"{WINDOW_S} seconds").alias("window"))
     return windows.agg(*_aggregates()).select(
@@ -139,8 +139,8 @@ def distinct(rows: Any) -> Any:
 
 
 def several(rows: Any) -> Any:
-    """Return in how many seconds of a window of ``WINDOW_S`` there were keys of one beginning: a
-    deduplication, then an aggregation.
+    """Return the number of seconds of each window of ``WINDOW_S`` with keys of the same two first
+    characters: a deduplication, then an aggregation.
     """
     seconds = rows.select(
         sf.substring("key", 1, 2).alias("key"), sf.date_trunc("second", "time").alias("time")
@@ -153,8 +153,8 @@ def several(rows: Any) -> Any:
 
 
 def transform(rows: Any) -> Any:
-    """Return what ``count`` returns, from ``transformWithStateInPandas``; raises BadInput before
-    Spark 4.0, which has none.
+    """Return what ``count`` returns, with ``transformWithStateInPandas``; raises BadInput before
+    Spark 4.0, which lacks it.
     """
     if int(pyspark.__version__.split(".")[0]) < 4:
         raise BadInput(

@@ -1,9 +1,9 @@
-"""Rows for queries with much state: few large values that are loaded once, and a light steady load
-of small rows after that.
+"""Rows for queries with large state: few large values that are loaded once, then a light steady
+load of small rows.
 
-A record is ``key,seq,time_ms,gap_s,payload``; the key is ``pN`` of a loaded one, ``lN`` of a live
-one. Only loaded rows have a payload, each key one, of random letters that no codec makes smaller:
-the size of the state is theirs.
+A record is ``key,seq,time_ms,gap_s,payload``; the key is ``pN`` of a loaded row, ``lN`` of a live
+one. Only loaded rows have a payload, one per key, of random letters that no codec can compress:
+they determine the size of the state.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from rheostat_lab.nexmark.topic_events import read_to_end
 
 LIVE_GAP_S = 10
 LOADED_GAP_S = 100 * 86_400
-"""Sessions of loaded keys, and the far future of loaded rows of a join: nothing closes them before
-the end of a run."""
+"""Gap of the sessions of loaded keys, and the distance of a join's loaded rows into the future, in
+seconds: nothing closes them before the end of a run."""
 
 CLOSING_KEY = "end"
 KEEPING = ("count", "session", "join", "transform")
-"""Queries whose state keeps the loaded values: a state of a size that can be chosen."""
+"""Queries whose state contains the loaded values, so that its size can be chosen."""
 
 QUERIES = (*KEEPING, "window", "distinct", "several")
 _POOL_BYTES = 8 << 20
@@ -45,8 +45,8 @@ _SETTINGS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The state and the load of a run; rows of the light load go to a loaded key once in
-    ``touch_every`` (0: never).
+    """The state and the load of a run; one in ``touch_every`` rows of the light load goes to a
+    loaded key (0: none).
     """
 
     query: str = field(default="count", metadata={"help": "one of QUERIES"})
@@ -72,7 +72,7 @@ class Shape:
 
     @property
     def loaded_keys(self) -> int:
-        """How many keys are loaded once."""
+        """The number of keys that are loaded once."""
         return int(self.state_mb * 1_000_000 // self.value_bytes)
 
     @property
@@ -82,23 +82,23 @@ class Shape:
 
 
 class Records(Protocol):
-    """What is used of a Kafka producer."""
+    """The part of a Kafka producer that is used."""
 
     def produce(self, topic: str, value: bytes, key: str) -> None:
         """Queue a record; raises BufferError while the queue is full."""
         ...
 
     def poll(self, timeout: float) -> int:
-        """Serve call-backs."""
+        """Serve callbacks."""
         ...
 
     def flush(self, timeout: float) -> int:
-        """Wait until the queue is empty; returns the records that are left."""
+        """Wait until the queue is empty; return the number of remaining records."""
         ...
 
 
 class Rows:
-    """Writes the rows of a shape; ``suffix`` keeps the topics of several runs on one broker apart.
+    """Writes the rows of a shape; ``suffix`` separates the topics of several runs on one broker.
 
     ``written`` counts the rows.
     """
@@ -126,7 +126,7 @@ class Rows:
         self.flush()
 
     def trickle(self, count: int) -> None:
-        """Write ``count`` rows of the light load (of a join: on each side)."""
+        """Write ``count`` rows of the light load (for a join on each side)."""
         shape, touched = self.shape, self.shape.loaded_keys and self.shape.touch_every
         for _ in range(count):
             if touched and len(self.topics) == 1 and self._random.randrange(shape.touch_every) == 0:
@@ -139,23 +139,23 @@ class Rows:
         self._producer.poll(0)
 
     def touch(self) -> None:
-        """Write one small row to every loaded key: what the query gives for it then shows whether
-        its state is whole.
+        """Write one small row to every loaded key, so that the query's output shows whether its
+        state is complete.
         """
         for n in range(self.shape.loaded_keys):
             self._write(self.topics[-1], f"p{n}", LOADED_GAP_S, b"", self._loaded_ms)
         self.flush()
 
     def close(self) -> None:
-        """Write a row from the far future: its watermark closes everything else."""
+        """Write a row from the far future, whose watermark closes everything else."""
         for topic in self.topics:
             self._write(topic, CLOSING_KEY, LIVE_GAP_S, b"", self._far_ms + 2 * LOADED_GAP_S * 1000)
         self.flush()
 
     @property
     def _loaded_ms(self) -> int | None:
-        """The time of rows of loaded keys: far ahead for a join, whose state is given up once its
-        watermark is past; else now.
+        """The time of rows of loaded keys: far ahead for a join, whose state is dropped when the
+        watermark has passed it; None (now) otherwise.
         """
         return self._far_ms if self.shape.query == "join" else None
 
@@ -180,13 +180,13 @@ class Rows:
 
 
 def open_rows(shape: Shape, bootstrap: str, suffix: str = "") -> Rows:
-    """Return rows that go to a broker."""
+    """Return rows that are written to a broker."""
     return Rows(shape, Producer(settings({"bootstrap.servers": bootstrap}) | _SETTINGS), suffix)
 
 
 class Feed:
-    """The light load in a thread, at the shape's rate from ``start`` to ``stop``; pauses keep what
-    is due from piling up.
+    """The light load in a thread, at the shape's rate from ``start`` to ``stop``; rows that are due
+    during a pause do not accumulate.
     """
 
     TICK_S = 0.1
@@ -198,7 +198,7 @@ class Feed:
 
     @property
     def running(self) -> bool:
-        """Whether it writes."""
+        """Whether it is writing."""
         return self._thread is not None
 
     def start(self) -> Feed:
@@ -209,7 +209,7 @@ class Feed:
         return self
 
     def stop(self) -> None:
-        """Stop writing and wait for the broker to have all."""
+        """Stop writing and wait until the broker has everything."""
         self._stop.set()
         if self._thread:
             self._thread.join()

@@ -1,5 +1,5 @@
-"""What tasks took where state had moved and where executors were new, beside the same tasks
-elsewhere: from Spark's event log.
+"""Task times where state had moved and where executors were new, next to those of the same tasks
+elsewhere, from Spark's event log.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rheostat_lab.rescale.event_log import EventLog, Task
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long ``n`` tasks took: median and longest in seconds."""
+    """The durations of ``n`` tasks: median and maximum in seconds."""
 
     n: int
     median_s: float
@@ -22,12 +22,12 @@ class Times:
 
 
 def moved_and_others(log: EventLog, partitions: int, since_s: float = 0.0) -> dict[str, Times]:
-    """Return the times of state tasks of the batches in which partitions ran elsewhere than before,
-    from ``since_s`` (Unix) on.
+    """Return the times of state tasks in the batches in which partitions moved, from ``since_s``
+    (Unix seconds) on.
 
     ``moved`` are those of the partitions that moved, ``others`` those of the same batches that did
-    not. Fails when: the query has several stateful operators in stages of their own; only the last
-    one's are seen.
+    not. Fails when the query has several stateful operators in separate stages: only the last one
+    counts.
     """
     held: dict[int, str] = {}
     groups: dict[str, list[Task]] = {"moved": [], "others": []}
@@ -41,11 +41,12 @@ def moved_and_others(log: EventLog, partitions: int, since_s: float = 0.0) -> di
 
 
 def first_tasks(log: EventLog, since_s: float = 0.0) -> dict[str, Times]:
-    """Return the time of the first task of each executor that registered after ``since_s`` (Unix),
-    by what it was for.
+    """Return the time of the first task of each executor that registered after ``since_s`` (Unix
+    seconds), by purpose.
 
-    The purposes are those of ``EventLog.purpose``. An executor that a batch gave its first task had
-    to do it cold. A task that only held the executor is none: it has prepared nothing.
+    The purposes are those of ``EventLog.purpose``. An executor whose first task belongs to a batch
+    had to run it cold. A task that only occupied the executor does not count, because it has
+    prepared nothing.
     """
     first: dict[str, Task] = {}
     for task in sorted(log.tasks, key=lambda task: task.launch_s):
@@ -64,6 +65,6 @@ def first_tasks(log: EventLog, since_s: float = 0.0) -> dict[str, Times]:
 
 
 def times(tasks: Sequence[Task]) -> Times:
-    """Return the times of some tasks; raises ``statistics.StatisticsError`` if there is none."""
+    """Return the times of some tasks; raises ``statistics.StatisticsError`` if there are none."""
     took_s = [task.finish_s - task.launch_s for task in tasks]
     return Times(len(took_s), round(statistics.median(took_s), 3), round(max(took_s), 3))

@@ -1,4 +1,4 @@
-"""A real Kafka broker on this computer: one node, KRaft, loopback only."""
+"""A real local Kafka broker: one node, KRaft, loopback only."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ NAME = "kafka"
 USUAL_PORT = 9092
 LOG = "broker.log"
 START_DEADLINE_S = 60.0
-# Each partition is a folder and open files, and this broker's JVM has 384 MiB.
+# Each partition is a folder with open files, and this broker's JVM has 384 MiB.
 MOST_PARTITIONS = 1000
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
-# A small, short-lived JVM on a busy computer: one thread collects garbage, the quick compiler only.
+# A small, short-lived JVM on a busy machine: one garbage collection thread, only the quick
+# compiler.
 JVM_OPTIONS = ("-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 
 _PROPERTIES = """process.roles=broker,controller
@@ -55,22 +56,22 @@ group.initial.rebalance.delay.ms=0
 broker.session.timeout.ms=3000
 broker.heartbeat.interval.ms=500
 """
-# The session: after a kill -9 the controller takes the broker back only when the old session has
-# run out (9 s by default).
+# The session: after a kill -9, the controller accepts the broker only when the old session has
+# expired (9 s by default).
 
 
 class Broker:
-    """A Kafka broker that ends with this process; its data stay in ``folder``, or in a temporary
-    one that goes with it.
+    """A Kafka broker that ends with this process; its data remain in ``folder``, or are in a
+    temporary folder that is removed with it.
 
-    ``port`` is the one that clients use (default: a free one). The same folder can be started
-    again, also after a ``kill -9``: the topics and their records are still there. Raises
-    ``BadInput`` for a port that is taken, a missing Java, and no network at the first use;
-    ``RheostatError`` if the broker does not answer within ``START_DEADLINE_S``.
+    ``port`` is the port for clients (default: a free one). The same folder can be started again,
+    even after a ``kill -9``, with the same topics and records. Raises BadInput for a port that is
+    taken, a missing Java, and no network at the first use; RheostatError if the broker does not
+    respond within ``START_DEADLINE_S``.
     """
 
     def __init__(self, folder: Path | None = None, port: int | None = None) -> None:
-        # Fixed for the life of this object: a restart must be found under the same address.
+        # Fixed for the lifetime of this object, because a restart must use the same address.
         self.port = free_port() if port is None else claim_port(port, "Kafka")
         self._scratch = ScratchFolder("kafka") if folder is None else None
         self.folder = self._scratch.path / NAME if self._scratch else (folder or Path()).resolve()
@@ -78,7 +79,7 @@ class Broker:
 
     @property
     def bootstrap(self) -> str:
-        """Where clients connect: ``127.0.0.1:port``."""
+        """The address for clients: ``127.0.0.1:port``."""
         return f"{LOOPBACK}:{self.port}"
 
     @property
@@ -92,7 +93,7 @@ class Broker:
         return self._child.pid if self._child and self.alive else None
 
     def start(self) -> Broker:
-        """Start the broker and wait until it answers; does nothing if it runs."""
+        """Start the broker and wait until it responds; does nothing if it runs."""
         if self.alive:
             return self
         try:
@@ -103,19 +104,19 @@ class Broker:
                 holds=[self._scratch.lock] if self._scratch else (),
             )
             _wait(self.bootstrap, lambda: self.alive, self.folder / LOG)
-        # Interrupts included, so that no orphaned broker stays.
+        # Including interrupts, so that no orphaned broker remains.
         except BaseException:
             self.stop()
             raise
         return self
 
     def restart(self) -> Broker:
-        """Stop the broker if it runs and start it on the same data and port."""
+        """Stop the broker if it runs and start it with the same data and port."""
         self._end()
         return self.start()
 
     def stop(self) -> None:
-        """End the broker and remove its data if the folder is a temporary one."""
+        """End the broker, and remove its data if the folder is temporary."""
         self._end()
         if self._scratch:
             self._scratch.remove()
@@ -125,8 +126,8 @@ class Broker:
             self._child.stop()
 
     def create_topic(self, name: str, partitions: int) -> None:
-        """Create a topic with that many partitions; raises ``BadInput`` if it exists or the broker
-        refuses it.
+        """Create a topic with this number of partitions; raises BadInput if it exists or the broker
+        rejects it.
         """
         create_topic(self.bootstrap, name, partitions)
 
@@ -134,7 +135,7 @@ class Broker:
         return self.start()
 
     def __exit__(self, *_: object) -> None:
-        # A second Ctrl-C must not leave the broker's JVM behind.
+        # A second Ctrl-C must not leave the broker's JVM running.
         with undisturbed():
             self.stop()
 
@@ -144,12 +145,12 @@ def up(
 ) -> str:
     """Start a broker that outlives this process and return its bootstrap address; ``down`` ends it.
 
-    ``port`` defaults to 9092, or to a free one if that is taken; ``folder`` to one under the state
+    ``port`` defaults to 9092, or to a free port if that is taken; ``folder`` to one in the state
     folder; ``topics`` are created with their numbers of partitions. The data are kept for the next
-    ``up`` with the same folder. Raises like ``Broker``, and ``BadInput`` if one is up
-    and for a topic that cannot be created; the broker does not stay up then.
+    ``up`` with the same folder. Raises like ``Broker``, and BadInput if one is running and for a
+    topic that cannot be created; the broker is then ended.
     """
-    # Checked before anything starts: a wrong topic must not cost the start of a broker.
+    # Checked before anything starts, so that an invalid topic does not cost the start of a broker.
     for name, partitions in (topics or {}).items():
         check_topic(name, partitions)
     service.require_none(NAME)
@@ -168,16 +169,16 @@ def up(
 
 
 def down() -> str | None:
-    """End the broker that ``up`` started, keep its data, and return the address it had; None if
-    none was up.
+    """End the broker that ``up`` started, keep its data, and return its address; None if none was
+    running.
     """
     ended = service.end(NAME)
     return ended.url if ended else None
 
 
 def create_topic(bootstrap: str, name: str, partitions: int) -> None:
-    """Create a topic with one replica; raises ``BadInput`` if the broker refuses it (it exists, or
-    the name is not allowed).
+    """Create a topic with one replica; raises BadInput if the broker rejects it (it exists, or its
+    name is invalid).
     """
     check_topic(name, partitions)
     admin = AdminClient(settings({"bootstrap.servers": bootstrap}))
@@ -193,7 +194,7 @@ def create_topic(bootstrap: str, name: str, partitions: int) -> None:
 
 
 def check_topic(name: str, partitions: int) -> None:
-    """Raise ``BadInput`` for a name that Kafka does not allow, and for a number of partitions."""
+    """Raise BadInput for a name that Kafka does not allow, or an invalid number of partitions."""
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
         raise BadInput(
             f"a topic's name must have 1 to 249 letters, digits, dots, dashes or underscores,"
@@ -206,7 +207,7 @@ def check_topic(name: str, partitions: int) -> None:
 
 
 def prepare(folder: Path, port: int) -> list[str]:
-    """Write the broker's configuration, format its storage if that is new, and return the command
+    """Write the broker's configuration, format its storage if it is new, and return the command
     that runs it in that folder.
     """
     java = [
@@ -221,16 +222,16 @@ def prepare(folder: Path, port: int) -> list[str]:
     data.mkdir(exist_ok=True)
     properties = own.ours("server.properties")
     own.ours(LOG)
-    # The controller's port may change between two starts: it is in this file only, not in the
-    # formatted storage.
+    # The controller's port may change between two starts, because it is only in this file and not
+    # in the formatted storage.
     properties.write_text(
         _PROPERTIES.format(host=LOOPBACK, port=port, controller_port=free_port(), data=data)
     )
-    # Formatted once: the storage refuses another cluster id.
+    # Formatted once, because the storage rejects another cluster id.
     if not (data / "meta.properties").exists():
         _format(java, properties)
-    # Kafka's native libraries are unpacked there, and go with the folder.
-    scratch = "-Djava.io.tmpdir=."  # of the folder that it runs in
+    # Kafka's native libraries are unpacked there and are removed with the folder.
+    scratch = "-Djava.io.tmpdir=."  # relative to the folder that it runs in
     return [java[0], scratch, *java[1:], "kafka.Kafka", str(properties)]
 
 
@@ -263,7 +264,7 @@ def _usual_or_free() -> int:
 
 
 def _wait(bootstrap: str, alive: Callable[[], bool], log: Path) -> None:
-    """Return as soon as the broker answers and knows itself; raise ``RheostatError`` if it ends or
+    """Return as soon as the broker responds and has registered; raises RheostatError if it ends or
     the deadline has passed.
     """
     admin = AdminClient(
@@ -278,7 +279,7 @@ def _wait(bootstrap: str, alive: Callable[[], bool], log: Path) -> None:
     deadline = time.monotonic() + START_DEADLINE_S
     while time.monotonic() < deadline and alive():
         try:
-            # An answer without brokers comes from a controller that has not let this one in yet.
+            # A response without brokers comes from a controller that has not accepted this one yet.
             if admin.list_topics(timeout=1).brokers:
                 return
         except KafkaException:

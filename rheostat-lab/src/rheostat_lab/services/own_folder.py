@@ -1,5 +1,5 @@
-"""A folder of ours among a user's files: a marker in it names what we have written there, and
-nothing else in it is ever replaced or deleted.
+"""A folder that Rheostat owns among a user's files: a marker in it lists what Rheostat has written
+there, and nothing else in it is ever replaced or deleted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MARKER = ".rheostat"
 
 
 class OwnFolder:
-    """A folder that was made by us or found empty; ``claim`` returns one."""
+    """A folder that Rheostat created or found empty; ``claim`` returns one."""
 
     def __init__(self, path: Path, option: str) -> None:
         self.path = path
@@ -25,7 +25,7 @@ class OwnFolder:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What we have written here and not removed since; nothing where the marker is torn."""
+        """Names that Rheostat has written here and not removed; empty if the marker is damaged."""
         try:
             marker = json.loads((self.path / MARKER).read_text(encoding="utf-8"))
             return tuple(str(name) for name in marker["files"])
@@ -33,26 +33,26 @@ class OwnFolder:
             return ()
 
     def ours(self, name: str) -> Path:
-        """Write down that a file or folder of that name is ours and return its path.
+        """Record that a file or folder of that name belongs to Rheostat, and return its path.
 
-        To be called before it is written. Raises ``BadInput`` where somebody else's has that name.
+        Call it before writing. Raises BadInput if a foreign file has that name.
         """
         path, names = self.path / name, self.names
         if name in names:
             return path
-        # A link to nowhere does not exist, but has the name all the same.
+        # A broken link does not exist, but it still occupies the name.
         if path.exists() or path.is_symlink():
             raise BadInput(
                 f"{path} was not written by Rheostat and is not replaced; move it, or name another"
                 f" folder with {self._option}"
             )
-        # Marked before it is written: after a crash in between, the file would count as somebody
-        # else's.
+        # Marked before it is written, because after a crash in between the file would count as
+        # foreign.
         _mark(self.path, (*names, name))
         return path
 
     def remove_files(self) -> None:
-        """Delete the files that we have written; what else is here stays, folders too."""
+        """Delete the files that Rheostat has written; other files and all folders remain."""
         for name in self.names:
             path = self.path / name
             if path.is_file() or path.is_symlink():
@@ -61,22 +61,22 @@ class OwnFolder:
 
 
 def claim(path: Path, option: str) -> OwnFolder:
-    """Return a folder of ours: one that we have marked before, an empty one, or one made now.
+    """Return an owned folder: one that is already marked, an empty one, or a new one.
 
-    ``option`` is what the user names it with. Raises ``BadInput``, with nothing changed, for a file
-    and for a folder that holds anything and no marker of ours; and where it cannot be written.
+    ``option`` is the user's option for it. Raises BadInput, with nothing changed, for a file, for a
+    folder with contents but without a marker, and if it cannot be written.
     """
     check_claim(path, option)
     with _folder_errors(path):
         path.mkdir(parents=True, exist_ok=True)
-    # Never anew over an old marker: it names what we have written before.
+    # Never replace an old marker, because it lists what Rheostat has written before.
     if not (path / MARKER).exists():
         _mark(path, ())
     return OwnFolder(path, option)
 
 
 def check_claim(path: Path, option: str) -> None:
-    """Raise ``BadInput`` where ``claim`` would; nothing is made or changed."""
+    """Raise BadInput if ``claim`` would; nothing is created or changed."""
     if path.exists() and not path.is_dir():
         raise BadInput(f"{option} {path} is a file; name a folder")
     if is_marked(path):
@@ -91,15 +91,15 @@ def check_claim(path: Path, option: str) -> None:
 
 
 def remove_marked(path: Path) -> None:
-    """Delete a whole folder that is ours alone, with what others have written there for us, such as
-    a cluster's; does nothing where it has no marker.
+    """Delete a complete folder that only Rheostat uses, including the files of its child processes,
+    such as a cluster's; does nothing without a marker.
     """
     if is_marked(path):
         shutil.rmtree(path, ignore_errors=True)
 
 
 def is_marked(path: Path) -> bool:
-    """Tell whether a folder is ours."""
+    """Return whether a folder is marked as Rheostat's."""
     try:
         return "written by" in json.loads((path / MARKER).read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):

@@ -1,5 +1,5 @@
 """Services that outlive the command that started them, such as the broker of ``rheostat kafka up``,
-and how to end them later.
+and how they are ended.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from rheostat.machine import child_supervisor
 from rheostat.machine.scratch_folder import state_folder
 
 SAME_TIME_S = 2.0
-"""A process id may be given to another process; start times this close are of the same one, even if
-the clock was set meanwhile."""
+"""Maximum difference in seconds between start times of the same process, even if the clock was set;
+a process id may be reused."""
 
-# Starts the command in a session of its own and leaves: so the command is nobody's child, and its
-# id is what is printed.
+# Starts the command in its own session and exits, so that the command has no parent here; prints
+# its process id.
 _DETACH = (
     "import subprocess as s, sys; print(s.Popen(sys.argv[1:], stdin=s.DEVNULL, stdout=2, stderr=2,"
     " start_new_session=True).pid)"
@@ -35,7 +35,7 @@ _DETACH = (
 @dataclass(frozen=True, slots=True)
 class Service:
     """A service that was started detached: name, process id and start time (seconds since 1970),
-    where it answers, where its files are.
+    its address, and its folder.
     """
 
     name: str
@@ -54,10 +54,10 @@ def start(
     log: Path,
     environment: Mapping[str, str] | None = None,
 ) -> Service:
-    """Start a command that survives this process and write down who it is.
+    """Start a command that survives this process, and record its identity.
 
-    ``log`` is appended with what it prints, ``folder`` is where it runs. Raises ``BadInput`` if a
-    service of that name runs already, ``RheostatError`` if the command cannot be started.
+    Its output is appended to ``log``, and it runs in ``folder``. Raises BadInput if a service of
+    that name is running, RheostatError if the command cannot be started.
     """
     require_none(name)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def start(
         )
     try:
         pid = int(detached.stdout)
-        # The start time makes the id unique: numbers are given again after a while.
+        # The start time makes the id unique, because ids are reused.
         service = Service(name, pid, psutil.Process(pid).create_time(), url, str(folder))
     except (ValueError, psutil.NoSuchProcess):
         raise RheostatError(f"{name} could not be started; see {log}") from None
@@ -83,7 +83,7 @@ def start(
 
 
 def require_none(name: str) -> None:
-    """Raise ``BadInput`` if a service of that name runs."""
+    """Raise BadInput if a service of that name is running."""
     running = find(name)
     if running:
         raise BadInput(
@@ -92,9 +92,7 @@ def require_none(name: str) -> None:
 
 
 def find(name: str) -> Service | None:
-    """Return the service of that name if the very process that was started still lives; None
-    otherwise.
-    """
+    """Return the service of that name if the same process still runs; None otherwise."""
     try:
         service = Service(**json.loads(_file(name).read_text()))
     except (OSError, ValueError, TypeError):
@@ -103,20 +101,20 @@ def find(name: str) -> Service | None:
 
 
 def end(name: str) -> Service | None:
-    """End the service and all processes that it started (SIGTERM, after 8 s SIGKILL); return what
-    was ended, None if nothing ran.
+    """End the service and all its processes (SIGTERM, after 8 s SIGKILL); return it, None if it was
+    not running.
     """
     service = find(name)
     process = _process(service) if service else None
     if service and process:
         _end_all(process)
-    # Also where nothing ran: the file of a service that has died by itself is of no use.
+    # Also without a running process, because the file of a service that has ended is useless.
     _file(name).unlink(missing_ok=True)
     return service
 
 
 def _end_all(process: psutil.Process) -> None:
-    # Listed before any is signalled: children of a dead parent are found no more.
+    # Listed before any signal, because the children of an ended parent can no longer be found.
     doomed = {process, *process.children(recursive=True)}
     for pid in child_supervisor.members(process.pid):
         with contextlib.suppress(psutil.NoSuchProcess):

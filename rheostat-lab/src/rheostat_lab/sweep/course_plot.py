@@ -1,5 +1,5 @@
-"""A simulated run as a picture: rate, executors and latency over time, and a digest by which the
-picture is known to be up to date.
+"""A simulated run as a plot: rate, executors and latency over time, with a digest that shows
+whether the plot is up to date.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ SAMPLE_S = 30.0
 _DIGEST = re.compile(r"series sha256 ([0-9a-f]{16})")
 _LATENCY_S = (3.0, 5000.0)
 _TICK_S = 1200.0
-"""Twenty minutes: seven labels in the 140 minutes of a policy's page."""
+"""Twenty minutes, in seconds: seven labels in the 140 minutes of a policy's page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Samples of a run every 30 s; a latency is the mean of the rows that arrive until the next
-    one, none where they wait at the end.
+    """Samples of a run every 30 s. A latency is the mean of the rows that arrive until the next
+    sample; None if they are not committed by the end.
     """
 
     slo_s: float
@@ -37,16 +37,15 @@ class Course:
 
     @property
     def digest(self) -> str:
-        """A hash of the series, as rounded as they are here: drawings differ between versions of
-        the drawing library, these do not.
+        """A hash of the rounded series, because drawings differ between versions of the drawing
+        library.
         """
-        # The numbers, not the picture: the same course drawn by another library is still the same.
         series = repr((self.slo_s, self.high, self.rate_per_s, self.executors, self.latency_s))
         return hashlib.sha256(series.encode()).hexdigest()[:16]
 
     def draw(self, path: Path) -> None:
-        """Write the picture as SVG, with the digest in its description, without a date: the same
-        course gives the same bytes.
+        """Write the plot as SVG, with the digest in its description and without a date, so that the
+        same course gives the same bytes.
         """
         import matplotlib as mpl
 
@@ -66,7 +65,7 @@ class Course:
             self.figure(path.stem).savefig(path, format="svg", metadata=described)
 
     def figure(self, policy: str) -> Any:
-        """Return the picture: the load, the executors and the latency under the policy's name."""
+        """Return the plot: the load, the executors and the latency under the policy's name."""
         from matplotlib.figure import Figure
 
         drawn = Figure(figsize=(7.4, 5.6))
@@ -94,7 +93,7 @@ class Course:
 
 
 def _dress(panel: Any, title: str, unit: str) -> None:
-    """Write title and unit above a panel, and leave of its frame what is needed."""
+    """Write title and unit above a panel, and keep only the necessary parts of its frame."""
     panel.set_title(title, loc="left", fontsize=10, fontweight="bold", pad=5, x=-0.078)
     panel.annotate(
         unit, (0, 1), (32, 5), xycoords="axes fraction", textcoords="offset points", color="0.4"
@@ -108,7 +107,7 @@ def _dress(panel: Any, title: str, unit: str) -> None:
 
 
 def _axes(rate: Any, executors: Any, late: Any) -> None:
-    """Write plain numbers at all axes, and hours and minutes at the time."""
+    """Use plain numbers on all axes, and hours and minutes on the time axis."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator, NullLocator
 
     for panel in (rate, executors):
@@ -145,16 +144,16 @@ def course(cell: Cell) -> Course:
 
 
 def digest_in(path: Path) -> str | None:
-    """Return the digest that a picture was drawn from; None where there is no picture, or one
-    without.
+    """Return the digest of the data that a plot was drawn from; None without a plot, or without a
+    digest.
     """
     match = _DIGEST.search(path.read_text(encoding="utf-8")) if path.is_file() else None
     return match[1] if match else None
 
 
 def _latencies(ledger: Ledger, samples: int) -> Floats:
-    """Return the mean latency of the rows that arrive between each sample and the next, not-a-
-    number where none of them is committed.
+    """Return the mean latency of the rows that arrive between each sample and the next, NaN if none
+    of them is committed.
     """
     place = np.minimum((ledger.commit_s - ledger.latency_s) // SAMPLE_S, samples - 1).astype(
         np.int64

@@ -1,4 +1,4 @@
-"""The demand curve as a picture: executors over rows per second, the range of the seeds as a
+"""The demand curve as a plot: executors over rows per second, with the range of the seeds as a
 band.
 """
 
@@ -18,10 +18,10 @@ def draw(
     most: int,
     slo_s: float,
 ) -> None:
-    """Write the picture as SVG, without a date; loads that ``most`` executors do not hold are left
-    out.
+    """Write the plot as SVG, without a date; loads that ``most`` executors cannot carry are
+    omitted.
 
-    ``by_model`` is the demand by the batch model, one number a load, or none at all.
+    ``by_model`` is the demand by the batch model, one number per load, or empty.
     """
     with picture(path, 7, 4) as figure:
         axes = figure.subplots()

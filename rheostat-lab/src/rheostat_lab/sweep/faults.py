@@ -1,5 +1,5 @@
-"""What goes wrong: executors are lost or slow, metrics are late or missing; each fault is a plant
-around a plant.
+"""Faults: lost or slow executors, late or missing metrics. Each fault is a plant that wraps another
+plant.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rheostat.model import Observation
 from rheostat.sim.plant import Plant, PlantWrapper
 
 _KNOWN = frozenset({"t_s", "application", "query", "executors", "slots_per_executor", "target"})
-"""What the driver itself knows: never late and never missing."""
+"""The values that the driver itself knows, which are never late or missing."""
 
 _SIGNALS = tuple(
     option.name for option in dataclasses.fields(Observation) if option.name not in _KNOWN
@@ -27,17 +27,17 @@ class Breakable(Plant, Protocol):
     """A plant whose executors can fail."""
 
     def lose_executor(self, now: float) -> None:
-        """Lose an executor at once."""
+        """Lose an executor immediately."""
         ...
 
     def slow_executor(self, factor: float, until_s: float, now: float) -> None:
-        """Let an executor take ``factor`` times as long until ``until_s``."""
+        """Make an executor take ``factor`` times as long until ``until_s``."""
         ...
 
 
 class _Failing(PlantWrapper):
-    """A plant around a plant that fails at random times: a Poisson process, ``mean_s`` seconds
-    apart.
+    """A plant that wraps a plant and fails at random times: a Poisson process with a mean of
+    ``mean_s`` seconds between failures.
     """
 
     def __init__(self, plant: Breakable, mean_s: float, generator: np.random.Generator) -> None:
@@ -50,23 +50,24 @@ class _Failing(PlantWrapper):
         self._next_s: float | None = None
 
     def advance(self, now: float) -> None:
-        """Let the plant advance to each fault that is due, and to ``now``."""
+        """Advance the plant to each due fault, and to ``now``."""
         if self._next_s is None:
-            # Drawn at the first advance, because only then is the plant's start known.
+            # Drawn at the first advance, because the plant's start is not known earlier.
             self._next_s = now + self._generator.exponential(self._mean_s)
         while self._next_s <= now:
-            # The plant first lives up to the fault: what was due before it must have happened.
+            # The plant first advances to the fault, so that everything that is due before it has
+            # happened.
             self._breakable.advance(self._next_s)
             self._fail(self._next_s)
             self._next_s += self._generator.exponential(self._mean_s)
         self._breakable.advance(now)
 
     def lose_executor(self, now: float) -> None:
-        """Hand it on, so that faults can be around each other."""
+        """Delegate to the wrapped plant, so that faults can wrap each other."""
         self._breakable.lose_executor(now)
 
     def slow_executor(self, factor: float, until_s: float, now: float) -> None:
-        """Hand it on."""
+        """Delegate to the wrapped plant."""
         self._breakable.slow_executor(factor, until_s, now)
 
     def _fail(self, now: float) -> None:
@@ -81,7 +82,7 @@ class ExecutorLoss(_Failing):
 
 
 class Stragglers(_Failing):
-    """Makes an executor slow every ``mean_s`` seconds on average: ``factor`` times as long, for
+    """Slows an executor every ``mean_s`` seconds on average: ``factor`` times as long, for
     ``lasting_s`` seconds.
     """
 
@@ -107,10 +108,10 @@ class Stragglers(_Failing):
 
 
 class LateMetrics(PlantWrapper):
-    """Shows the signals as they were ``delay_s`` ago, with the time they are from; sizes are known
-    at once.
+    """Reports the signals as they were ``delay_s`` seconds ago, with their time; sizes are reported
+    immediately.
 
-    A tick shows the newest signals that are old enough; before there are any, they are absent.
+    A tick reports the newest signals that are old enough; before there are any, they are absent.
     """
 
     def __init__(self, plant: Plant, delay_s: float) -> None:
@@ -124,13 +125,14 @@ class LateMetrics(PlantWrapper):
         self._shown: tuple[float, Sequence[Observation]] | None = None
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Return the old signals with the sizes of now."""
+        """Return the old signals with the current sizes."""
         fresh = super().observe(now)
         self._on_the_way.append((now, fresh))
         while self._on_the_way and self._on_the_way[0][0] <= now - self._delay_s:
             self._shown = self._on_the_way.popleft()
         if self._shown is None:
-            # Sizes without signals: the loop must decide, and the policy must bear absent numbers.
+            # Sizes without signals: the loop must decide, and the policy must handle absent
+            # numbers.
             return tuple(_without(observation, _SIGNALS) for observation in fresh)
         return tuple(
             _with_sizes_of(new, old) for new, old in zip(fresh, self._shown[1], strict=False)
@@ -138,7 +140,7 @@ class LateMetrics(PlantWrapper):
 
 
 class MissingMetrics(PlantWrapper):
-    """Leaves out each signal with probability ``share`` at each tick; sizes are always known."""
+    """Omits each signal with probability ``share`` at each tick; sizes are always reported."""
 
     def __init__(self, plant: Plant, share: float, generator: np.random.Generator) -> None:
         if not 0 <= share <= 1:
@@ -149,11 +151,11 @@ class MissingMetrics(PlantWrapper):
         self._share, self._generator = share, generator
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Return what is left."""
+        """Return the remaining signals."""
         return tuple(_without(observation, self._drawn()) for observation in super().observe(now))
 
     def _drawn(self) -> list[str]:
-        # As many draws at every tick, so that what is missing now does not depend on the past.
+        # The same number of draws at every tick, so that missing signals do not depend on the past.
         missing = self._generator.random(len(_SIGNALS)) < self._share
         return [name for name, gone in zip(_SIGNALS, missing, strict=True) if gone]
 
@@ -165,8 +167,7 @@ def _without(observation: Observation, names: Sequence[str]) -> Observation:
 
 def _with_sizes_of(new: Observation, old: Observation) -> Observation:
     return dataclasses.replace(
-        # The old time stays with the old signals: that is what the guard against stale data looks
-        # at.
+        # The old signals keep their time, because the guard against stale data uses it.
         old,
         executors=new.executors,
         slots_per_executor=new.slots_per_executor,

@@ -1,4 +1,4 @@
-"""Runs a sweep's cells anywhere, keeps their rows as Parquet, and goes on where it was killed."""
+"""Runs a sweep's cells anywhere, stores their rows as Parquet, and resumes after it was killed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Runner: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 """Runs cells, each as JSON, and yields the rows of each as a JSON list, in any order."""
 
 CHUNK = 48
-"""Cells of one Spark job: what a kill loses at most."""
+"""Number of cells per Spark job, which is the most that a kill loses."""
 
 COMPARED = (
     "cost",
@@ -52,8 +52,8 @@ TEXTS = ("key", "plant", "load", "faults", "policy", "parameters", "guards")
 
 
 def run_cell(cell: Cell) -> list[Row]:
-    """Run one cell: one row, or two (the best fixed size, if there is one, and the clairvoyant) for
-    its bounds.
+    """Run one cell and return its row; for its bounds two rows, the best fixed size (if there is
+    one) and the clairvoyant.
     """
     if cell.policy == BOUNDS:
         return _bounds(cell)
@@ -66,7 +66,7 @@ def run_cell(cell: Cell) -> list[Row]:
     numbers.update({name: getattr(measured.elasticity, name) for name in ELASTICITY})
     paid_s = ledger.paid.integral(
         ledger.start_s, ledger.end_s
-    )  # all of the run, as the bounds pay for it, the warm-up too
+    )  # the complete run including the warm-up, like the bounds
     cost = paid_s * slots + settings.rescale_cost * ledger.targets.changes(ledger.start_s)
     return [
         _row(
@@ -81,7 +81,7 @@ def run_cell(cell: Cell) -> list[Row]:
 
 
 def play(cell: Cell) -> Run:
-    """Run one cell that is no bounds, and keep what has happened instead of its measures."""
+    """Run one cell that is not a bounds cell, and return the run instead of its measures."""
     return _play(cell, _plant(cell))
 
 
@@ -93,17 +93,17 @@ def sweep(
     chunk: int = CHUNK,
     done: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Run the cells that have no row in ``folder`` yet; the rows of each chunk become one Parquet
-    file, which is whole or not there.
+    """Run the cells without a row in ``folder``; the rows of each chunk become one Parquet file,
+    which is written atomically.
 
-    ``done(cells, all)`` is told after each chunk. Raises BadInput where the folder cannot be
+    ``done(cells, all)`` is called after each chunk. Raises BadInput if the folder cannot be
     written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"the folder {folder} cannot be made: {error.strerror}") from None
-    # By key, which is a hash of all that a cell is: a changed cell is run again.
+    # By key, a hash of the complete cell, so that a changed cell is run again.
     kept = {row["key"] for row in rows(folder)}
     left = iter([cell for cell in cells if cell.key not in kept])
     ended = sum(cell.key in kept for cell in cells)
@@ -111,7 +111,7 @@ def sweep(
         done(ended, len(cells))
     while batch := list(islice(left, chunk)):
         results = [row for text in run([cell.text for cell in batch]) for row in json.loads(text)]
-        # Named by its first cell: two sweeps into one folder do not overwrite each other.
+        # Named by its first cell, so that two sweeps in one folder do not overwrite each other.
         _write(folder / f"rows-{batch[0].key}.parquet", results)
         ended += len(batch)
         if done:
@@ -124,9 +124,9 @@ def here(cells: Sequence[str]) -> Iterator[str]:
 
 
 def on_spark(session: SparkSession) -> Runner:
-    """Return a runner that hands the cells out as tasks of a Spark job, one task a cell.
+    """Return a runner that distributes the cells as tasks of a Spark job, one task per cell.
 
-    Fails when: the workers of a remote master have no Rheostat installed.
+    Fails when the workers of a remote master have no Rheostat installed.
     """
 
     def run(cells: Sequence[str]) -> Iterable[str]:
@@ -144,10 +144,10 @@ def on_spark(session: SparkSession) -> Runner:
 
 
 def rows(folder: Path) -> list[Row]:
-    """Return all rows that a sweep has kept, in the order of their keys; what a row of an older
-    version has not is None.
+    """Return all stored rows of a sweep in the order of their keys; columns that an older version
+    lacks are None.
 
-    Raises BadInput for a file that is none of a sweep.
+    Raises BadInput for a file that does not belong to a sweep.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -160,7 +160,6 @@ def rows(folder: Path) -> list[Row]:
             raise BadInput(
                 f"{path} cannot be read as a result of a sweep: {error}; delete it and start again"
             ) from None
-    # Files of an older version lack the newer columns.
     known: Row = {"faults": "", **dict.fromkeys(NUMBERS)}
     return sorted(({**known, **row} for row in stored), key=lambda row: (row["key"], row["policy"]))
 

@@ -1,4 +1,4 @@
-"""The places of a specification: what is wrong at which line, and the grid that its lists span."""
+"""The errors of a specification with their lines and places, and the grid that its lists span."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rheostat.errors import BadInput
 
 
 class SpecErrors:
-    """Gathers what is wrong with the specification ``name``, whose places are at these lines."""
+    """Collects the errors of the specification ``name``, whose places are at these lines."""
 
     def __init__(self, name: str, lines: Mapping[str, int]) -> None:
         self.name, self._lines = name, lines
         self._wrong: list[tuple[int, str]] = []
 
     def tell(self) -> None:
-        """Raise BadInput with all that is wrong, if anything is."""
+        """Raise BadInput with all errors, if there are any."""
         if self._wrong:
             count = "1 error" if len(self._wrong) == 1 else f"{len(self._wrong)} errors"
             raise BadInput(
@@ -30,7 +30,7 @@ class SpecErrors:
             )
 
     def mapping(self, place: str, given: Any, such: str) -> Iterator[tuple[str, Any]]:
-        """Yield the entries of what must be a mapping with one at least, such as ``such``."""
+        """Yield the entries of what must be a mapping with at least one entry, such as ``such``."""
         if not (isinstance(given, dict) and given):
             self.say(place, f"is a mapping with one entry at least, such as {such}")
             return
@@ -49,7 +49,7 @@ class SpecErrors:
         return None
 
     def unknown(self, given: Mapping[str, Any], known: set[str], place: str) -> None:
-        """Say which names are not known at this place."""
+        """Record the unknown names at this place."""
         for name in given:
             if name not in known:
                 self.say(
@@ -58,7 +58,7 @@ class SpecErrors:
                 )
 
     def attempt(self, place: str, make: Callable[[], Any]) -> Any:
-        """Return what is made; None where it cannot be, which is said."""
+        """Return the created object; None if that fails, which is recorded as an error."""
         try:
             return make()
         except BadInput as wrong:
@@ -68,22 +68,22 @@ class SpecErrors:
         return None
 
     def say(self, place: str, message: str) -> None:
-        """Note what is wrong at a place of the specification."""
+        """Record an error at a place of the specification."""
         near = place
-        # The line of the nearest place that is in the text: what is missing has none of its own.
+        # The line of the nearest place in the text, because a missing entry has no line of its own.
         while near and near not in self._lines:
             near = near.rpartition(".")[0]
         line = self._lines.get(near, 1)
         text = f"  line {line}, {place}: {message}"
-        # A grid says the same thing for each of its combinations.
+        # A grid reports the same error for each of its combinations.
         if (line, text) not in self._wrong:
             self._wrong.append((line, text))
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a number that a float can hold; true and false are none."""
-    # By comparison, which is False for NaN too: a whole number of YAML may be too large for a
-    # float, and isfinite raises for it.
+    """Return whether a value is a number that a float can hold; true and false are not."""
+    # By comparison, which is also False for NaN: a YAML integer may be too large for a float, and
+    # isfinite raises for it.
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)
@@ -106,7 +106,7 @@ def lines_of(node: Any, place: str) -> Iterator[tuple[str, int]]:
 
 
 def grid_of(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield every combination of the values of lists; a value that is no list is in all of them."""
+    """Yield every combination of the values of lists; a value without a list is in all of them."""
     lists = [value if isinstance(value, list) else [value] for value in given.values()]
     for values in itertools.product(*lists):
         yield dict(zip(given, values, strict=True))

@@ -1,4 +1,4 @@
-"""One run of a sweep, as plain values: it can be sent anywhere and is found again by its key."""
+"""One run of a sweep as plain values, which can be sent anywhere and is identified by its key."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from rheostat_lab.loads.trace_file import find_trace
 
 KINDS = ("spark", "flink")
 BOUNDS = "(bounds)"
-"""The policy of a cell that asks for the best fixed size and the clairvoyant."""
+"""The policy of a cell that computes the best fixed size and the clairvoyant."""
 
 _SLO_IN_KEYS = "objective_s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What all runs of a sweep have in common."""
+    """The common settings of all runs of a sweep."""
 
     minutes: float
     interval_s: float = 15.0
@@ -39,18 +39,18 @@ class Settings:
 
     @property
     def seconds(self) -> float:
-        """The length of a run."""
+        """The length of a run in seconds."""
         return 60 * self.minutes
 
     @property
     def limits(self) -> Limits:
-        """Floor and ceiling."""
+        """Minimum and maximum number of executors."""
         return Limits.between(self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One run: everything that it needs, as plain values, so that it can be sent anywhere."""
+    """One run with everything that it needs, as plain values, so that it can be sent anywhere."""
 
     settings: Settings
     plant: str
@@ -63,25 +63,25 @@ class Cell:
     guards: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     faults: str = ""
-    """What the spec calls them; empty where nothing goes wrong."""
+    """The name of the faults in the specification; empty without faults."""
 
     fault_parameters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
-        """The cell's name: a hash of all that it is, so that a result is found again after a
+        """The cell's name, a hash of the complete cell, by which a result is found again after a
         kill.
         """
-        # 64 bits: two of a million cells share a key once in some thirty million sweeps.
+        # 64 bits: two of a million cells share a key about once in thirty million sweeps.
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
     @property
     def text(self) -> str:
-        """The cell as JSON; faults are in it only if there are any, and the objective has its old
-        name, so that results from before either are found again.
+        """The cell as JSON. It contains faults only if there are any, and the objective under its
+        old name, so that results of older versions are found again.
         """
         values = asdict(self)
-        # Keys must never change, or sweeps that are done would be run again.
+        # Keys must never change, or finished sweeps would run again.
         values["settings"][_SLO_IN_KEYS] = values["settings"].pop("slo")["latency_s"]
         if not (self.faults or self.fault_parameters):
             del values["faults"], values["fault_parameters"]
@@ -102,10 +102,8 @@ class Cell:
 
 
 def guards_for(settings: Settings, given: Mapping[str, Any]) -> tuple[Guard, ...]:
-    """Return the guards of a cell, in their one order; raises BadInput for an option that is out of
-    range.
-    """
-    # Experiments play a day within an hour: a hold of an hour would be one of a whole day.
+    """Return a cell's guards in their fixed order; raises BadInput for an option out of range."""
+    # Experiments play a day within an hour, in which a hold of an hour would last for a day.
     named = {"reversal_hold_s": 0.0} | {
         name: given[name] for name in given if name in _names(LoopOptions)
     }
@@ -115,8 +113,8 @@ def guards_for(settings: Settings, given: Mapping[str, Any]) -> tuple[Guard, ...
 
 
 def plant_values(kind: str, parameters: Mapping[str, Any]) -> SparkParameters | FlinkJob:
-    """Return the parameters of a plant of a spec; raises BadInput for what it does not have or
-    cannot be.
+    """Return the parameters of a plant in a specification; raises BadInput for unknown and invalid
+    ones.
     """
     if kind == "spark":
         return SparkParameters.of(parameters)

@@ -1,5 +1,5 @@
-"""The faults of a sweep: what a spec can name, what is wrong with it, and the plant with the faults
-around it.
+"""The faults of a sweep: the names in a specification, their validation, and the plant with the
+faults around it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from rheostat_lab.sweep.faults import (
 from rheostat_lab.sweep.spec_places import is_number
 
 Faults: TypeAlias = Mapping[str, Mapping[str, float]]
-"""Parameters by the name of the fault; none for a plant in which nothing goes wrong."""
+"""Parameters by the name of the fault; empty for a plant without faults."""
 
 _PLANT_STREAMS = 5
-"""The first streams of a seed are the plant's own, so that a fault changes no arrival and no
+"""The first random streams of a seed belong to the plant, so that a fault changes no arrival and no
 task."""
 
 
@@ -36,7 +36,7 @@ class _Kind:
     needed: tuple[str, ...]
     optional: tuple[str, ...] = ()
     breaks: bool = False
-    """It makes executors fail, which only the Spark plant can."""
+    """Whether it makes executors fail, which only the Spark plant supports."""
 
 
 KINDS: Mapping[str, _Kind] = {
@@ -45,19 +45,18 @@ KINDS: Mapping[str, _Kind] = {
     "late_metrics": _Kind(("delay_s",)),
     "missing_metrics": _Kind(("share",)),
 }
-"""From the inside out: who is around whom does not depend on the order in a spec."""
+"""From the inside out, so that the nesting does not depend on the order in a specification."""
 
 
 def around(plant: Plant, faults: Faults, seed: int) -> Plant:
-    """Return the plant with the faults around it, each with a stream of its own of the seed; raises
-    BadInput for what is out of range.
+    """Return the plant wrapped by the faults, each with its own random stream of the seed; raises
+    BadInput for values out of range.
 
-    The same seed has the same faults at the same times, whichever policy runs and whichever other
-    faults there are.
+    The same seed gives the same faults at the same times, whatever the policy and the other faults.
     """
     if not faults:
         return plant
-    # One for every kind, used or not: a fault more leaves the others where they were.
+    # One stream for every kind, used or not, so that another fault does not change the others.
     generators = streams(seed, _PLANT_STREAMS + len(KINDS))[_PLANT_STREAMS:]
     for kind, generator in zip(KINDS, generators, strict=True):
         if kind in faults:
@@ -66,9 +65,10 @@ def around(plant: Plant, faults: Faults, seed: int) -> Plant:
 
 
 def wrong(given: Any, plant_kinds: Mapping[str, str], seconds: float) -> Iterator[tuple[str, str]]:
-    """Yield all that is wrong with named faults of a spec, each with its place below ``faults``.
+    """Yield all errors of the named faults in a specification, each with its place below
+    ``faults``.
 
-    ``plant_kinds`` has the kind of each plant of the spec, ``seconds`` is the length of a run.
+    ``plant_kinds`` has the kind of each plant, ``seconds`` is the length of a run.
     """
     if not isinstance(given, dict):
         yield (
@@ -111,7 +111,7 @@ def _wrong(
     if bad:
         return
     try:
-        # Made for show: the ranges are known to the faults themselves, and only there.
+        # Created only for validation, because only the faults themselves know the ranges.
         around(SparkPlant(SparkParameters(), Constant()), {name: given}, seed=0)
     except BadInput as out_of_range:
         yield "", str(out_of_range)

@@ -1,4 +1,4 @@
-"""The plant of a sweep's cell: of either kind, at any load and size, and its demand curve."""
+"""The plant of a sweep's cell, of either kind, at any load and size, and its demand curve."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.flink.flink_plant import FlinkPlant
 from rheostat_lab.sweep.sweep_cell import Cell, plant_values
 
-# Long enough to see a size fall behind by 1 %: in this time 9 s of rows are waiting.
+# Long enough to detect a size that is 1 % too small: 9 s of rows are then queued.
 _HELD_S = 900.0
 _LOADS = 128
-"""Loads of a cell's demand curve: eight for each of 16 executors."""
+"""Number of loads in a cell's demand curve: eight for each of 16 executors."""
 
 
 def plant_of(
     values: SparkParameters | FlinkJob, load: Workload, *, executors: int, seconds: float, seed: int
 ) -> SparkPlant | FlinkPlant:
-    """Return a plant that starts with so many executors; a Flink plant can be run for
+    """Return a plant that starts with ``executors`` executors; a Flink plant can run for
     ``seconds``.
     """
     if isinstance(values, SparkParameters):
@@ -39,8 +39,8 @@ def plant_of(
 
 
 def capacity_rows_per_s(values: SparkParameters | FlinkJob, executors: int) -> float:
-    """Return the load at which the lag of so many executors begins to grow, by the plant's own
-    model without noise.
+    """Return the load at which the lag of ``executors`` executors begins to grow, by the plant's
+    own model without noise.
     """
     if isinstance(values, SparkParameters):
         return values.model.capacity_rows_per_s(
@@ -52,8 +52,8 @@ def capacity_rows_per_s(values: SparkParameters | FlinkJob, executors: int) -> f
 def executors_by_model(
     values: SparkParameters, rate_per_s: float, slo: Slo, most: int
 ) -> int | None:
-    """Return the executors that hold the objective at a constant load by the batch model, without
-    noise; None where ``most`` do not.
+    """Return the executors that meet the objective at a constant load by the batch model, without
+    noise; None if ``most`` do not.
     """
     model, trigger = values.model, values.trigger
     slots = next(
@@ -91,8 +91,8 @@ def demand_at(
 
 
 def demand_over_time(cell: Cell, plant: SparkPlant | FlinkPlant) -> Steps:
-    """Return the demand of a run that is over, at least the floor: that of the load that arrived,
-    of each minute its mean.
+    """Return the demand of a finished run, at least the minimum: that of the mean load of each
+    minute.
     """
 
     def arrived(t_s: Floats) -> Floats:
@@ -104,13 +104,13 @@ def demand_over_time(cell: Cell, plant: SparkPlant | FlinkPlant) -> Steps:
 
 
 def demand_of(cell: Cell) -> DemandCurve:
-    """Return the demand curve of a cell's plant up to what its ceiling can do; it is searched once
-    in a process.
+    """Return the demand curve of a cell's plant up to the capacity of its maximum size, searched
+    once per process.
 
-    All cells of a plant have the same one, on seed 0 and without faults, whatever their load and
-    size at the start.
+    All cells of a plant share it, on seed 0 and without faults, whatever their load and initial
+    size.
     """
-    # Without the size at the start, which changes no demand: so plants share one search.
+    # Without the initial size, which does not change the demand, so that plants share one search.
     parameters = {
         name: value for name, value in cell.plant_parameters.items() if name != "executors"
     }

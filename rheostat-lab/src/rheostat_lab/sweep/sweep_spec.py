@@ -1,5 +1,5 @@
-"""A sweep's specification: policies x parameters x guards x plants x loads x faults x seeds; every
-error is told, with its place.
+"""A sweep's specification: policies x parameters x guards x plants x loads x faults x seeds; all
+errors are reported with their places.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _KNOWN = {
     "guards",
     "faults",
 }
-# Looks at a load: all that is asked is whether it brings any row.
+# Number of samples of a load to determine whether it has any rows.
 _SAMPLES = 400
 
 
 def read_spec(path: Path) -> tuple[Cell, ...]:
-    """Return the cells of a specification; raises BadInput with all that is wrong, each with its
-    line and place.
+    """Return the cells of a specification; raises BadInput with all errors, each with its line and
+    place.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ def read_spec(path: Path) -> tuple[Cell, ...]:
         raise BadInput(
             f"{where}: this is no YAML: {getattr(error, 'problem', None) or error}"
         ) from None
-    except ValueError as error:  # YAML that is well formed, but a date or a number in it is none
+    except ValueError as error:  # well-formed YAML with an invalid date or number
         raise BadInput(f"{path.name}: a value cannot be read: {error}") from None
     except RecursionError:
         raise BadInput(f"{path.name}: an alias refers to the value that it is part of") from None
@@ -76,7 +76,7 @@ def read_spec(path: Path) -> tuple[Cell, ...]:
 
 
 class _Reader:
-    """Reads a specification and gathers what is wrong with it."""
+    """Reads a specification and collects its errors."""
 
     def __init__(self, spec: SpecErrors) -> None:
         self._spec = spec
@@ -97,7 +97,7 @@ class _Reader:
         if not isinstance(read.get("bounds", False), bool):
             self._spec.say("bounds", "is true or false")
         self._spec.tell()
-        # ``tell`` has raised where anything was wrong; this is for the type checker.
+        # For the type checker: ``tell`` has raised if there were errors.
         assert settings is not None  # nothing was wrong  # noqa: S101
         return tuple(
             self._all(
@@ -167,7 +167,7 @@ class _Reader:
         if not (
             isinstance(limits, list)
             and len(limits) == 2
-            # The type itself, because True is an instance of int.
+            # The exact type, because True is an instance of int.
             and all(type(limit) is int for limit in limits)
         ):
             self._spec.say(
@@ -262,7 +262,7 @@ class _Reader:
                 not isinstance(entry, dict)
                 or not isinstance(entry.get("policy"), str)
                 or not isinstance(entry.get("set", {}), dict)
-                # YAML has other keys than text, which no parameter is called.
+                # YAML keys may be other types than text, but parameter names are not.
                 or not all(isinstance(name, str) for name in entry.get("set", {}))
             ):
                 self._spec.say(
@@ -285,7 +285,7 @@ class _Reader:
             )
             return
         self._spec.unknown(given, _GUARDS, "guards")
-        # An unknown name has been told already; trying it would only tell it again.
+        # An unknown name has been reported already, and trying it would report it again.
         if set(given) <= _GUARDS:
             for rules in grid_of(given):
                 self._spec.attempt("guards", partial(guards_for, Settings(minutes=1), rules))

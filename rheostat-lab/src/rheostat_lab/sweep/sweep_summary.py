@@ -1,4 +1,4 @@
-"""A sweep's rows in a few: means over the seeds with 95 % intervals, and the score."""
+"""Summarizes a sweep's rows: means over the seeds with 95 % intervals, and the score."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rheostat.sim.measures import ELASTICITY
 from rheostat.sim.plant import Floats
 from rheostat_lab.bounds.scoring import score
 
-# Of a bootstrap: the ends of a 95 % interval then stand up to about 2 % of its width.
+# Bootstrap draws; the ends of a 95 % interval are then accurate to about 2 % of its width.
 _DRAWS = 2000
 SHOWN = ("cost", "latency_mean_s", "latency_p99_s", "executors_mean", "rescalings", *ELASTICITY)
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over seeds and its 95 % interval, by bootstrap over the seeds; an interval of one seed
-    is the mean itself.
+    """A mean over seeds and its 95 % interval, by bootstrap over the seeds; the interval of one
+    seed is the mean itself.
     """
 
     mean: float
@@ -35,9 +35,9 @@ def summary(
     """Return one entry per plant, load, faults, policy, parameters and guards, sorted: seeds, share
     attained, means of ``shown``, score.
 
-    The score is paired by seed with the best fixed size and the clairvoyant's path of the same
-    plant, load and seed, as far as the sweep has them; faults do not happen to these. The
-    clairvoyant's optimum lies between its path and ``(clairvoyant bound)``.
+    The score is paired by seed with the best fixed size and the clairvoyant's path for the same
+    plant, load and seed, if the sweep contains them; these have no faults. The clairvoyant's
+    optimum is between its path and ``(clairvoyant bound)``.
     """
     references = {
         (row["plant"], row["load"], row["seed"], row["policy"]): row["cost"]
@@ -77,7 +77,7 @@ def _entry(
     for name in shown:
         entry[name] = mean_of([row.get(name) for row in group])
     entry["score"] = (
-        # The references are what a score is measured by: they have none.
+        # The references have no score, because scores are relative to them.
         None if policy.startswith("(") else mean_of([_score(row, references) for row in group])
     )
     return entry
@@ -94,8 +94,8 @@ def _score(row: Mapping[str, Any], references: Mapping[tuple[Any, ...], float]) 
 
 
 def mean_of(values: Sequence[float | None]) -> dict[str, float] | None:
-    """Return ``interval`` of the values that are known, as ``mean``, ``low`` and ``high``; None
-    where none is.
+    """Return ``interval`` of the known values as ``mean``, ``low`` and ``high``; None without known
+    values.
     """
     known = np.array([value for value in values if value is not None], dtype=float)
     if not len(known):
@@ -105,10 +105,10 @@ def mean_of(values: Sequence[float | None]) -> dict[str, float] | None:
 
 
 def interval(values: Floats) -> Mean:
-    """Return the mean of values of independent seeds and its 95 % interval; the draws are the same
-    every time.
+    """Return the mean and the 95 % interval of values from independent seeds; the draws are always
+    the same.
     """
-    # A fixed seed: the same rows give the same table.
+    # A fixed seed, so that the same rows give the same table.
     drawn = np.random.default_rng(0).choice(values, (_DRAWS, len(values))).mean(axis=1)
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Mean(float(values.mean()), float(low), float(high))

@@ -1,4 +1,4 @@
-"""Step C: the production loop and policies on the fitted plant, the thesis' way of measuring."""
+"""Step C: the production loop and policies on the fitted plant, measured like in the thesis."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rheostat_lab.thesis.thesis_runs import (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One simulated run, beside what was published for its cell."""
+    """One simulated run, with the published values of its cell."""
 
     query: str
     policy: str
@@ -50,8 +50,8 @@ class Outcome:
 
 
 def run_cell(cell: Cell, job: FlinkJob, seed: int) -> FlinkPlant:
-    """Return the plant after a run of 140 minutes; one seed gives all policies the same load, noise
-    and starts.
+    """Return the plant after a run of 140 minutes; the same seed gives all policies the same load,
+    noise and starts.
     """
     seconds = MINUTES * 60
     rate = load(cell.query, seed)
@@ -67,7 +67,7 @@ def run_cell(cell: Cell, job: FlinkJob, seed: int) -> FlinkPlant:
 
 
 def outcome(cell: Cell, samples: Sequence[Sample], seed: int) -> Outcome:
-    """Return the thesis' measures of a run: means of the samples and changes between them."""
+    """Return the thesis' measures of a run: means of the samples, and changes between them."""
     sizes = [sample.executors for sample in samples]
     targets = [sample.observation.target or sample.executors for sample in samples]
     return Outcome(

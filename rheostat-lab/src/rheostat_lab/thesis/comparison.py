@@ -1,4 +1,4 @@
-"""The thesis' comparison as one result: rows of all runs, and a summary with steps A, B and C."""
+"""The result of the thesis' comparison: rows of all runs, and a summary with steps A, B and C."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def step_b(jobs: dict[str, FlinkJob], candidates: dict[str, list[FlinkJob]]) -> 
 def _left_out(
     query: str, candidates: Sequence[FlinkJob], recorded: Sequence[Cell]
 ) -> dict[str, Any]:
-    """Leave out each run of a query in turn: the structure is the one with the least mean error on
-    its other run.
+    """Leave out each run of a query in turn: the structure is the one with the smallest mean error
+    on its other run.
     """
     names = [cell.recording or "" for cell in recorded if cell.query == query and not cell.fitted]
     reads = {name: load_recording(name) for name in names}
@@ -69,8 +69,8 @@ def _left_out(
 
 
 def summary(outcomes: Sequence[Outcome], candidates: dict[str, list[FlinkJob]]) -> dict[str, Any]:
-    """Return steps A, B and C: tables with intervals, rank correlations, cover, named facts, paired
-    tests, and what is reached.
+    """Return steps A, B and C: tables with intervals, rank correlations, coverage, named facts,
+    paired tests, and the targets reached.
     """
     by_cell, chosen = (
         statistics.by_cell(outcomes),

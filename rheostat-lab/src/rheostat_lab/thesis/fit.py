@@ -1,7 +1,7 @@
 """Fits the parameters of the thesis' plant: ``python -m rheostat_lab.thesis.fit [FOLDER] [FILE]``.
 
-Only the nine HPA recordings are opened; FOLDER holds them (default, or empty: the package's), FILE
-is written (default: printed).
+Only the nine HPA recordings are opened, from FOLDER (default, or empty: the package's). The result
+is written to FILE (default: printed).
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from rheostat_lab.thesis.thesis_runs import QUERIES
 
 COMMAND = "python -m rheostat_lab.thesis.fit"
 BUSIEST_FULL: Mapping[str, float] = {"1": 0.8, "3": 0.8}
-"""Busy share of the busiest operator at saturation, as the thesis says (section 5.12)."""
+"""Busy share of the busiest operator at saturation (thesis, section 5.12)."""
 
 _HOSTS = 4
-"""The thesis' cluster has so many nodes (section 4.4)."""
+"""Number of nodes of the thesis' cluster (section 4.4)."""
 
 _TASKS_OF_Q11: Mapping[str, Any] = {"chained": 2, "busiest": 1.29}
 """Q11 has two tasks of two operators each.
 
 The rates that the thesis' script for DS2 left in its repository (delftdata/espa-autoscaling,
 ``ds2/ds2_query_data/flink_rates_query-11.log`` at 810eb38: 8 TaskManagers, "16 instances") give the
-window's busy time over the mean.
-"""
+busy time of the window operator relative to the mean."""
 
 _TARGETS = (50, 70, 90)
 _SINK_OF_Q3 = 0.49
@@ -178,18 +177,17 @@ STARTS: Mapping[str, tuple[FlinkJob, ...]] = {
         ),
     ),
 }
-"""Where the search begins, per structure, the chosen one first.
+"""The starting points of the search by structure, the chosen one first.
 
-Do tasks exchange rows by key, so that the coldest holds all back? Does contention begin where
-TaskManagers share a host, or from the second one on?
-"""
+Structures differ in two questions: whether tasks exchange rows by key, so that the coldest task
+limits all, and whether contention begins where TaskManagers share a host or with the second one."""
 
 
 def fit(
     folder: Path | None = None, queries: Sequence[str] = QUERIES, search: Search | None = None
 ) -> dict[str, Any]:
-    """Return the parameters of the queries as the package keeps them: fitted on HPA 50, 70 and 90,
-    nothing else is read.
+    """Return the parameters of the queries in the package's format, fitted on HPA 50, 70 and 90
+    only.
     """
     fitted = {
         query: [_fit(query, start, folder, search) for start in STARTS[query]] for query in queries
@@ -202,8 +200,8 @@ def fit(
 
 
 def _fit(query: str, start: FlinkJob, folder: Path | None, search: Search | None) -> dict[str, Any]:
-    """The metrics follow from the course and the course hardly from the metrics (its CPU share):
-    metrics, course, metrics, spreads.
+    """Fit metrics, course, metrics and spreads in this order: the metrics follow from the course,
+    which hardly depends on the metrics (only by its CPU share).
     """
     recorded = [load_recording(f"query-{query}_HPA_{target}", folder) for target in _TARGETS]
     busiest = BUSIEST_FULL.get(query)

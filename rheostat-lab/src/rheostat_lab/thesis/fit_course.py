@@ -1,4 +1,4 @@
-"""Fits the plant's course (capacity, restarts, checkpoints, warmth) to the recorded latency, lag
+"""Fits the plant's course (capacity, restarts, checkpoints, warm-up) to the recorded latency, lag
 and CPU share of the nine HPA runs.
 """
 
@@ -36,8 +36,8 @@ _NEAR_SAMPLES = 8
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How long is searched: random points around the start, evaluations along the axes (Powell),
-    factors of one run; from a fixed seed.
+    """The effort of the search: random points around the start, evaluations along the axes
+    (Powell), factors of one run, and a fixed seed.
     """
 
     random: int = 40
@@ -49,7 +49,7 @@ class Search:
 def fit_course(
     start: FlinkJob, recorded: Sequence[Recorded], search: Search | None = None
 ) -> tuple[FlinkJob, float]:
-    """Return the job that fits best and its loss; only what ``BOUNDS`` names is changed."""
+    """Return the best-fitting job and its loss; only the parameters in ``BOUNDS`` are changed."""
     how = search or Search()
     low, high = (
         np.log([bound[0] for bound in BOUNDS.values()]),
@@ -94,10 +94,10 @@ def fit_course(
 def fit_spreads(
     job: FlinkJob, recorded: Sequence[Recorded], search: Search | None = None
 ) -> FlinkJob:
-    """Return the job with the spreads of restarts and of warming from run to run.
+    """Return the job with the spreads of restarts and warm-up from run to run.
 
-    For each run alone one factor of both restart times has the least loss, and one of the warming
-    time; tried are 1/e to e, the logarithms in equal steps. The spread is the standard deviation of
+    For each run, one factor of both restart times and one of the warm-up time minimize the loss;
+    the candidates are 1/e to e in equal logarithmic steps. The spread is the standard deviation of
     these logarithms over the runs.
     """
     how = search or Search()
@@ -131,8 +131,8 @@ def _random_best(loss: Callable[[Floats], float], point: Floats, how: Search) ->
 
 
 def _loss(job: FlinkJob, recorded: Recorded, near: Floats) -> float:
-    """Errors of latency and lag over time, of the mean latency, and of the CPU share in the two
-    minutes after a change.
+    """Return the errors of latency and lag over time, of the mean latency, and of the CPU share in
+    the two minutes after a change.
     """
     forced = force(job, recorded)
     latency = np.minimum(latency_errors(forced, recorded), 1.0).mean()

@@ -1,5 +1,5 @@
-"""Fits what the metrics show (CPU share, busy, idle, backpressure, the wait of a job that keeps up)
-to the nine HPA runs.
+"""Fits the metrics (CPU share, busy, idle, backpressure, the wait of a job that keeps up) to the
+nine HPA runs.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _POWERS = np.arange(0, 0.8, 0.02)
 def fit_metrics(
     job: FlinkJob, recorded: Sequence[Recorded], busiest_full: float | None
 ) -> FlinkJob:
-    """Return the job with its metrics fitted, in samples two minutes and more after a change.
+    """Return the job with its metrics fitted, in samples at least two minutes after a change.
 
-    ``busiest_full`` is what the busiest operator shows at saturation (thesis, section 5.12: 800
-    ms/s for q1 and q3); where it is None the job's own ``busiest`` stays.
+    ``busiest_full`` is the busy share of the busiest operator at saturation (thesis, section 5.12:
+    800 ms/s for q1 and q3); None keeps the job's own ``busiest``.
     """
     steady = {name: np.concatenate(parts) for name, parts in _steady(job, recorded).items()}
     calm = (steady["pressed"] < 0.02) & (steady["recorded_s"] < 0.5) & (steady["used"] > 0.05)
@@ -105,8 +105,8 @@ def _full(samples: dict[str, Floats], busiest_full: float | None) -> dict[str, A
 
 
 def _waiting(job: FlinkJob, recorded: Sequence[Recorded]) -> float:
-    """Fit, where the plant has a backlog and not all of the rate is used, what is neither busy nor
-    idle to the share that is not used.
+    """Fit the share of time that is neither busy nor idle to the unused share of the rate, while
+    the plant has a backlog.
     """
     unused, neither = [], []
     for recording in recorded:
@@ -129,7 +129,7 @@ def _waiting(job: FlinkJob, recorded: Sequence[Recorded]) -> float:
 
 
 def _line(x: Floats, y: Floats) -> tuple[float, float, Floats]:
-    """Return intercept, slope and what they leave; the intercept is at least 0."""
+    """Return intercept, slope and residuals; the intercept is at least 0."""
     slope, intercept = (float(number) for number in np.polyfit(x, y, 1))
     if intercept < 0:
         intercept, slope = 0.0, float(x @ y / (x @ x))
@@ -143,7 +143,7 @@ def _mean5(values: Floats) -> Floats:
 
 
 def as_numbers(job: FlinkJob) -> dict[str, Any]:
-    """Return the parameters with four significant digits, as the package keeps them."""
+    """Return the parameters with four significant digits, as the package stores them."""
     read = {name: getattr(job, name) for name in job.__slots__}
     return {
         name: float(f"{value:.4g}") if isinstance(value, float) else value

@@ -1,5 +1,5 @@
-"""The fitted parameters: read from the package, and fitted anew with ``python -m
-rheostat_lab.thesis.fit``.
+"""The fitted parameters, read from the package; ``python -m rheostat_lab.thesis.fit`` fits them
+anew.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from rheostat_lab.thesis.thesis_runs import QUERIES
 
 
 def fitted(path: Path | None = None) -> dict[str, FlinkJob]:
-    """Return the job of every query, from the package's parameters or a file like it; raises
-    BadInput for a wrong one.
+    """Return the job of every query, from the package's parameters or a similar file; raises
+    BadInput for an invalid file.
     """
     return {query: jobs[0] for query, jobs in structures(path).items()}
 
 
 def structures(path: Path | None = None) -> dict[str, list[FlinkJob]]:
-    """Return the jobs of every query in all structures that were fitted, the chosen one first;
-    raises BadInput for a wrong file.
+    """Return the jobs of every query in all fitted structures, the chosen one first; raises
+    BadInput for an invalid file.
     """
     source = files("rheostat_lab.thesis") / "thesis_parameters.json" if path is None else path
     try:

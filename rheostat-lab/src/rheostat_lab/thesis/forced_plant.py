@@ -1,5 +1,5 @@
-"""Step B: the recorded arrivals and TaskManagers forced on the plant, latency and lag compared over
-time.
+"""Step B: the plant with the recorded arrivals and TaskManagers forced on it, compared by latency
+and lag over time.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from rheostat_lab.thesis.recordings import SAMPLE_S, Recorded
 from rheostat_lab.thesis.thesis_runs import START_EXECUTORS
 
 FLOOR_S = 0.05
-"""Latencies below this count as this."""
+"""Seconds; lower latencies count as this value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """What the plant showed at each sample of a recording."""
+    """The plant's values at each sample of a recording."""
 
     latency_s: Floats
     lag_rows: Floats
     cpu: Floats
     used: Floats
-    """Share of the rate that was used in the second before."""
+    """Share of the rate that was used in the preceding second."""
 
     worked: Floats
-    """Share of the time that tasks worked in it."""
+    """Share of the preceding second that tasks worked."""
 
     pressed: Floats
 
@@ -71,9 +71,7 @@ def latency_errors(forced: Forced, recorded: Recorded) -> Floats:
 
 
 def compare(job: FlinkJob, recorded: Recorded) -> dict[str, float | str]:
-    """Return step B's row of a recording: errors of latency and lag, and the means that the tables
-    would show.
-    """
+    """Return step B's row of a recording: errors of latency and lag, and the tables' means."""
     forced = force(job, recorded)
     errors = latency_errors(forced, recorded)
     moved = np.maximum(forced.latency_s, recorded.latency_s) > 1.0

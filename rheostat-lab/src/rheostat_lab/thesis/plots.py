@@ -1,4 +1,4 @@
-"""The thesis' plots: latency against executors, whole and zoomed, and the telemetry of single
+"""The thesis' plots: latency against executors, complete and zoomed, and the telemetry of single
 runs.
 """
 
@@ -62,8 +62,8 @@ def plot_all(
 
 
 def scatter(folder: Path, query: str, outcomes: Sequence[Outcome], zoomed: bool) -> Path:
-    """Plot median latency against median executors, bars from the 5th to the 95th percentile of the
-    seeds, published values hollow.
+    """Plot median latency against median executors, with bars from the 5th to the 95th percentile
+    of the seeds and hollow published values.
     """
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
@@ -87,8 +87,8 @@ def scatter(folder: Path, query: str, outcomes: Sequence[Outcome], zoomed: bool)
 
 
 def telemetry(folder: Path, cell: Cell, job: FlinkJob, seed: int = 0) -> Path:
-    """Plot the eight panels of the thesis for one simulated run, over the recorded one where there
-    is one.
+    """Plot the eight panels of the thesis for one simulated run, over the recorded run if there is
+    one.
     """
     samples = run_cell(cell, job, seed).samples
     observations = [sample.observation for sample in samples]

@@ -1,5 +1,5 @@
-"""Step A: the policies alone, fed with the recorded signals: how many of the recorded changes do
-they ask for.
+"""Step A: the policies alone, fed with the recorded signals, and the share of the recorded changes
+that they request.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rheostat_lab.thesis.thesis_runs import MAX_EXECUTORS, Cell, cells
 
 WITHIN_S = 60.0
 _CPU_SAMPLES = 2
-"""The HPA sees a CPU share over half a minute; the recording has a sample each 15 s."""
+"""Samples of the HPA's CPU window: half a minute, with a recorded sample every 15 s."""
 
 _PARTLY = {
     "DS2-modern": (
@@ -29,7 +29,7 @@ _PARTLY = {
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """How many recorded changes a policy asked for, in sign, in the minute before each."""
+    """The recorded changes that a policy requested, by sign, in the minute before each."""
 
     recording: str
     policy: str
@@ -38,19 +38,19 @@ class Matched:
     matched: int
     share: float
     by_chance: float
-    """What a policy that asks as often, but at any time, would match."""
+    """The expected matches of a policy with as many requests at random times."""
 
     note: str
 
 
 def step_a(jobs: Mapping[str, FlinkJob], all_cells: Sequence[Cell] | None = None) -> list[Matched]:
-    """Return a row per recorded run; ``jobs`` by query."""
+    """Return one row per recorded run; ``jobs`` by query."""
     return [match(cell, jobs[cell.query]) for cell in all_cells or cells() if cell.recording]
 
 
 def match(cell: Cell, job: FlinkJob) -> Matched:
     """Replay a recorded run, teacher-forced, and match the recorded changes of TaskManagers with
-    what the policy asked for.
+    the policy's requests.
     """
     name = cell.recording or ""
     moments = [
@@ -95,8 +95,8 @@ def _changes(observations: Sequence[Observation]) -> list[tuple[float, int]]:
 
 
 def _by_chance(requested: Sequence[tuple[float, int]], way: int) -> float:
-    """Return the share of all minutes of the run in which the policy asked for a change that
-    way.
+    """Return the share of all minutes of the run in which the policy requested a change in that
+    direction.
     """
     wanted = [t for t, sign in requested if sign == way]
     return sum(any(t - WITHIN_S <= at <= t for at in wanted) for t, _ in requested) / len(requested)
@@ -117,8 +117,8 @@ def _averaged_cpu(moments: Sequence[Moment]) -> list[Moment]:
 
 
 def _with_busiest(moment: Moment, job: FlinkJob) -> Moment:
-    """Return the moment with the busiest operator as a stage of one second, as DS2's script would
-    have seen it.
+    """Return the moment with the busiest operator as a stage of one second, as the input of DS2's
+    script.
     """
     observation = moment.observation
     if (

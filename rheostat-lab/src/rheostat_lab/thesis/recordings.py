@@ -1,5 +1,5 @@
-"""The thesis' recorded runs as a plant can be forced with them: arrivals of each second, sizes, and
-what was measured.
+"""The thesis' recorded runs as input for a plant: arrivals of each second, sizes, and the measured
+values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rheostat_lab.thesis.thesis_runs import START_EXECUTORS
 SAMPLE_S = 15
 _METER_S = 60
 _DETECTION_DELAY_S = 8
-"""A change lies somewhere in the 15 s before the sample that shows it: in their middle."""
+"""Seconds; a change is within the 15 s before its first sample, and assumed in the middle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Recorded:
 
     name: str
     arrivals: list[float]
-    """Rows of each second: the recorded rate is a mean over the last minute and is centred on
-    it."""
+    """Rows of each second; the recorded rate is a mean over the last minute, and is centered on it.
+    """
 
     sizes: Mapping[int, int]
     """TaskManagers from that second on."""
@@ -45,7 +45,7 @@ class Recorded:
 
 def load_recording(name: str, folder: Path | None = None) -> Recorded:
     """Return a recording of the package, or of another folder with the same files; raises BadInput
-    where there is none.
+    if it does not exist.
     """
     paths = packaged() if folder is None else {path.stem: path for path in folder.glob("*.csv")}
     if name not in paths:
@@ -93,8 +93,8 @@ def load_recording(name: str, folder: Path | None = None) -> Recorded:
 
 
 def _filled(executors: Floats) -> Floats:
-    """The run began with 8, whatever the first scrape saw; a gap in the registration is not a size
-    of 0.
+    """Return the sizes without gaps: the run began with 8 whatever the first scrape shows, and a
+    gap in the registration is not a size of 0.
     """
     filled: Floats = executors.copy()
     filled[0] = START_EXECUTORS

@@ -1,5 +1,5 @@
-"""What thirty repetitions say that one run could not: intervals, rank correlations, paired tests,
-and the facts that the thesis named.
+"""Statistics of the repetitions that one run cannot give: intervals, rank correlations, paired
+tests, and the facts that the thesis named.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def of(runs: Sequence[Outcome], measure: str) -> Floats:
 
 
 def tables(cells: Cells) -> list[dict[str, Any]]:
-    """Return a row per cell: median, 95 % interval of the mean by bootstrap, 5th and 95th
-    percentile of the seeds, published.
+    """Return one row per cell: median, 95 % interval of the mean by bootstrap, 5th and 95th
+    percentile of the seeds, published value.
     """
     return [_row(key, runs) for key, runs in cells.items()]
 
 
 def ranks(cells: Cells) -> dict[str, dict[str, float | int | None]]:
-    """Return Spearman's rank correlation of medians over seeds with what was published, per query,
-    held-out cells only.
+    """Return Spearman's rank correlation of the medians over seeds with the published values, by
+    query, for held-out cells only.
     """
     result = {}
     for query in dict.fromkeys(key[0] for key in cells):
@@ -50,11 +50,11 @@ def ranks(cells: Cells) -> dict[str, dict[str, float | int | None]]:
 
 
 def ranks_of_a_seed(cells: Cells) -> dict[str, dict[str, dict[str, float]]]:
-    """Return the same correlation with one seed in place of the published runs: its median, 5th and
+    """Return the same correlation with one seed instead of the published runs: its median, 5th and
     95th percentile over the seeds.
 
-    What was published is one run a cell. Were the simulation the truth, this is what ``ranks``
-    would most likely be.
+    The published value is one run per cell. If the simulation were the truth, this would be the
+    most likely value of ``ranks``.
     """
     result: dict[str, dict[str, dict[str, float]]] = {}
     for query in dict.fromkeys(key[0] for key in cells):
@@ -65,7 +65,7 @@ def ranks_of_a_seed(cells: Cells) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def cover(cells: Cells) -> dict[str, float | int | None]:
-    """Return the share of held-out cells whose published value lies between the 5th and 95th
+    """Return the share of held-out cells whose published value is between the 5th and 95th
     percentile of the seeds.
     """
     held = [runs for runs in cells.values() if runs[0].held_out]
@@ -77,8 +77,8 @@ def cover(cells: Cells) -> dict[str, float | int | None]:
 
 
 def facts(cells: Cells) -> list[dict[str, Any]]:
-    """Return the facts that the thesis named: the share of seeds in which each holds; cells that
-    were not run leave theirs out.
+    """Return the facts that the thesis named, with the share of seeds in which each holds; facts
+    about cells that were not run are omitted.
     """
     return [
         {"fact": name, **shown}
@@ -88,10 +88,10 @@ def facts(cells: Cells) -> list[dict[str, Any]]:
 
 
 def paired(cells: Cells) -> list[dict[str, Any]]:
-    """Return, per query and parameter step, two policies on the same seeds: median difference and
+    """Return, by query and parameter step, two policies on the same seeds: median difference and
     Wilcoxon's signed-rank p.
 
-    Policies are paired with the one that the thesis says they improve on.
+    Policies are paired with those that they improve on according to the thesis.
     """
     pairs = []
     for better, base in (("Vargav2", "Vargav1"), ("DS2-modern-adapted", "DS2-modern")):
@@ -224,8 +224,8 @@ def _cheapest_and_slowest(cells: Cells) -> dict[str, Any] | None:
 
 
 def _under_provisions(query: str) -> _Check:
-    """A row of q1 and q3 waits above 60 s on average with DS2 at 0 %; the thesis has 122, 971 and
-    14 s.
+    """Check that q1 and q3 wait above 60 s on average with DS2 at 0 %, and q11 does not; the thesis
+    has 122, 971 and 14 s.
     """
 
     def check(cells: Cells) -> dict[str, Any] | None:
@@ -236,8 +236,8 @@ def _under_provisions(query: str) -> _Check:
 
 
 def _loops(policy: str, parameter: str) -> _Check:
-    """In the scale-up loop each step builds lag that asks for the next: twice the need is reached
-    and rows still wait.
+    """Check for the scale-up loop, in which each step adds lag that requests the next one: twice
+    the required size is reached and rows still wait.
     """
 
     def check(cells: Cells) -> dict[str, Any] | None:

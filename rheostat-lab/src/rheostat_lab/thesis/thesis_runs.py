@@ -1,5 +1,5 @@
-"""The 54 runs of the thesis: query, policy, parameter, what was published, and what of it a fit may
-see.
+"""The 54 runs of the thesis: query, policy, parameter, published values, and which of them a fit
+may use.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from rheostat_lab.loads.cosine import Cosine
 QUERIES = ("1", "3", "11")
 MINUTES = 140
 FIRST_DECISION_S = 205.0
-"""When the thesis' autoscalers were started; the recorded HPA runs shrink first a stabilization
-window later (300 s), at 510 s."""
+"""Seconds at which the thesis' autoscalers were started; the recorded HPA runs first scale in one
+stabilization window (300 s) later, at 510 s."""
 
 START_EXECUTORS = 8
 MAX_EXECUTORS = 16
@@ -59,27 +59,25 @@ class Cell:
 
     @property
     def recording(self) -> str | None:
-        """Return the name of its recording, None where there is none."""
+        """Return the name of its recording; None if there is none."""
         suffix = _RECORDED.get((self.policy, self.parameter))
         return f"query-{self.query}_{suffix}" if suffix else None
 
     @property
     def fitted(self) -> bool:
-        """Tell whether its recording is one that parameters are fitted on."""
+        """Return whether parameters are fitted on its recording."""
         return self.policy == "HPA"
 
     @property
     def held_out(self) -> bool:
-        """Tell whether nothing of this run was used: neither for parameters nor to choose between
+        """Return whether this run was used neither for parameters nor for the choice between
         structures.
         """
         return self.recording is None
 
     @property
     def interval_s(self) -> float:
-        """Return the time between two decisions: 15 s for an HPA, 10 s for Dhalion, 20 s for
-        DS2.
-        """
+        """Return the seconds between two decisions: 15 for an HPA, 10 for Dhalion, 20 for DS2."""
         return _INTERVALS_S[self.policy]
 
     def make(self) -> Policy:
@@ -88,19 +86,19 @@ class Cell:
 
     def production(self) -> tuple[str, dict[str, object]]:
         """Return the registered name of the policy and the parameters that differ from the
-        defaults, which are the thesis' own.
+        defaults, which are those of the thesis.
         """
         return _given(self.policy, self.parameter)
 
 
 def cells() -> tuple[Cell, ...]:
-    """Return the 54 runs in the tables' order."""
+    """Return the 54 runs in the order of the tables."""
     rows = json.loads((files("rheostat_lab.thesis") / "tables.json").read_text(encoding="utf-8"))
     return tuple(Cell(**row) for row in rows)
 
 
 def load(query: str, seed: int) -> Cosine:
-    """Return a query's load (thesis, table 4.1): a cosine of an hour with noise of 10,000 rows/s,
+    """Return a query's load (thesis, table 4.1): a cosine of one hour with noise of 10,000 rows/s,
     held for a minute.
     """
     shift, amplitude = _LOADS[query]

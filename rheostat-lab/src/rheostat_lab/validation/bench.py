@@ -1,6 +1,4 @@
-"""How fast the simulator is: simulated seconds per second of one core, a policy and a plant at a
-time.
-"""
+"""The speed of the simulator: simulated seconds per second of one core, by policy and plant."""
 
 from __future__ import annotations
 
@@ -23,16 +21,14 @@ from rheostat_lab.loads.cosine import Cosine
 
 PLANTS = ("spark", "flink")
 THRESHOLDS = ("threshold", "spark-batch-ratio", "hpa")
-"""The policies that compare a number with a threshold: their speed is that of the simulator."""
+"""The policies that compare a number with a threshold; their speed is that of the simulator."""
 
 _INTERVAL_S = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
-    """One row: CPU seconds are those of this process, so that neighbours on the machine do not
-    count.
-    """
+    """One result; CPU seconds are those of this process, so that other programs have no effect."""
 
     policy: str
     plant: str
@@ -47,14 +43,13 @@ def bench(
     plants: Sequence[str] = PLANTS,
     simulated_s: float = 28_800.0,
 ) -> Iterator[Speed]:
-    """Yield a row per policy and plant: 10 s batches of 2 stages, 24 partitions, a decision every
-    60 s by the production loop.
+    """Yield one row per policy and plant: 10 s batches of 2 stages, 24 partitions, and a decision
+    every 60 s by the production loop.
     """
     for name in policies:
         for plant in plants:
             policy = create(name)
-            # The policy is made before the clock starts: it is made once a run, not once a
-            # decision.
+            # Created before the clock starts, because it is created once per run, not per decision.
             began_s = time.process_time()
             run = simulate(
                 _plant(plant, simulated_s),

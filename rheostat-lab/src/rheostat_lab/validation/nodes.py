@@ -1,9 +1,9 @@
-"""Nodes that are paid for while an executor is on them: what it is worth that executors leave the
+"""Nodes that are paid for while they have an executor: the value of removing executors from the
 emptiest node first.
 
-The cluster manager puts a new executor on the node with the most executors that has room (packs),
-or on the emptiest (spreads), and takes a new node where none has; an empty node is given back. Who
-leaves is chosen by the rule of the product itself.
+The cluster manager places a new executor on the fullest node with room (packs) or on the emptiest
+one (spreads), and takes a new node if none has room; an empty node is released. The product's own
+rule chooses the executors to remove.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rheostat.protocols.executors.memory import Life, Waits
 
 @dataclass(frozen=True, slots=True)
 class NodeUse:
-    """Steps in which an executor was there, and in which a node was paid for."""
+    """Steps with an executor, and steps for which a node was paid."""
 
     executor_steps: int
     node_steps: int
@@ -28,10 +28,10 @@ class NodeUse:
 def node_use(
     targets: Sequence[int], room: int, *, frees_nodes: bool, packs: bool = False, churn: int = 0
 ) -> NodeUse:
-    """Return what a sequence of targets takes of nodes with ``room`` executors each.
+    """Return the node use of a sequence of targets, with ``room`` executors per node.
 
-    At every ``churn``-th step the executors' order of age is turned, as where some are lost and
-    come again on the nodes that are there (0: never).
+    At every ``churn``-th step the executors' order of age is reversed, as if some were lost and
+    started again on the existing nodes (0: never).
     """
     nodes: dict[str, str] = {}
     executors = steps = 0
@@ -43,7 +43,7 @@ def node_use(
         for executor in _leaving(nodes, target, frees_nodes):
             del nodes[executor]
         if churn and step % churn == churn - 1:
-            # The order of a dictionary is the order of age here.
+            # The order of the dictionary is the order of age here.
             nodes = dict(reversed(nodes.items()))
         executors += len(nodes)
         steps += len(set(nodes.values()))
@@ -54,7 +54,7 @@ def _node(used: Counter[str], room: int, packs: bool) -> str:
     free = [node for node in used if used[node] < room]
     if free:
         return (max if packs else min)(free, key=lambda node: (used[node], node))
-    # The smallest free name: a node that was given back may be taken again.
+    # The smallest free name, because a node that was released may be taken again.
     return next(name for name in map(str, range(len(used) + 1)) if name not in used)
 
 
@@ -62,7 +62,8 @@ def _leaving(nodes: dict[str, str], target: int, frees_nodes: bool) -> Sequence[
     left = dict(nodes)
     gone = []
     while len(left) > target:
-        # One at a time, as batches let them: each changes which node is the emptiest.
+        # One at a time, as between batches, because each removal changes which node is the
+        # emptiest.
         states = ExecutorStates(
             facts=Facts(now_s=0.0, registered=tuple(left), nodes=left if frees_nodes else {}),
             target=len(left) - 1,

@@ -1,5 +1,5 @@
-"""A queue whose theory is known, on the engine of the plants: if this is wrong, nothing else can be
-believed.
+"""A queue with a known theory on the engine of the plants: if it is wrong, no other result is
+credible.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _BLOCK = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSpec:
-    """M/M/c (exponential service) or M/D/c (deterministic): Poisson arrivals, ``servers`` alike,
-    first come first served.
+    """M/M/c (exponential service) or M/D/c (deterministic): Poisson arrivals, ``servers`` equal
+    servers, first come first served.
 
-    Raises BadInput for what is no such queue, and for one that has no steady state.
+    Raises BadInput for an invalid queue, and for one without a steady state.
     """
 
     servers: int
     arrival_per_s: float
     service_per_s: float
-    """Customers that one server works off per second."""
+    """Customers that one server serves per second."""
 
     law: str = "exponential"
 
@@ -57,13 +57,13 @@ class QueueSpec:
 
     @property
     def load(self) -> float:
-        """The share of time in which a server is busy: arrival / (servers x service)."""
+        """The busy share of a server: arrival / (servers x service)."""
         return self.arrival_per_s / (self.servers * self.service_per_s)
 
     @property
     def wait_s(self) -> float | None:
-        """The mean wait before service, as theory has it: Erlang C for M/M/c, Pollaczek and
-        Khinchine for M/D/1, else None.
+        """The theoretical mean wait before service in seconds: Erlang C for M/M/c, Pollaczek and
+        Khinchine for M/D/1, otherwise None.
         """
         if self.law == "deterministic":
             return (
@@ -78,7 +78,7 @@ class QueueSpec:
 
 
 class Queue:
-    """One run: ``customers`` arrive, and it goes on until all have left."""
+    """One run: ``customers`` arrive, and it continues until all have left."""
 
     def __init__(
         self,
@@ -89,11 +89,11 @@ class Queue:
     ) -> None:
         self.events = Events()
         self.waits_s: list[float] = []
-        """In the order in which service began, which is that of the arrivals."""
+        """Waits in the order in which service began, which is that of the arrivals."""
         self.times_s: list[float] = []
         self.arrived = 0
         self.number_s = 0.0
-        """The integral of the number in the queue and in service over time."""
+        """The integral over time of the number in the queue and in service."""
         self._customers, self._servers = customers, spec.servers
         self._gap = partial(next, _exponential(arriving, spec.arrival_per_s))
         self._service: Callable[[], float]
@@ -110,12 +110,12 @@ class Queue:
 
     @property
     def left(self) -> int:
-        """Customers that have left."""
+        """Number of customers that have left."""
         return len(self.times_s)
 
     @property
     def inside(self) -> int:
-        """Customers that wait or are served."""
+        """Number of customers that wait or are served."""
         return self._busy + len(self._waiting)
 
     def run(self) -> Queue:
@@ -132,8 +132,8 @@ class Queue:
             self._serve(now, now)
         else:
             self._waiting.append(now)
-        # Arrivals end here, not the run: everybody who came is served, or the last ones would be
-        # the short waits only.
+        # Arrivals end here, not the run: all customers are served, or only the short waits would
+        # count at the end.
         if self.arrived < self._customers:
             self.events.at(now + self._gap(), self._arrive)
 
@@ -156,7 +156,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """Theory beside simulation: the mean wait with its confidence interval, Little's law,
+    """Theory and simulation: the mean wait with its confidence interval, Little's law,
     conservation.
     """
 
@@ -166,13 +166,12 @@ class Validation:
     wait_high_s: float
     confidence: float
     within: bool | None
-    """Whether the theory lies in the interval; None where there is none."""
+    """Whether the theory is within the interval; None without a theory."""
 
     number: float
     """Mean number of customers inside, from the integral over time."""
     rate_x_time: float
-    """Arrival rate x mean time inside, from the customers: Little's law says that it is the
-    same."""
+    """Arrival rate x mean time inside, from the customers; equal to ``number`` by Little's law."""
 
     arrived: int
     left: int
@@ -188,10 +187,10 @@ def validate(
     confidence: float = 0.99,
 ) -> Validation:
     """Simulate ``runs`` independent runs and compare; the first customers of each run (a fifth, or
-    ten relaxation times) are not counted.
+    ten relaxation times) are excluded.
 
-    The interval is Student's over the runs' means. Raises BadInput for fewer than two runs or fewer
-    than 100 customers.
+    The interval is Student's over the means of the runs. Raises BadInput for fewer than two runs or
+    fewer than 100 customers.
     """
     from scipy.special import stdtrit  # only this needs it
 
@@ -201,13 +200,13 @@ def validate(
             f" {customers}"
         )
     warm_up = min(50 * customers, max(customers // 5, round(10 * _relaxation(spec))))
-    # Two for each run: arrivals and service must not take draws from each other.
+    # Two per run, so that arrivals and service do not share draws.
     generators = streams(seed, 2 * runs)
     done = [
         Queue(spec, warm_up + customers, *generators[2 * n : 2 * n + 2]).run() for n in range(runs)
     ]
     means = np.array([np.mean(queue.waits_s[warm_up:]) for queue in done])
-    # Student's, over the means of runs: waits within a run depend on each other.
+    # Student's interval over the means of runs, because waits within a run are dependent.
     half = float(stdtrit(runs - 1, 0.5 + confidence / 2) * means.std(ddof=1) / math.sqrt(runs))
     wait_s, theory = float(means.mean()), spec.wait_s
     length_s = sum(queue.events.now for queue in done)

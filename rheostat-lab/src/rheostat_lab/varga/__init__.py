@@ -1,3 +1,3 @@
-"""The measurements of Varga, Balassi and Kiss (2021), section 5, repeated on Spark: what a change
-of size costs against the size of the state and against the parallelism.
+"""The measurements of Varga, Balassi and Kiss (2021), section 5, repeated on Spark: the cost of a
+change of size by the size of the state and by the parallelism.
 """

@@ -1,5 +1,5 @@
-"""The downtime of a change of size: the state-size job under ``rheostat run``, brought to other
-numbers of executors live, by restarts, and by restarts with other state partitions.
+"""The downtime of a change of size: the state-size job under ``rheostat run``, rescaled live, by
+restarts, and by restarts with other state partitions.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from rheostat_lab.varga.state_size_topics import Output, OutputReader, Topics
 
 DEADLINE_S = 300.0
 STEADY = 6
-"""Batches before a change, and after it."""
+"""Number of batches before a change, and after it."""
 
 _POLL_S = 0.2
 
 
 def measure(spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each way, size, target and repetition."""
+    """Yield one row for each way, size, target and repetition."""
     with Broker() as broker:
         for size in spec.sizes_mb:
             for way in spec.ways:
@@ -50,7 +50,7 @@ def measure(spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, A
 
 
 class RunningJob:
-    """The job of one way and size; ``partitions`` are those of its state now."""
+    """The job of one way and size; ``partitions`` is its current number of state partitions."""
 
     def __init__(
         self, folder: Path, way: str, partitions: int, process: Any, reader: OutputReader
@@ -61,7 +61,7 @@ class RunningJob:
         self._changes = 0
 
     def change(self, executors: int) -> dict[str, Any]:
-        """Bring it to so many executors and return what that cost, as the output shows it."""
+        """Rescale to this number of executors and return the cost, as the output shows it."""
         self._more_batches("steady batches")
         ordered_s, self._changes = time.time(), self._changes + 1
         self._order(executors)
@@ -78,11 +78,11 @@ class RunningJob:
         return row if self._way == "live" else {**row, **self._restart_timing()}
 
     def output(self) -> Output:
-        """Return what a reader of its output topic has seen so far."""
+        """Return the output that a reader of its topic has read so far."""
         return self._reader.follow()
 
     def until(self, what: str, reached: Callable[[], bool]) -> None:
-        """Wait; raises RheostatError when the job has ended, or after the deadline."""
+        """Wait; raises RheostatError if the job has ended, or after the deadline."""
         deadline = time.monotonic() + DEADLINE_S
         while not reached():
             if self._process.poll() is not None or time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""A policy that asks for the number that stands in a file: an experiment's own hand on a job."""
+"""A policy that returns the number in a file, with which an experiment controls a job."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rheostat.model import Decision, Memory, Observation
 
 @dataclass(frozen=True)
 class FromFile:
-    """Wants as many executors as the text of the file at ``path`` says."""
+    """Requests the number of executors in the text of the file at ``path``."""
 
     path: str = ""
 

@@ -1,4 +1,4 @@
-"""The downtime that a reader of the output sees: from the ends of batches alone, so it is the same
+"""The downtime for a reader of the output, from the ends of batches alone, so that it is the same
 measure for every way to change a size.
 """
 
@@ -10,11 +10,12 @@ from statistics import median
 
 
 def downtime_s(ends_s: Sequence[float], ordered_s: float, settled_s: float) -> float | None:
-    """Return the longest pause between the ends of two batches from the order of a change until it
-    had settled, less the usual one before; None where fewer than three batches ended before, or
+    """Return the longest pause between the ends of two batches from the request of a change until
+    it had settled, minus the usual pause before; None if fewer than three batches ended before, or
     none after.
 
-    ``ends_s`` are in order. Fails when: batches before the order are not those of a steady job.
+    ``ends_s`` are in order. Fails when the batches before the request are not those of a steady
+    job.
     """
     usual = [late - early for early, late in pairwise(ends_s) if late <= ordered_s]
     pauses = [

@@ -1,4 +1,4 @@
-"""A Spark session of this computer with Kafka's source and sink."""
+"""A local Spark session with Kafka's source and sink."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rheostat.local.local_session import replay_session
 
 @contextmanager
 def kafka_session(slots: int, folder: Path, options: Mapping[str, str]) -> Iterator[Any]:
-    """Hand out a session with so many slots, whose scratch files are in ``folder``."""
+    """Yield a session with this number of slots, whose scratch files are in ``folder``."""
     own = {
         "spark.driver.memory": "1g",
         "spark.local.dir": str(folder),

@@ -1,4 +1,4 @@
-"""What is told of repeated measurements: a line through them, and their spread at each place."""
+"""Statistics of repeated measurements: a line through them, and their spread at each place."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A straight line by least squares through ``n`` points; ``r2`` is the share of the variance
-    that it explains.
+    """A least-squares line through ``n`` points; ``r2`` is the share of the variance that it
+    explains.
     """
 
     slope: float
@@ -25,7 +25,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What was measured at one ``x``: ``n`` values."""
+    """The ``n`` measured values at one ``x``."""
 
     x: float
     mean: float
@@ -35,7 +35,7 @@ class Place:
 
 
 def linear(points: Sequence[Point]) -> Fit | None:
-    """Return the line; None for fewer than three points, or where all have one x."""
+    """Return the line; None for fewer than three points, or if all have the same x."""
     if len(points) < 3 or len({x for x, _ in points}) < 2:
         return None
     x, y = (np.array(values, dtype=float) for values in zip(*points, strict=True))
@@ -46,7 +46,7 @@ def linear(points: Sequence[Point]) -> Fit | None:
 
 
 def places(points: Iterable[Point]) -> list[Place]:
-    """Return mean, least and largest at each x, in the order of x."""
+    """Return mean, minimum and maximum at each x, in the order of x."""
     by_x: dict[float, list[float]] = {}
     for x, y in points:
         by_x.setdefault(x, []).append(y)

@@ -1,5 +1,5 @@
-"""How long tasks take to load state: the tasks of the first batch after a start, less those of the
-second, which have their state already.
+"""The time that tasks need to load state: the tasks of the first batch after a start, minus those
+of the second, which already have their state.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from rheostat_lab.varga.state_size_topics import Topics
 
 SLOTS = 2
 _OPTIONS = {
-    # Loads replay a changelog, key by key as Flink loads a savepoint: no snapshot comes between.
+    # Loads replay a changelog, key by key like Flink loads a savepoint, without a snapshot.
     "spark.sql.streaming.stateStore.minDeltasForSnapshot": "100000",
     "spark.sql.streaming.stateStore.maintenanceInterval": "1h",
 }
 
 FEW = 40
-"""Keys that are written anew in each of the two batches after a start."""
+"""Number of keys that are rewritten in each of the two batches after a start."""
 
 
 def measure(spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each size, parallelism and repetition: mean and maximum over tasks, in
+    """Yield one row for each size, parallelism and repetition: mean and maximum over tasks, in
     seconds.
     """
     with tempfile.TemporaryDirectory(prefix="rheostat-load-") as name, Broker() as broker:
@@ -57,7 +57,7 @@ def _loads(
     progress: Callable[[str], None],
 ) -> Iterator[dict[str, Any]]:
     size = int(checkpoint.name.removeprefix("size-"))
-    for repetition in range(spec.repetitions + 1):  # the first one warms the JVM: left out
+    for repetition in range(spec.repetitions + 1):  # the first one warms the JVM and is excluded
         for tasks in spec.parallelism:
             topics.write([*range(FEW)] * 2)
             query = run(spark, topics, checkpoint, tasks, FEW)
@@ -82,7 +82,7 @@ def task_times(log: EventLog, run_id: str, tasks: int) -> list[list[float]]:
 
 
 def load_times(batches: Sequence[Sequence[float]]) -> Mapping[str, float]:
-    """Return mean and maximum over the tasks of the first batch, each less the mean of the second
+    """Return mean and maximum over the tasks of the first batch, each minus the mean of the second
     batch's tasks.
     """
     first, second = batches[0], batches[1]

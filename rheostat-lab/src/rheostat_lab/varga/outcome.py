@@ -1,4 +1,4 @@
-"""What comes out of an experiment: lines, fits, and how groups of cells differ. Pure."""
+"""The results of an experiment: lines, fits, and differences between groups of cells. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _X = {"load-by-size": "size_mb", "load-by-parallelism": "parallelism"}
 
 
 def points(rows: Sequence[Row], x: str, y: str) -> list[Point]:
-    """Return the pairs of two columns; a row without a value is left out."""
+    """Return the pairs of two columns; rows without a value are omitted."""
     return [(float(row[x]), float(row[y])) for row in rows if row.get(y) is not None]
 
 
@@ -43,7 +43,7 @@ def fits(spec: Spec, rows: Sequence[Row]) -> dict[str, Fit | None]:
 
 
 def lines(spec: Spec, rows: Sequence[Row]) -> list[str]:
-    """Return the result in words: cells, fits, and what was published."""
+    """Return the result as text: cells, fits, and the published findings."""
     result = [f"{spec.experiment}: {spec.partitions} state partitions"]
     result += _CELLS[spec.experiment](spec, rows)
     result += [_line(name, fit) for name, fit in fits(spec, rows).items() if fit]
@@ -93,8 +93,8 @@ def _downtimes(spec: Spec, rows: Sequence[Row]) -> list[str]:
 
 
 def _divisors(spec: Spec, rows: Sequence[Row]) -> list[str]:
-    """Return how uneven loads are where the parallelism divides the partitions and where not: the
-    longest task over the mean.
+    """Return how uneven loads are if the parallelism divides the partitions and if not: the longest
+    task relative to the mean.
     """
     result = []
     for divides in (True, False):

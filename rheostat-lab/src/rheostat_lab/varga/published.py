@@ -1,4 +1,4 @@
-"""What Varga, Balassi and Kiss (2021, section 5) found on Flink, beside each experiment."""
+"""The findings of Varga, Balassi and Kiss (2021, section 5) on Flink, for each experiment."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""How long a snapshot of the state takes: the commit of the state store, which writes one where
-there is no changelog, as Spark's own progress tells it.
+"""The time of a snapshot of the state: the commit of the state store without a changelog, which
+writes one, as reported in Spark's progress.
 
-A snapshot of RocksDB is whole when nothing of it was written before, and has only new files later:
-so the first commit of a state is measured, and one after a few changes.
+A snapshot of RocksDB is complete if nothing of it was written before, and later contains only new
+files. Therefore the first commit of a state is measured, and one after a few changes.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _BYTES = "rocksdbBytesCopied"
 
 
 def measure(spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each size, parallelism and repetition: seconds of a whole snapshot, and of
-    one after a few changes, mean over tasks.
+    """Yield one row for each size, parallelism and repetition: seconds of a complete snapshot, and
+    of one after a few changes, mean over tasks.
     """
     with tempfile.TemporaryDirectory(prefix="rheostat-snapshot-") as name, Broker() as broker:
         folder = Path(name)
@@ -37,7 +37,7 @@ def measure(spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, A
             for number, size in enumerate(spec.sizes_mb):
                 topics = Topics(broker.bootstrap, f"size-{size}", spec.value_bytes)
                 topics.write(range(size * 1_000_000 // spec.value_bytes))
-                if number == 0:  # the first one warms the JVM: left out
+                if number == 0:  # the first one warms the JVM and is excluded
                     _snapshots(spark, topics, folder / "checkpoint", max(spec.parallelism))
                 for repetition in range(spec.repetitions):
                     for tasks in spec.parallelism:
@@ -62,8 +62,8 @@ def _of(query: Any, tasks: int) -> Mapping[str, float]:
 
 
 def snapshot_times(operator: Mapping[str, Any], tasks: int) -> Mapping[str, float]:
-    """Return what a batch's commit took a task, on the average, from an operator's progress, whose
-    times are sums over the state partitions.
+    """Return the mean commit time of a batch per task, from an operator's progress, whose times are
+    sums over the state partitions.
     """
     own = operator["customMetrics"]
     return {

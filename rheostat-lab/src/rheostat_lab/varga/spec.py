@@ -1,4 +1,4 @@
-"""An experiment as a file says it; everything is checked before anything is started."""
+"""An experiment as specified in a file; everything is checked before anything starts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ WAYS = ("live", "restart", "repartition")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec:
-    """What is measured: state of each of ``sizes_mb`` in ``partitions`` state partitions, values of
-    ``value_bytes``, each cell ``repetitions`` times.
+    """The measurements: state of each of ``sizes_mb`` in ``partitions`` state partitions, with
+    values of ``value_bytes``, each cell ``repetitions`` times.
 
     ``parallelism`` is the number of tasks that share the partitions (snapshots, loads), or the
-    number of executors that a job is brought to, one after the other (downtimes), by each of
+    numbers of executors to which a job is rescaled, one after the other (downtimes), by each of
     ``ways``.
     """
 
@@ -51,12 +51,12 @@ class Spec:
 
 
 def read_spec(path: Path) -> Spec:
-    """Return the experiment of a YAML file; raises BadInput for what it cannot be."""
+    """Return the experiment of a YAML file; raises BadInput for an invalid one."""
     return made(path, values_of(path))
 
 
 def made(path: Path, values: Mapping[str, Any]) -> Spec:
-    """Return the experiment of a file that was read; raises BadInput for what it cannot be."""
+    """Return the experiment of a file that was read; raises BadInput for an invalid one."""
     return spec_of(Spec, path, values)
 
 

@@ -1,9 +1,9 @@
-"""The state-size job: a keyed state of a wanted size, from Kafka to Kafka, and the elapsed time in
+"""The state-size job: a keyed state of a given size, from Kafka to Kafka, with the elapsed time in
 each output record.
 
 Run by ``rheostat run``: state_size_job.py FOLDER BOOTSTRAP TOPIC-IN TOPIC-OUT PARTITIONS. The name
-of a batch in an output record has the start of this process in it: a batch that is written again
-after a restart is another one.
+of a batch in an output record includes the start of this process, so that a batch that is written
+again after a restart is a different one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rheostat_lab.varga.state_size_query import kept, records, settings
 
 
 def main(folder: Path, bootstrap: str, read: str, written: str, partitions: int) -> None:
-    """Run until there is a file ``enough`` in the folder, or somebody stops the query."""
+    """Run until there is a file ``enough`` in the folder, or the query is stopped."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("state of a size")

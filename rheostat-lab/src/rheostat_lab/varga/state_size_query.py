@@ -16,14 +16,14 @@ from rheostat.spark.sensing.capabilities.query_shape import (
 if TYPE_CHECKING:
     from rheostat_lab.varga.state_size_topics import Topics
 
-# Read for every row: Spark's current_timestamp is that of the start of the batch.
+# Evaluated per row, because Spark's current_timestamp is that of the start of the batch.
 _NOW_S = "cast(reflect('java.lang.System', 'currentTimeMillis') as bigint) / 1000"
 
 
 def kept(spark: Any, bootstrap: str, topic: str, most_rows: int | None = None) -> Any:
-    """Return the keyed state of a topic: key, value, and when the newest record was created.
+    """Return the keyed state of a topic: key, value, and the creation time of the newest record.
 
-    A batch reads at most ``most_rows``; None for all that is there.
+    A batch reads at most ``most_rows``; None means all available rows.
     """
     source = spark.readStream.format("kafka").option("kafka.bootstrap.servers", bootstrap)
     source = source.option("subscribe", topic).option("startingOffsets", "earliest")
@@ -35,18 +35,18 @@ def kept(spark: Any, bootstrap: str, topic: str, most_rows: int | None = None) -
 
 def records(state: Any, batch: str = "") -> Any:
     """Return the output records: the key, the name of the batch, the size of the value, and the
-    elapsed time, from the creation of the row to this moment.
+    time elapsed since the creation of the row.
     """
     elapsed = f"{_NOW_S} - unix_millis(`max(timestamp)`) / 1000"
-    # Without the size Spark would see that nobody needs the values, and keep none.
+    # Without the size, Spark would detect that the values are unused and store none.
     size = "octet_length(`last(value)`)"
     struct = f"named_struct('batch', '{batch}', 'bytes', {size}, 'elapsed_s', {elapsed})"
     return state.selectExpr("key", f"to_json({struct}) as value")
 
 
 def run(spark: Any, topics: Topics, checkpoint: Path, tasks: int, most_rows: int | None) -> Any:
-    """Read all that is there, by batches of ``most_rows``, with so many tasks that share the state;
-    return the ended query.
+    """Read all available rows, by batches of ``most_rows``, with ``tasks`` tasks that share the
+    state; return the ended query.
     """
     state = kept(spark, topics.bootstrap, topics.read, most_rows).coalesce(tasks)
     query = records(state).writeStream.outputMode("update").format("kafka")
@@ -58,7 +58,7 @@ def run(spark: Any, topics: Topics, checkpoint: Path, tasks: int, most_rows: int
 
 
 def settings(partitions: int, changelog: bool = True) -> Mapping[str, str]:
-    """Return the options of a session: so many state partitions, in RocksDB."""
+    """Return the options of a session with this number of state partitions in RocksDB."""
     return {
         SHUFFLE_PARTITIONS: str(partitions),
         PROVIDER: ROCKSDB,

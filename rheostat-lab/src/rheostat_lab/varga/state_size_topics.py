@@ -1,5 +1,5 @@
-"""The topics of the state-size job: records with random values go in, the elapsed time of each
-output record comes out.
+"""The topics of the state-size job: the input has records with random values, the output the
+elapsed times.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from rheostat.kafka.client import settings
 
 PARTITIONS = 2
 RATE = 50
-"""Records a second of a steady feed."""
+"""Records per second of a steady feed."""
 
 _ANSWER_S = 60.0
 _STEP_S = 0.1
 _SPREAD = 7919
-"""A prime: successive records of a feed have keys that are far apart."""
+"""A prime, so that successive records of a feed have keys that are far apart."""
 
 
 @dataclass(slots=True)
 class WrittenBatch:
-    """A batch as its output records tell it: when the last one was appended (Unix
-    seconds), how many there are, the longest elapsed time in them.
+    """A batch according to its output records: when the last one was appended (Unix seconds), their
+    number, and their longest elapsed time.
     """
 
     end_s: float
@@ -45,7 +45,7 @@ class Output:
     batches: dict[str, WrittenBatch] = field(default_factory=dict)
 
     def add(self, text: str, appended_s: float) -> None:
-        """Take in an output record."""
+        """Add an output record."""
         record = json.loads(text)
         batch = self.batches.setdefault(record["batch"], WrittenBatch(appended_s))
         batch.end_s = max(batch.end_s, appended_s)
@@ -58,22 +58,20 @@ class Output:
 
     def longest_s(self, since_s: float) -> float | None:
         """Return the longest elapsed time of the batches that were written after a moment; None
-        where there are none.
+        without any.
         """
         later = [batch.longest_s for batch in self.batches.values() if batch.end_s > since_s]
         return max(later, default=None)
 
 
 class Topics:
-    """Both topics of one job, which are made here; raises RheostatError where the broker gives
-    up a record.
-    """
+    """The new topics of one job; raises RheostatError if the broker rejects a record."""
 
     def __init__(self, bootstrap: str, name: str, value_bytes: int) -> None:
         self.bootstrap, self.read, self.written = bootstrap, f"{name}-in", f"{name}-out"
         self._value_bytes = value_bytes
         client = AdminClient(settings({"bootstrap.servers": bootstrap}))
-        # The output is timed by one clock, the broker's.
+        # One clock, the broker's, times the output.
         timed = {"message.timestamp.type": "LogAppendTime"}
         topics = [
             NewTopic(self.read, PARTITIONS, 1),
@@ -86,7 +84,7 @@ class Topics:
         )
 
     def write(self, keys: Iterable[int]) -> None:
-        """Append a record with a new random value for each key, and wait until all are there."""
+        """Append a record with a new random value for each key, and wait until all are stored."""
         for key in keys:
             self._append(key)
         if self._producer.flush(_ANSWER_S):
@@ -94,7 +92,7 @@ class Topics:
 
     @contextmanager
     def fed(self, keys: int) -> Iterator[None]:
-        """Append ``RATE`` records a second meanwhile, to keys below ``keys``."""
+        """Append ``RATE`` records per second within the context, to keys below ``keys``."""
         enough = threading.Event()
         feeder = threading.Thread(target=self._feed, args=(keys, enough), daemon=True)
         feeder.start()
@@ -123,7 +121,7 @@ class Topics:
 
 
 class OutputReader:
-    """Reads an output topic on, from its beginning."""
+    """Reads an output topic continuously from its beginning."""
 
     def __init__(self, topics: Topics) -> None:
         self.output = Output()
@@ -133,7 +131,7 @@ class OutputReader:
         self._consumer.assign([TopicPartition(topics.written, p, 0) for p in range(PARTITIONS)])
 
     def follow(self) -> Output:
-        """Read all that is there and return the output so far."""
+        """Read all available records and return the output so far."""
         while records := self._consumer.consume(5000, _STEP_S):
             for record in records:
                 if record.error() is None:
@@ -141,5 +139,5 @@ class OutputReader:
         return self.output
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._consumer.close()

@@ -1,4 +1,4 @@
-"""The pictures of the experiments, like Figures 2 to 5 of the paper."""
+"""The plots of the experiments, like Figures 2 to 5 of the paper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLOURS = ("#2f6f9f", "#b4531f", "#7b8794", "#4c8c4a")
 
 
 def draw(spec: Spec, rows: Sequence[Row], path: Path) -> None:
-    """Write the picture of a result as PNG."""
+    """Write the plot of a result as PNG."""
     figure = Figure(figsize=(6.4, 4.0), dpi=120)
     panel = figure.subplots()
     _PANELS[spec.experiment](panel, spec, rows)

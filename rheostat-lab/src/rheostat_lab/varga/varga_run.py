@@ -1,4 +1,4 @@
-"""A measurement of Varga et al.: its rows and its picture."""
+"""A measurement of Varga et al.: its rows and its plot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rheostat_lab.varga.spec import Spec, made
 
 
 def prepared(path: Path, values: Mapping[str, Any]) -> Callable[[str, Path], dict[str, Any]]:
-    """Return what measures the experiment of a file; raises BadInput for what it cannot be."""
+    """Return the function that runs a file's experiment; raises BadInput for an invalid one."""
     return partial(_run, made(path, values))
 
 
