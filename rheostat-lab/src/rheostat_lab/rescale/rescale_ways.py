@@ -62,7 +62,7 @@ class Way(Protocol):
 
 
 class Live:
-    """The production loop with a scripted policy: with (``force``) or without placement (``off``)."""
+    """The production loop with a scripted policy: ``force`` is with placement, ``off`` without."""
 
     def __init__(
         self,
