@@ -38,7 +38,7 @@ def read_journal(path: str | Path) -> RecordedJournal:
 
 @dataclass(frozen=True, slots=True)
 class RecordedJournal:
-    """A journal that can be read while it is written; each call reads it anew."""
+    """A journal that can be read while it is written; each call reads it again."""
 
     path: Path
 

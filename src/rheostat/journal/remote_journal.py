@@ -154,7 +154,7 @@ class RemoteJournal(FolderJournal):
         for name in (STARTS_FILE, SUMMARY_FILE):
             text = None if (self.folder / name).exists() else self._far_text(name)
             if text:
-                # Local segments are numbered anew, so the summary covers none of them.
+                # Local segments have new numbers, so the summary covers none of them.
                 here = moved(text, "") if name == SUMMARY_FILE else text
                 (self.folder / name).write_text(here, encoding="utf-8")
 

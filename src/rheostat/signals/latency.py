@@ -16,7 +16,7 @@ MAX_POINTS = 240
 
 
 def with_point(points: Points, t_s: float, rows: float) -> Points:
-    """Return the curve with one more point; if the newest point is lower, the curve starts anew."""
+    """Return the curve with one more point; a newest point with fewer rows starts a new curve."""
     at = bisect_left(points, (t_s,))
     before, after = points[:at], points[at:]
     if after and (after[0][0] == t_s or after[0][1] < rows):

@@ -69,7 +69,7 @@ def _cosine(load: Cosine, middles: Floats) -> Law:
     levels = (2 * np.arange(_NOISE_LEVELS) + 1) / _NOISE_LEVELS - 1
     wave = load.shift + load.amplitude * np.cos(2 * np.pi * held * load.hold_s / load.period_s)
     fresh, same = np.full((_NOISE_LEVELS, _NOISE_LEVELS), 1 / _NOISE_LEVELS), np.eye(_NOISE_LEVELS)
-    # The noise is drawn anew at the end of each hold, and is constant within it.
+    # The noise is constant within a hold, and is drawn again at its end.
     moves = tuple(fresh if changes else same for changes in np.diff(held) > 0)
     return Law(np.maximum(0.0, wave[:, None] + load.noise * levels[None, :]), fresh[0], moves)
 

@@ -52,7 +52,7 @@ class CurveFile:
     def note(self, point: Point) -> None:
         """Write a point if one is due."""
         if point.t_s >= self._next_s:
-            # After a pause the grid begins anew; otherwise all missed points would be due at once.
+            # A pause restarts the grid; otherwise all missed points would be due at once.
             self._next_s = max(self._next_s + EVERY_S, point.t_s + EVERY_S / 2)
             self._point(point)
 

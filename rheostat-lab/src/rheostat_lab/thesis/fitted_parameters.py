@@ -1,5 +1,5 @@
 """The fitted parameters, read from the package; ``python -m rheostat_lab.thesis.fit`` fits them
-anew.
+again.
 """
 
 from __future__ import annotations

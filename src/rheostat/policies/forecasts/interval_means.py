@@ -1,4 +1,4 @@
-"""Arrival rates as means over intervals of one length: the series that forecasts are made from."""
+"""Arrival rates as means over intervals of one length: the input series of forecasts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _GAP = 10
-"""After so many intervals without a sample the series begins anew."""
+"""Number of intervals without a sample after which a new series begins."""
 
 
 def with_rate(
@@ -24,6 +24,6 @@ def with_rate(
     if passed == 0:
         total, count = kept["sum"] + rate_per_s, kept["count"] + 1
         return {"means": kept["means"], "place": place, "sum": total, "count": count}
-    mean = kept["sum"] / kept["count"]  # intervals without a sample were like the one before
+    mean = kept["sum"] / kept["count"]  # intervals without a sample repeat the previous mean
     means: Sequence[float] = [*kept["means"], *[mean] * passed]
     return {"means": list(means[-most:]), "place": place, "sum": rate_per_s, "count": 1}

@@ -1,4 +1,4 @@
-"""A linear model of the highest rate to come, learnt as the load goes: recursive least squares."""
+"""A linear model of the highest rate to come, learned online by recursive least squares."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 _FORGET = 0.999
 _HARMONICS = (1, 2, 3)
 _UNSURE = 1.0
-"""Variance of a weight before anything was learnt: the model starts as the last value."""
+"""Initial variance of a weight; the initial model predicts the last value."""
 
 _WARM = 10
-"""Peaks that must have been seen before the model says anything."""
+"""Number of observed peaks before the model predicts anything."""
 
 
 def learnt(
     model: Mapping[str, Any], t_s: float, rates: Sequence[float], ahead: int, season_s: float
 ) -> dict[str, Any]:
-    """Return the model after the newest of ``rates`` (oldest first, one an interval)."""
+    """Return the model after the newest of ``rates`` (oldest first, one per interval)."""
     inputs = [*model.get("inputs", ()), _inputs(t_s, rates, ahead, season_s)]
     updated = {**model, "inputs": inputs[-ahead:], "seen": model.get("seen", 0)}
     if len(inputs) <= ahead or len(rates) < ahead:
@@ -42,7 +42,7 @@ def learnt(
 
 
 def peak(model: Mapping[str, Any]) -> float | None:
-    """Return the highest rate expected in the intervals to come; None before enough were seen."""
+    """Return the highest rate expected in the next intervals; None before enough peaks."""
     if model.get("seen", 0) < _WARM:
         return None
     *now, scale = model["inputs"][-1]
@@ -51,7 +51,7 @@ def peak(model: Mapping[str, Any]) -> float | None:
 
 
 def _inputs(t_s: float, rates: Sequence[float], ahead: int, season_s: float) -> list[float]:
-    """Return the features: 1, relative rate and trend, time of the season; last, the mean rate."""
+    """Return the features: 1, relative rate and trend, time of the season; last the mean rate."""
     recent, earlier = rates[-ahead:], rates[-2 * ahead : -ahead] or rates[-ahead:]
     mean = sum(recent) / len(recent)
     scale = max(1e-9, mean)

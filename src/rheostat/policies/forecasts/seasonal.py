@@ -1,11 +1,11 @@
-"""Forecast of a series: the last season scaled to the current level, else the damped trend."""
+"""Forecasts a series: the last season scaled to the current level, otherwise a damped trend."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 _LEVEL = 6
-"""Values whose mean is the level."""
+"""Number of values whose mean is the level."""
 
 _DAMPING = 0.9
 _SMOOTH, _SMOOTH_TREND = 0.5, 0.2
@@ -16,7 +16,7 @@ _MOST_RISE = 3.0
 def seasonal(series: Sequence[float], season: int, steps: int) -> list[float]:
     """Return the next ``steps`` values, at least 0, from a non-empty series.
 
-    The last season scaled to the current level (by 1/3 to 3); Holt's damped trend without one.
+    They are the last season scaled to the current level (by 1/3 to 3), or Holt's damped trend.
     """
     if len(series) >= season + _LEVEL:
         before = series[len(series) - season - _LEVEL : len(series) - season]
