@@ -16,6 +16,10 @@ from rheostat.spark.sensing.queries.progress import ReportedBatch, parsed_offset
 
 _log = logging.getLogger("rheostat")
 _OFFSETS = ("startOffset", "endOffset", "latestOffset")
+_V1_TIME = "getOffset"
+"""A part of a batch with sources without ``SupportsAdmissionControl``: Spark reports the end of
+their batch as the latest offset, too (``MicroBatchExecution``), also where they limit the batch
+themselves, as Event Hubs does."""
 
 Readers = Callable[[Any, int, str], BacklogReader | None]
 """Returns the backlog reader of a query's source, from its number and its description."""
@@ -59,6 +63,8 @@ class SourceTracker:
     def observe(self, source: Source, batch: ReportedBatch, now: float) -> SourceView:
         """Return the view of the source; its signals are absent if the reader fails."""
         offsets = {name: parsed_offset(source.get(name)) for name in _OFFSETS}
+        if _V1_TIME in batch.parts_s and offsets["latestOffset"] == offsets["endOffset"]:
+            offsets["latestOffset"] = None
         entry = {**source, **offsets, "planned_s": batch.planned_s}
         try:
             backlog = self._reader.backlog(entry, now)

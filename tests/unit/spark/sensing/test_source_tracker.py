@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import logging
 from types import SimpleNamespace
 from typing import Any
@@ -117,6 +118,19 @@ def test_a_source_without_backlog_beside_kafka_leaves_the_lag_of_kafka(observed,
     assert job.at(1002.0).lag_rows == 10
 
 
+KINESIS_OFFSET = json.dumps(
+    {
+        "metadata": {"streamName": "orders", "batchId": "7"},
+        "shardId-000000000000": {
+            "subSequenceNumber": "-1",
+            "isLast": "true",
+            "iteratorPosition": "49590338271490256608559692538361571095921575989136588898",
+            "iteratorType": "AFTER_SEQUENCE_NUMBER",
+        },
+    }
+)
+"""As ``KinesisV2SourceOffset`` of awslabs/spark-sql-kinesis-connector writes it."""
+
 RECORDED: dict[str, tuple[dict[str, str], dict[str, Any], tuple[Any, ...]]] = {
     "Auto Loader": (
         {"numFilesOutstanding": "12", "numBytesOutstanding": "1200"},
@@ -133,7 +147,7 @@ RECORDED: dict[str, tuple[dict[str, str], dict[str, Any], tuple[Any, ...]]] = {
         {"start": '[{"shard":"a"}]', "end": '[{"shard":"a"}]'},
         (None, None, None, 4.0),
     ),
-    "Event Hubs": (
+    "numbers": (
         {},
         {
             "start": {"hub": {"0": 100, "1": 0}},
@@ -141,6 +155,11 @@ RECORDED: dict[str, tuple[dict[str, str], dict[str, Any], tuple[Any, ...]]] = {
             "latest": {"hub": {"0": 170, "1": 50}},
         },
         (20.0, 20.0, "offsets", None),
+    ),
+    "Kinesis of awslabs": (
+        {},
+        {"start": KINESIS_OFFSET, "end": KINESIS_OFFSET, "latest": KINESIS_OFFSET},
+        (None, None, None, None),
     ),
     "nothing": ({}, {"start": "x", "end": "y"}, (None, None, None, None)),
     "unknown numbers": (
@@ -159,6 +178,19 @@ def test_reported_metrics_and_offsets_are_a_backlog_with_its_unit(observed, name
     job.batch(3, 1000.0, {**source, "latestOffset": offsets.get("latest")})
     view = job.at(1000.0)
     assert (view.lag_rows, view.lag_counted, view.lag_unit, view.lag_s) == expected
+
+
+def test_event_hubs_report_the_end_of_a_limited_batch_as_the_latest_offset_which_is_no_zero(
+    event,
+):
+    query = Query()
+    sensor = sensor_of(Session(query), readers=lambda *_: ReportedBacklog())
+    end = {"hub": {"0": 150, "1": 50}}
+    source = {**entry({"hub": {"0": 100, "1": 0}}, end, 100), "latestOffset": str(end)}
+    for part, lag in (("getOffset", None), ("latestOffset", 0)):
+        query.lastProgress = event(1, 1000.0, 1.0, [source], numInputRows=100)
+        query.lastProgress["durationMs"][part] = 5
+        assert sensor.observe(1001.0)[0].lag_rows == lag
 
 
 def test_the_reader_follows_from_the_description(tmp_path):
