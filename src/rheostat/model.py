@@ -99,8 +99,7 @@ class Observation:
     ``foreachBatch``."""
 
     broker_up: bool | None = None
-    """Whether the Kafka brokers of ``kafka=`` answered at this tick; absent if none is configured.
-    """
+    """Whether the Kafka brokers of ``kafka=`` answered at this tick; absent if not configured."""
 
     lag_rows: float | None = None
     """Sum over partitions of (latest offset - committed offset). For other sources the rows that no

@@ -1,6 +1,4 @@
-"""Guards: ordered rules around any policy, (decision, observation, memory, now) -> (decision,
-memory).
-"""
+"""Ordered rules after a policy: (decision, observation, memory, now) -> (decision, memory)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Metrics and events of a job, computed from the records of its loop and exported to others."""
+"""Metrics and events of a job, computed from the records of its loop, and their exports."""

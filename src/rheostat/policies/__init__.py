@@ -1,1 +1,1 @@
-"""The policies: one algorithm a file, named as in the literature; one folder a way to decide."""
+"""The policies: one algorithm per file, named as in the literature, and one folder per method."""

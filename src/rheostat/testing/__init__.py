@@ -1,1 +1,1 @@
-"""For users' tests: contracts of policies, guards and journals, and fakes of the ports."""
+"""Test support for users: contracts of policies, guards and journals, and fakes of the ports."""

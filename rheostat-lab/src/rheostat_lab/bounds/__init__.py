@@ -1,1 +1,1 @@
-"""What a policy is measured against: the best fixed size and the cheapest sizes there could be."""
+"""The scale for policies: the best fixed size and the cheapest possible sizes."""

@@ -18,8 +18,7 @@ from rheostat.sim.plant import Floats
 from rheostat.workloads.workload import Workload
 
 BatchTime: TypeAlias = Callable[[Floats, Floats], Floats]
-"""Seconds of a batch for given rows and executors, arrays of one shape; non-decreasing in the rows.
-"""
+"""Seconds of a batch by rows and executors, arrays of one shape; non-decreasing in the rows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

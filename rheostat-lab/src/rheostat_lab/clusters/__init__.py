@@ -1,1 +1,1 @@
-"""YARN and Kubernetes on this computer, as kinds of cluster of ``rheostat cluster up``."""
+"""Local YARN and Kubernetes, as kinds of cluster of ``rheostat cluster up``."""

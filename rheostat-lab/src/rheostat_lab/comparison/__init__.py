@@ -1,1 +1,1 @@
-"""All registered policies beside the bounds on the simulated Spark job."""
+"""The comparison of all registered policies with the bounds on the simulated Spark job."""

@@ -77,8 +77,7 @@ GRIDS: Mapping[str, Mapping[str, Sequence[Any]]] = {
     "varga-v1": {"target_utilization": (0.3, 0.5, 0.7, 0.9), "lag_target": (1, 10)},
     "varga-v2": {"target_utilization": (0.3, 0.5, 0.7, 0.9)},
 }
-"""Values tried for the other policies in addition to their defaults, including the thesis' values.
-"""
+"""Values tried for the other policies besides their defaults, including the thesis' values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

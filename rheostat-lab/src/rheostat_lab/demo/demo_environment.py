@@ -48,8 +48,7 @@ LANDING_SETTINGS = {
 """As many tasks per batch as with 16 Kafka partitions, because Spark packs small files."""
 
 _DRIVER_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
-"""JVM flags for a driver of four minutes on two shared cores, where optimization does not pay off.
-"""
+"""JVM flags for a driver of four minutes on two shared cores: optimization does not pay off."""
 
 
 class DemoEnvironment:
@@ -93,7 +92,7 @@ class DemoEnvironment:
 
     @property
     def kafka(self) -> dict[str, str] | None:
-        """The autoscaler's connection to Kafka; None where the load comes from elsewhere."""
+        """The autoscaler's connection to Kafka; None for a load from another source."""
         return {"bootstrap.servers": self.broker.bootstrap} if self.broker else None
 
     def create(self, topics: Mapping[str, str]) -> None:

@@ -31,8 +31,7 @@ _OTHER_PEAK = 2000.0
 SOURCES = ("kafka", *LANDINGS)
 
 DYNAMIC_ALLOCATION = "spark-dynamic-allocation"
-"""Spark's own allocation instead of a policy; its parameters are those of spark.dynamicAllocation.
-"""
+"""Spark's own allocation instead of a policy, with parameters of spark.dynamicAllocation."""
 
 _SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
 _MOST_RATE = 1e6

@@ -22,8 +22,7 @@ class FlinkJob:
     """Rows per second of one warm task, as its CPU quota allows."""
 
     hosts: int = 1
-    """Number of hosts that the TaskManagers are spread over; contention begins where two share one.
-    """
+    """Number of hosts of the TaskManagers; contention begins where two share one."""
 
     contention: float = 0.0
     """The universal scalability law's sigma: p tasks process p x rate / (1 + contention x max(0, p
@@ -83,8 +82,7 @@ class FlinkJob:
     cpu_use: float = 1.0
     """CPU share of a single warm task at full load, above idle."""
     cpu_spread: float = 0.1
-    """Exponent with which the CPU share of a row grows with the parallelism: exchange, contention.
-    """
+    """Exponent with which the CPU share of a row grows with parallelism: exchange, contention."""
     cpu_full: float = 1.0
     """CPU share of a single task with a backlog."""
 
@@ -134,8 +132,7 @@ class FlinkJob:
     cpu_noise_run: float = 0.03
     """Standard deviation of the logarithm of the CPU share from run to run."""
     busy_noise: float = 0.2
-    """Standard deviation of the logarithm of busy time over minutes that the load does not explain.
-    """
+    """Standard deviation of the logarithm of busy time over minutes, unexplained by the load."""
 
     busy_noise_run: float = 0.06
     """Standard deviation of the logarithm of busy time from run to run."""

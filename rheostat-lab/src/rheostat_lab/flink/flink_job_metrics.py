@@ -10,12 +10,10 @@ from rheostat.model import Observation, Stage
 from rheostat_lab.flink.flink_tasks import Tasks
 
 _METER_S = 60
-"""Window of Flink's meters, and of the Prometheus queries with rate and avg_over_time, in seconds.
-"""
+"""Window of Flink's meters and of Prometheus' rate and avg_over_time, in seconds."""
 
 _BUCKET_S = 30
-"""Seconds of one sample of Kafka's client, which reports the largest lag of its last two samples.
-"""
+"""Seconds per sample of Kafka's client, which reports the largest lag of its last two samples."""
 
 
 class Metrics:

@@ -1,1 +1,1 @@
-"""Policies on real Spark and Kafka: the same loads, sized by each of them, beside each other."""
+"""The comparison of policies on real Spark and Kafka, under the same loads."""

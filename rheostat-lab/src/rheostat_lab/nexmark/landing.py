@@ -1,7 +1,7 @@
 """Events as files of JSON lines, or as commits of Delta tables, in place of Kafka topics.
 
-An address ``files:FOLDER`` or ``delta:FOLDER`` stands where that of a broker does; each topic is a
-folder or a table in FOLDER.
+An address ``files:FOLDER`` or ``delta:FOLDER`` replaces that of a broker; each topic is a folder or
+a table in FOLDER.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PUBLISH_S: Mapping[str, float] = {"files": 0.25, "delta": 0.5}
 """The time between two files of a topic, or between two commits of a table."""
 
 PARTS: Mapping[str, int] = {"files": 4, "delta": 8}
-"""Files of a publication: 16 files a second keep as many slots busy as 16 Kafka partitions."""
+"""Files per publication; 16 files per second occupy as many slots as 16 Kafka partitions."""
 
 _PART = "part"
 
@@ -42,7 +42,7 @@ class Landing:
     folder: Path
 
     def create(self, topic: str, events_kind: str) -> None:
-        """Create an empty folder or table: a stream needs one at its start."""
+        """Create an empty folder or table, which a stream needs at its start."""
         path = self.folder / topic
         path.mkdir(parents=True)
         if self.kind == "delta":
@@ -69,7 +69,7 @@ class Landing:
 
 
 def landing_of(address: str) -> Landing | None:
-    """Return the landing of an address; None for that of a broker."""
+    """Return the landing of an address; None for the address of a broker."""
     kind, _, folder = address.partition(":")
     return Landing(kind, Path(folder)) if kind in KINDS else None
 
@@ -95,23 +95,23 @@ class LandedEvents:
         self._clock = clock
         self._next_s = 0.0
         self._due: list[tuple[int, int, int]] = []
-        """First event, number of events and creation time of what is not published yet."""
+        """First event, number of events and creation time of each unpublished chunk."""
 
     def write(self, first: int, count: int, created_ms: int) -> int:
-        """Take events ``first`` to ``first + count - 1``; publish them if the time has come."""
+        """Accept events ``first`` to ``first + count - 1``; publish them if they are due."""
         self._due.append((first, count, created_ms))
         self.waiting()
         return count
 
     def waiting(self) -> int:
-        """Return the events that are not published yet; publish them if the time has come."""
+        """Return the number of unpublished events; publish them if they are due."""
         if self._due and self._clock() >= self._next_s:
             self._next_s = self._clock() + PUBLISH_S[self._landing.kind]
             self.flush(0.0)
         return sum(count for _, count, _ in self._due)
 
     def flush(self, within_s: float) -> int:
-        """Publish what is left."""
+        """Publish the remaining events."""
         try:
             if self._due and self._landing.kind == "files":
                 self._write_files()
@@ -123,7 +123,7 @@ class LandedEvents:
         return 0
 
     def _write_files(self) -> None:
-        """Write files of equal numbers of lines; each appears whole."""
+        """Write files of equal numbers of lines; each appears atomically."""
         lines = [
             line
             for first, count, created_ms in self._due

@@ -1,1 +1,1 @@
-"""A job that Kubernetes sizes: the operator as a process beside a cluster of this computer."""
+"""A job that Kubernetes sizes: the operator as a process next to a local cluster."""

@@ -15,8 +15,7 @@ NAME, NAMESPACE = "demo", "default"
 
 HPA, OWN = "varga-v1", "rheostat"
 WAYS = (HPA, OWN)
-"""The sizing of a day: Kubernetes' HPA with the metrics of Varga et al., or Rheostat's own policy.
-"""
+"""The sizing of a day: Kubernetes' HPA with the metrics of Varga et al., or our own policy."""
 
 
 @dataclass(frozen=True, slots=True)

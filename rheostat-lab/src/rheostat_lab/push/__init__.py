@@ -1,1 +1,1 @@
-"""A push load: senders that know what was acknowledged, and the verdict on what came out."""
+"""A push load: senders that record what was acknowledged, and the verdict on the output."""

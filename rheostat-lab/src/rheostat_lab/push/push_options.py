@@ -23,8 +23,7 @@ class PushDemo:
     """Delay per record in the query, which represents a call to an external system."""
 
     receiver_rows_per_s: float = 100.0
-    """Maximum rate of one receiver; otherwise one would be enough for all that two cores can send.
-    """
+    """Maximum rate of one receiver; otherwise one would handle all that two cores can send."""
 
     receivers: FleetLimits = field(default_factory=lambda: FleetLimits(least=1, most=3))
     limits: Limits = field(default_factory=lambda: Limits.between(2, 4))

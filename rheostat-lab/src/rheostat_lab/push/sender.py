@@ -19,8 +19,7 @@ _MOST = 500
 ANSWER_S = 80.0
 _AGAIN_S = 0.2
 _LOOK_S = 2.0
-"""Seconds between two lookups of the receivers, so that senders find new ones and leave old ones.
-"""
+"""Seconds between two lookups of the receivers, with which senders notice changes."""
 
 _WIDTH = 64
 

@@ -1,1 +1,1 @@
-"""Jobs with receivers, for benchmarks and tests: what was sent is laid beside what came out."""
+"""Jobs with receivers, for benchmarks and tests that compare their input and output."""

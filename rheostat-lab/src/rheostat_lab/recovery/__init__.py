@@ -1,1 +1,1 @@
-"""A Kafka job that is killed at its peak and started again, sized or plain."""
+"""A Kafka job that is killed at its peak and restarted, with or without Rheostat."""

@@ -1,1 +1,1 @@
-"""Repartitions measured: beside Spark's own runner, and beside the ways that are not taken."""
+"""Measurements of repartitioning: Rheostat, Spark's own runner, and alternatives."""

@@ -1,1 +1,1 @@
-"""A finished run as numbers, pictures and a page."""
+"""A finished run as numbers, plots and a page."""

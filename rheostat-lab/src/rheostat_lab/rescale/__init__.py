@@ -1,1 +1,1 @@
-"""What a live rescaling does to a stateful query, measured on real Spark."""
+"""The effects of a live rescaling on a stateful query, measured on real Spark."""

@@ -1,1 +1,1 @@
-"""Services on this computer that outlive the command that started them, and the Kafka broker."""
+"""Local services that outlive the command that started them, and the Kafka broker."""

@@ -18,7 +18,7 @@ DELTA_SETTINGS = {
     "spark.sql.catalog.spark_catalog": _CATALOG,
     "spark.databricks.delta.snapshotPartitions": "1",
 }
-"""Without the last a look at a table's log takes 50 tasks."""
+"""Without the last setting, reading the log of a table takes 50 tasks."""
 
 
 def delta_jars() -> tuple[Path, ...]:

@@ -1,1 +1,1 @@
-"""Many simulated runs: their specification, their cells, their rows, and the demand they show."""
+"""Many simulated runs: their specification, their cells, their rows, and their demand."""

@@ -27,8 +27,7 @@ class Recorded:
 
     name: str
     arrivals: list[float]
-    """Rows of each second; the recorded rate is a mean over the last minute, and is centered on it.
-    """
+    """Rows of each second; the recorded rate, a mean of the last minute, is centered on it."""
 
     sizes: Mapping[int, int]
     """TaskManagers from that second on."""

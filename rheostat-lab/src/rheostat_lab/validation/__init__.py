@@ -1,1 +1,1 @@
-"""How far the simulator can be trusted: queueing theory, its speed, and the cost of nodes."""
+"""The validation of the simulator: queueing theory, its speed, and the cost of nodes."""

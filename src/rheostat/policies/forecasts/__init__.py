@@ -1,1 +1,1 @@
-"""Policies that look ahead: they size by the load to come."""
+"""Policies that size by a forecast of the load."""

@@ -1,1 +1,1 @@
-"""Policies that size by what an executor can do: true rates, service rates, measured throughput."""
+"""Policies that size by executor capacity: true rates, service rates, measured throughput."""

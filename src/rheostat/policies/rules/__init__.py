@@ -1,1 +1,1 @@
-"""Policies by rules: thresholds, ratios, symptoms and a control law over what is seen now."""
+"""Rule-based policies: thresholds, ratios, symptoms and a control law on current signals."""

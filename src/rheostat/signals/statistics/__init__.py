@@ -1,1 +1,1 @@
-"""Mathematics over samples: windows, lines, curves and queues; it knows nothing of jobs."""
+"""Mathematics on samples, independent of jobs: windows, lines, curves and queues."""

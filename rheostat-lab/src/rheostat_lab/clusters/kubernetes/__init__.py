@@ -1,1 +1,1 @@
-"""Kubernetes on this computer: the real control plane, and nodes whose containers are processes."""
+"""Local Kubernetes: the real control plane, and nodes whose containers are processes."""

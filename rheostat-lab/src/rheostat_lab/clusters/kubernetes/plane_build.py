@@ -19,8 +19,7 @@ KUBERNETES = "1.34.1"
 """Some modules of 1.33.5 and 1.32.9 are not available from the proxy, or cannot be verified."""
 
 ETCD = "3.6.5"
-"""Older versions (3.4) end Spark's watches, because they do not support ``RequestWatchProgress``.
-"""
+"""Older versions (3.4) end Spark's watches, because they lack ``RequestWatchProgress``."""
 
 TAKES = (
     f"building Kubernetes {KUBERNETES}: about 8 minutes of two cores, 2 GB of memory and 300 MB in"

@@ -1,1 +1,1 @@
-"""YARN on this computer: Hadoop's own ResourceManager and NodeManagers, in one process."""
+"""Local YARN: Hadoop's own ResourceManager and NodeManagers, in one process."""
