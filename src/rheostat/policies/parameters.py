@@ -36,7 +36,7 @@ class About:
 
 
 Parameter = dataclasses.Field[Any]
-"""Name, default and type of a parameter; the metadata of built-in ones has ``help`` and ``unit``."""
+"""Name, default and type of a parameter; that of a built-in policy has ``help`` and ``unit``."""
 
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}

@@ -195,7 +195,7 @@ class MeasuredThroughput:
         return min(size, needed), "no lag"
 
     def _lagging(self, observation: Observation) -> bool:
-        """Return whether rows wait longer than one trigger plus one batch of a healthy job."""
+        """Return whether rows wait at least ``lag_share`` of the objective and two triggers."""
         # In a healthy job, rows wait for up to two triggers; that is not lag.
         threshold_s = max(self.lag_share * self.slo, 2 * (observation.trigger_s or 0.0))
         return observation.wait_s is not None and observation.wait_s >= threshold_s
