@@ -29,9 +29,6 @@ case, however many observations it contains."""
 
 _DAMPING = 0.8
 _LONG, _TAIL = 12, 32
-_SLOPE, _FADES = 3, 0.9
-"""Trend of a horizon without a fit: slope over twice three steps, damped by a tenth per step."""
-
 _ALIKE, _FEW = 0.35, 40
 """Quantiles use the third of the past that is most similar to the present, at least 40 steps."""
 
@@ -61,8 +58,7 @@ def refit(rates: Rates, fits: Mapping[str, Any], horizon: int) -> dict[str, Any]
 def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
     """Return the forecast from the history and the fits.
 
-    A horizon without a fit takes the median of the one before, and the damped trend as its
-    quantiles if that is higher.
+    A horizon without a fit has the quantiles of the one before.
     """
     paths: list[list[float]] = [[rates.now], [rates.now], [rates.now]]
     tails = {FINE_S: rates.fine[-_TAIL:].tolist(), MINUTE_S: rates.minutes[-_TAIL:].tolist()}
@@ -76,9 +72,6 @@ def forecast(rates: Rates, fits: Mapping[str, Any]) -> Forecast:
             weights, tail = fitted["weights"], tails[step_s]
             middle = _current_forecasts(before, rates.seasons_s, tail, step_s, ahead, weights)
             offsets = list(fitted["offsets"])
-        elif len(tails[step_s]) > 2 * _SLOPE:
-            rise = _damped_of(tails[step_s], ahead) - middle
-            offsets[1:] = [max(offset, rise) for offset in offsets[1:]]
         offsets[2] = max(offsets[2], unknown)
         for path, offset in zip(paths, offsets, strict=True):
             path.append(max(0.0, float(middle + max(offset, offsets[0]))))
@@ -151,12 +144,6 @@ def _trend_of(tail: Sequence[float], steps: int, ahead: int) -> float:
     return mean + slope * ((steps - 1) / 2 + _DAMPING * ahead)
 
 
-def _damped_of(tail: Sequence[float], ahead: int) -> float:
-    """Return the present rate, continued with the damped slope of the last six steps."""
-    slope = (_mean_of(tail, _SLOPE) - _mean_of(tail[:-_SLOPE], _SLOPE)) / _SLOPE
-    return tail[-1] + slope * _FADES * (1 - _FADES**ahead) / (1 - _FADES)
-
-
 def _steps(horizon_s: float) -> tuple[float, int]:
     """Return the resolution of a horizon in seconds, and its number of steps."""
     step_s = FINE_S if horizon_s <= MINUTE_S else MINUTE_S
@@ -189,7 +176,7 @@ def _mean(series: Floats, steps: int) -> Floats:
 
 
 def _trend(series: Floats, steps: int, ahead: int) -> Floats:
-    """Return the moving mean, continued with its damped slope."""
+    """Return the moving mean, extrapolated with its damped slope."""
     mean = _mean(series, steps)
     slope = np.zeros(len(series))
     slope[steps:] = (mean[steps:] - mean[:-steps]) / steps
@@ -218,21 +205,15 @@ def _mixed(forecasts: Floats, weights: Floats) -> Floats:
 
 
 def _offsets(missed: Floats, away: Floats, now: float) -> list[float]:
-    """Return conformal quantiles of the errors at similar rates, raised if recently too low."""
+    """Return conformal quantiles of the errors at similar rates."""
     most = max(_FEW, int(_ALIKE * len(missed)))
     alike = missed
     if len(missed) > most:
         alike = missed[np.argpartition(away, most)[:most]]
     ordered, count = np.sort(alike), len(alike)
+    share = _PRIOR_STEPS / (_PRIOR_STEPS + count)
     offsets = []
     for level, prior in zip(_LEVELS, _PRIOR, strict=True):
-        for again in (False, True):
-            place = min(count - 1, math.ceil((count + 1) * level) - 1)
-            offset = float(ordered[place])
-            if again or level == 0.5:
-                break
-            late = float((missed[-_HALF_LIFE:] > offset).mean()) - (1 - level)
-            level = min(1.0, level + max(0.0, late) / 2)
-        share = _PRIOR_STEPS / (_PRIOR_STEPS + count)
+        offset = float(ordered[min(count - 1, math.ceil((count + 1) * level) - 1)])
         offsets.append(round((1 - share) * offset + share * prior * now, 3))
     return offsets
