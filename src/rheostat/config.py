@@ -51,7 +51,7 @@ class LoopOptions:
     cooldown_out_s: float = _option(10.0, "seconds after a rescaling before the next scale-out")
     cooldown_in_s: float = _option(60.0, "seconds after a rescaling before the next scale-in")
     reversal_hold_s: float = _option(
-        3600.0, "seconds without a scale-in after one was taken back at the same load; 0: no hold"
+        3600.0, "seconds without a scale-in after one was reversed at the same load; 0: no hold"
     )
     stale_after_s: float = _option(
         30.0, "seconds after which observations are too old to decide on"

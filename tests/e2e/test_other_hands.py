@@ -40,13 +40,13 @@ def fought(run: Run) -> None:
         run.work()
         (run.folder / "fight").write_text("1")
         run.ask(2)
-        run.says("another program asked Spark for executors")
+        run.says("another program requested executors")
         until("two executors", lambda: run.sizes()[-1] == 2)
         (run.folder / "fight").write_text("3")
         run.work(20)
         assert run.ended() == 0, run.said()[-4000:]
     run.check_counts()
-    assert run.said().count("another program asked Spark for executors") == 1
+    assert run.said().count("another program requested executors") == 1
     told = [each.rescaling.detail for each in run.records() if each.rescaling]
     assert any("most recently for 3, while Rheostat asks for 2" in detail for detail in told)
     assert {each.target for each in run.records()[-15:]} == {2}

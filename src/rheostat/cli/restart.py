@@ -21,7 +21,7 @@ def restart(
         Path, typer.Argument(help="The journal of a job that runs with --actuator restart.")
     ],
     executors: Annotated[
-        int | None, typer.Option(help="Restart it with so many executors.", min=1)
+        int | None, typer.Option(help="Restart it with this many executors.", min=1)
     ] = None,
     partitions: Annotated[
         int | None,
@@ -79,7 +79,7 @@ def _order(journal: Path, executors: int | None, partitions: int | None) -> None
         )
     size: dict[str, Any] = {"executors": executors, "partitions": partitions}
     ControlChannel(journal / FOLDER).write_request(
-        PERSON, RestartRequest(t_s=time.time(), reason="ordered by hand", **size)
+        PERSON, RestartRequest(t_s=time.time(), reason="ordered by a user", **size)
     )
 
 

@@ -58,8 +58,8 @@ class Kubernetes(ClusterManager):
         # At least one executor is registered already, so only the others are requested.
         if batch.isdecimal() and 0 < int(batch) < executors - 1:
             yield idle(
-                f"pods are asked for {batch} at a time, one batch every {get(_DELAY, '1s')} once"
-                f" the last one has been seen; for a jump to {executors} executors add"
+                f"pods are requested {batch} at a time, one batch every {get(_DELAY, '1s')} once"
+                f" the last one has appeared; for a jump to {executors} executors add"
                 f" {_BATCH}={executors}"
             )
 
@@ -91,8 +91,8 @@ class Kubernetes(ClusterManager):
         namespace = _NAMESPACE.search(message)
         if namespace:
             return (
-                f"Kubernetes has no namespace {namespace[1]}; set spark.kubernetes.namespace to one"
-                f" that is there, or make it: kubectl create namespace {namespace[1]}"
+                f"Kubernetes has no namespace {namespace[1]}; set spark.kubernetes.namespace to an"
+                f" existing one, or create it: kubectl create namespace {namespace[1]}"
             )
         forbidden = _FORBIDDEN.search(message)
         if forbidden:

@@ -168,7 +168,7 @@ def ghost_words(ghosts: Mapping[str, str]) -> str:
     return (
         f"{len(ghosts)} of the pods on {', '.join(sorted(set(ghosts.values())))}"
         f" ({next(iter(ghosts))}, ...) should have ended: the node does not answer. Spark counts"
-        " them, so as many more are asked for; a node that is gone for good is to be deleted:"
+        " them, so as many more are requested; delete a node that will not return:"
         " kubectl delete node NAME"
     )
 

@@ -65,13 +65,13 @@ class Yarn(ClusterManager):
         if queue:
             return (
                 f"YARN takes no application in the queue {queue[1] or queue[2]}; set"
-                " spark.yarn.queue to a leaf queue that is there (yarn queue -list)"
+                " spark.yarn.queue to an existing leaf queue (yarn queue -list)"
             )
         if _ENDED.search(message):
             return (
-                "YARN has ended the application before it began: can its nodes reach this driver?"
-                " See spark.driver.host and spark.driver.port; what the application master has said"
-                " is in its log (yarn logs -applicationId ...)"
+                "YARN ended the application before it began: can its nodes reach this driver?"
+                " See spark.driver.host and spark.driver.port; the log of the application"
+                " master says more (yarn logs -applicationId ...)"
             )
         return None
 

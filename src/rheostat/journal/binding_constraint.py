@@ -12,7 +12,7 @@ GUARDS = {
     "over_provisioning": "over-provisioning",
     "real_time": "slots of a real-time batch",
     "receiver_room": "room for receivers",
-    "reversal": "a scale-in that was taken back",
+    "reversal": "a reversed scale-in",
     "schedule": "schedule",
     "stabilization": "stabilization window",
     "stale_data": "stale data",

@@ -86,7 +86,7 @@ TERMS = {
     "start_s": Term("start time of an executor", _S),
     "state_partitions_wanted": Term("state partitions that would be enough"),
     "surge_rows_per_s": Term("highest rate of a surge", _ROWS_PER_S),
-    "surge_step_rows_per_s": Term("part of a surge that comes at once", _ROWS_PER_S),
+    "surge_step_rows_per_s": Term("part of a surge that arrives at once", _ROWS_PER_S),
     "suspended": Term("signals that are ignored for a while"),
     "target_capacity": Term("capacity that the job should have", _ROWS_PER_S),
     "throughput": Term("rows processed", _ROWS_PER_S),

@@ -45,7 +45,7 @@ class Leadership:
         try:
             self._candidate.release(passed_s())
         except OSError as fault:
-            _log.debug("rheostat: the lease %s is not given back: %s", self._place, fault)
+            _log.debug("rheostat: the lease %s is not released: %s", self._place, fault)
 
     def _turned(self) -> bool:
         try:

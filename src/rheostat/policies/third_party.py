@@ -52,5 +52,5 @@ def _check_outside(script: Path | None, policy: str) -> None:
     if spec and spec.origin and Path(spec.origin).resolve() == script.resolve():
         raise BadInput(
             f"policy {policy!r} is in the script itself, which would be run to read it; put the"
-            " class into a file of its own beside the script"
+            " class into a file of its own next to the script"
         )

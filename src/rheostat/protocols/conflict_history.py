@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 MOST, WITHIN_S = 3, 120.0
-OTHER = "another program asked Spark for"
+OTHER = "another program requested"
 """The beginning of another program's request in the journal."""
 
 

@@ -122,7 +122,7 @@ def _lets_the_size_stand(make: Callable[[], Guard]) -> None:
         Decision(target=3, reason="as it is"), Observation(t_s=0.0, executors=3, target=3), {}, 0.0
     )
     assert decision.target == 3, (
-        f"a guard changed a size that nobody wanted to change to {decision.target}"
+        f"a guard changed a size that no one requested to change to {decision.target}"
     )
 
 

@@ -187,7 +187,7 @@ class Sum:
 
     def __post_init__(self) -> None:
         if not self.parts:
-            raise BadInput("a sum of workloads needs one at least, but it has none")
+            raise BadInput("a sum of workloads needs at least one, but it has none")
 
     @property
     def duration_s(self) -> float | None:

@@ -23,13 +23,13 @@ DONE = RestartState(
     executors_before=1,
     partitions=6,
     partitions_before=3,
-    reason="ordered by hand",
+    reason="ordered by a user",
     down_s=9.5,
     spent_s={"draining": 0.5, "repartitioning": 4.0, "starting": 5.0},
 )
 LINE = (
     "restart 1: 1 -> 2 executors, 3 -> 6 state partitions: downtime 9.5 s (draining 0.5 s,"
-    " repartitioning 4.0 s, starting 5.0 s); ordered by hand\n"
+    " repartitioning 4.0 s, starting 5.0 s); ordered by a user\n"
 )
 
 

@@ -48,7 +48,7 @@ def test_the_first_scale_in_and_every_scale_out_pass():
 
 def test_a_scale_in_that_was_taken_back_is_held_for_an_hour():
     job = reversed_at(52.0)
-    assert "the last scale-in was taken back at this load" in job.tick(4, 52.0, minutes=58)
+    assert "the last scale-in was reversed at this load" in job.tick(4, 52.0, minutes=58)
     assert job.size == 6
     job.tick(4, 52.0, minutes=2)
     assert job.size == 4

@@ -19,7 +19,7 @@ class RunOptions:
     policy: str = field(
         default=DEFAULT_POLICY,
         metadata={
-            "help": "policy by name, or your own as module:Class, found beside the script, too"
+            "help": "policy by name, or your own as module:Class, also next to the script"
         },
     )
     parameters: list[str] | None = field(

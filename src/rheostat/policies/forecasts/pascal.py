@@ -40,7 +40,7 @@ class Pascal:
     about: ClassVar[About] = About(
         formula=(
             "peak = mean rate x w (1, rate, change, sin and cos of the time of day); w by recursive"
-            " least squares on peaks that came\nslots(rate) = line through (input_rows_per_s, busy"
+            " least squares on observed peaks\nslots(rate) = line through (input_rows_per_s, busy"
             " slot-seconds per s)\nexecutors = ceil(slots(max(input_rows_per_s, peak)) / cpu_max /"
             " slots_per_executor)"
         ),

@@ -55,8 +55,8 @@ class StochasticMpc:
             " stochastic model predictive control"
         ),
         fails_when=(
-            "what comes has not happened yet in the past that is kept (the first burst); start_s is"
-            " not what executors take"
+            "the load does what its recorded past has not shown (the first burst); start_s is not"
+            " the start time of executors"
         ),
         steady=Observation(
             t_s=0.0,

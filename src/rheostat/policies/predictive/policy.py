@@ -146,7 +146,7 @@ class Predictive:
     def _doubt(self, model: Identified | None) -> str | None:
         """Return why the batch model does not decide; None where it does."""
         if model is None:
-            return "the batch model has seen no batch yet"
+            return "the batch model has no batch yet"
         if model.error is None:
             return "too few batches to tell whether the batch model is right"
         if model.error > self.tuning.model_error:

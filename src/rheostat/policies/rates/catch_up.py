@@ -55,8 +55,8 @@ class CatchUp:
 
     catch_up_s: float = parameter(60.0, "time that the SLA allows until the lag is cleared", "s")
     threshold_s: float = parameter(2.0, "lag, in seconds of arrivals, that counts as cleared", "s")
-    downtime_s: float = parameter(10.0, "downtime of a rescale before any was seen", "s")
-    quantile: float = parameter(0.9, "of the downtimes seen, the one that is reckoned with", "1")
+    downtime_s: float = parameter(10.0, "downtime of a rescale before one was observed", "s")
+    quantile: float = parameter(0.9, "quantile of the observed downtimes that is assumed", "1")
     settle_s: float = parameter(
         60.0, "time after a change of size in which its lag is measured", "s"
     )

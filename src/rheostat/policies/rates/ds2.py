@@ -71,7 +71,7 @@ class Ds2:
         0, "epochs that are ignored at the start and after a change of size", "epochs"
     )
     activation: int = parameter(1, "epochs that are evaluated before a change", "epochs")
-    dead_band: int = parameter(0, "scaling in needs more than so many slots less", "slots")
+    dead_band: int = parameter(0, "scaling in needs more than this many slots less", "slots")
 
     def __post_init__(self) -> None:
         if self.read.replace("-", " ") not in READINGS:

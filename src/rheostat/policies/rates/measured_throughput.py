@@ -86,7 +86,7 @@ class MeasuredThroughput:
     slo: float = parameter(10.0, "latency objective", "s")
     window_s: float = parameter(15.0, "window of the slope of the lag", "s")
     settle_s: float = parameter(
-        10.0, "batches begun this soon after a change of size are cold", "s"
+        10.0, "batches that begin this soon after a change of size are cold", "s"
     )
     quiet_s: float = parameter(30.0, "the highest rate of this time decides on scaling in", "s")
     memory_s: float = parameter(600.0, "samples this much older than the newest are forgotten", "s")

@@ -67,7 +67,7 @@ class Dhalion:
     pending_s: float = parameter(
         2.0, "fewer pending rows than arrive in this time are close to none", "s"
     )
-    apart: float = parameter(2.0, "so many times the median of pending rows stand out", "1")
+    apart: float = parameter(2.0, "multiple of the median of pending rows that is an outlier", "1")
     scale_down: float = parameter(0.2, "share of executors removed when over-provisioned", "1")
     settle_s: float = parameter(120.0, "time after which a resolution is judged", "s")
     relief: float = parameter(
@@ -76,7 +76,9 @@ class Dhalion:
     blacklist_s: float = parameter(
         600.0, "time for which a resolution that did not help is not tried", "s"
     )
-    slo: float = parameter(10.0, "latency objective; half of it stands for a missing trigger", "s")
+    slo: float = parameter(
+        10.0, "latency objective; half of it replaces a missing trigger interval", "s"
+    )
 
     def __post_init__(self) -> None:
         for name in (entry.name for entry in fields(self)):

@@ -66,7 +66,9 @@ class DhalionAdapted:
     )
     window_s: float = parameter(60.0, "window of the slope of the lag", "s")
     throughput: str = parameter("sink", "sink: rows given out; source: rows read", "text")
-    slo: float = parameter(10.0, "latency objective; half of it stands for a missing trigger", "s")
+    slo: float = parameter(
+        10.0, "latency objective; half of it replaces a missing trigger interval", "s"
+    )
 
     def __post_init__(self) -> None:
         for name in (

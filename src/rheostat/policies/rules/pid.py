@@ -37,7 +37,7 @@ class Pid:
             " al., section 2, and Koper, section 2.2"
         ),
         fails_when=(
-            "executors take longer to come than the lag takes to grow (it overshoots), or gains"
+            "executors take longer to start than the lag takes to grow (it overshoots), or gains"
             " were tuned at another load"
         ),
         steady=Observation(t_s=0.0, executors=4, lag_s=1.0),
@@ -49,7 +49,9 @@ class Pid:
     ki: float = parameter(0.01, "integral gain", "executors/s")
     kd: float = parameter(2.0, "derivative gain", "executors s")
     error_max: float = parameter(5.0, "the error is cut at this many times the setpoint", "1")
-    windup: float = parameter(1.0, "furthest distance of what was asked from the size", "executors")
+    windup: float = parameter(
+        1.0, "largest distance of the requested from the actual size", "executors"
+    )
     window_s: float = parameter(30.0, "window of the derivative", "s")
 
     def __post_init__(self) -> None:

@@ -170,8 +170,8 @@ class VargaV2(VargaV1):
         formula=_FORMULA + "\nboth metrics x [deriv(executors, cooldown_s) == 0]",
         source="Koper (2022), section 3.3.4, eq. 3.6; Varga et al. (2021)",
         fails_when=(
-            "executors come and go on their own (failures, spot): it is then blind for a cooldown"
-            " each time"
+            "executors start and fail on their own (failures, spot): each time it is blind for a"
+            " cooldown"
         ),
         steady=_STEADY,
     )

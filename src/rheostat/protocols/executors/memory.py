@@ -52,7 +52,8 @@ class Waits:
         300.0, "a draining candidate that stops losing partitions leaves with what it holds"
     )
     hidden_s: float = _wait(
-        60.0, "a hidden executor is asked to leave, although no boundary came or state returned"
+        60.0,
+        "a hidden executor is removed although no batch boundary was reached or state returned",
     )
     leave_s: float = _wait(
         90.0,

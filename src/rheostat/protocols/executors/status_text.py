@@ -74,7 +74,7 @@ def _not_replaced(states: ExecutorStates) -> str:
         if executor in states.replacing and executor not in states.replaced
     ]
     return (
-        f"{_named(waited)} not replaced: no successor came within {states.waits.replace_s:.0f} s"
+        f"{_named(waited)} not replaced: no successor started within {states.waits.replace_s:.0f} s"
         if waited
         else ""
     )

@@ -189,5 +189,5 @@ def _notes(run: Recorded, sizes: Sequence[int]) -> list[str]:
         and observation.target > observation.executors
         for observation in run.observations
     ):
-        notes.append("no executor was seen starting: its start time is the default")
+        notes.append("no start of an executor was observed: its start time is the default")
     return notes

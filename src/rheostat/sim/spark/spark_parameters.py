@@ -38,7 +38,7 @@ class SparkParameters:
     fixed_s: float = _of(0.28, "cost of a batch in which no task runs", "s")
     source_row_s: float = _of(1e-4, "slot time of a row in the source stage", "s")
     source_task_s: float = _of(
-        0.015, "slot time of a task of the source stage, whatever its rows", "s"
+        0.015, "slot time of a task of the source stage, independent of its rows", "s"
     )
     state_row_s: float = _of(1e-4, "slot time of a row in the stateful stage", "s")
     state_commit_s: float = _of(
@@ -94,9 +94,9 @@ class SparkParameters:
     load_s: float = _of(0.1, "time to load a state partition of no size", "s")
     load_bytes_per_s: float = _of(2e8, "bytes of state loaded per second", "bytes/s", 1)
     state_keys: float | None = _of(
-        None, "different keys, all equally likely: state has a row for each seen", "keys", 1
+        None, "different keys, all equally likely: state has a row per observed key", "keys", 1
     )
-    state_window_s: float | None = _of(None, "state has the rows of so many seconds", "s", 0)
+    state_window_s: float | None = _of(None, "state has the rows of this many seconds", "s", 0)
     state_row_bytes: float = _of(100.0, "bytes of a row of state", "bytes")
     cpu_per_busy: float | None = _of(
         None, "CPU share of a slot over its busy share; none: CPU is not observed", "1", 0, 1

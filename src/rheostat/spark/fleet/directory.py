@@ -111,7 +111,7 @@ def _handler(directory: Directory) -> type[BaseHTTPRequestHandler]:
                 report = json.loads(self.rfile.read(length))
                 go_on = directory.hear(int(self.path.removeprefix("/receivers/")), report)
             except (ValueError, KeyError, TypeError, AttributeError):
-                self._answer(400, {"error": "POST /receivers/N with what a receiver says"})
+                self._answer(400, {"error": "POST /receivers/N with a receiver's report"})
             else:
                 self._answer(200, {"go_on": go_on})
 

@@ -227,7 +227,7 @@ def prepare(
     """
     jdk = jdk or find_jdk()
     if not jdk.has_jcmd:
-        raise RheostatError(f"{jdk.home} is a JRE; a JDK lets executors arrive warm")
+        raise RheostatError(f"{jdk.home} is a JRE; with a JDK, executors start warm")
     # Java adds these options to the command line of every JVM, including executors.
     words = (*flags, *os.environ.get("JAVA_TOOL_OPTIONS", "").split())
     foreign = next((word for word in words if any(name in word for name in _FOREIGN)), None)

@@ -154,4 +154,4 @@ def test_while_only_an_empty_batch_has_shown_its_stages_measured_throughput_deci
         empty = (Stage(name="0", rows_in=0.0, busy_s=0.3, tasks=16),)
         decision, memory = policy.decide(replace(seen(late, 1), stages=empty), memory)
     assert decision.target > 1
-    assert decision.reason.startswith("the batch model has seen no batch yet; lag")
+    assert decision.reason.startswith("the batch model has no batch yet; lag")

@@ -420,7 +420,7 @@ def test_a_replacement_for_which_no_executor_comes_is_abandoned_and_reported():
     story.now_s += Waits().replace_s
     assert story.step(replace=["2"]) == ()
     assert story.said == Rescaling(
-        phase="steady", detail="executor 2 not replaced: no successor came within 300 s"
+        phase="steady", detail="executor 2 not replaced: no successor started within 300 s"
     )
     story.now_s += Waits().replace_s
     assert story.step() == ()

@@ -129,7 +129,7 @@ def test_where_one_size_was_recorded_it_is_said(journaled: Journaled) -> None:
     assert found.sizes == (4,)
     assert found.parameters.usl_sigma == 0
     assert any("only 4 executors were recorded" in note for note in found.notes)
-    assert any("no executor was seen starting" in note for note in found.notes)
+    assert any("no start of an executor was observed" in note for note in found.notes)
     assert found.held_out.batch_s_median < 0.08
 
 

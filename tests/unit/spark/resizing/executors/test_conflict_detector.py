@@ -41,7 +41,7 @@ def test_who_overwrites_the_total_again_and_again_is_told_once_and_rheostat_asks
             said.append(other.words(float(second)))
             if second % 15 == 14:  # as an HPA would
                 manager.total = 2
-    once = "another program asked Spark for 2, Rheostat for 6 again"
+    once = "another program requested 2, Rheostat for 6 again"
     assert said[:45] == [once if second in (15, 30) else "" for second in range(45)]
     assert "3 times within 120 s, most recently for 2, while Rheostat asks for 6" in said[45]
     assert "requestTotalExecutors" in said[45]
