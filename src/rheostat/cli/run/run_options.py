@@ -18,9 +18,7 @@ class RunOptions:
 
     policy: str = field(
         default=DEFAULT_POLICY,
-        metadata={
-            "help": "policy by name, or your own as module:Class, also next to the script"
-        },
+        metadata={"help": "policy by name, or your own as module:Class, also next to the script"},
     )
     parameters: list[str] | None = field(
         default=None,
