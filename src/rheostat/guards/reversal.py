@@ -43,7 +43,7 @@ class Reversal:
         if hold is None or current is None or decision.target >= current:
             return decision, kept
         reason = (
-            f"{decision.reason}; the last scale-in was taken back at this load: none for"
+            f"{decision.reason}; the last scale-in was reversed at this load: none for"
             f" {hold['until_s'] - now:.0f} s more"
         )
         return replace(decision, target=current, reason=reason), kept
