@@ -76,7 +76,7 @@ def attach(
       ``bytes`` or contiguous ``ranges`` (Flink's rule).
     - ``standby``: warm executors without state above the target, within the ceiling; they cost as
       much as others.
-    - ``free_nodes``: among executors with equal state, one on the emptiest node leaves first.
+    - ``free_nodes``: among executors with equal state, remove one on the emptiest node first.
     - ``serve``: port, or ``host:port``, of the page, the metrics and the HTTP control API.
     - ``export``: a metrics file, OpenTelemetry and a webhook.
     - ``replace``: stop another autoscaler of this application instead of being refused.

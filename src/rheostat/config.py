@@ -1,6 +1,4 @@
-"""The option groups as frozen dataclasses: the source of the command-line help and of the defaults
-in Python.
-"""
+"""The option groups as frozen dataclasses: the source of help texts and of Python defaults."""
 
 from __future__ import annotations
 

@@ -10,8 +10,6 @@ class RheostatError(Exception):
 
 
 class BadInput(RheostatError):
-    """The user's input is invalid (exit code 2); the message names the value and a valid
-    alternative.
-    """
+    """The user's input is invalid (exit code 2); the message names it and a valid alternative."""
 
     exit_code = 2

@@ -47,9 +47,7 @@ class Loop:
         # new guards.
         self._directed: tuple[Policy, tuple[Guard, ...]] = (policy, guards)
         self.paused = ""
-        """Cause of a halt that another thread requested, in addition to the journal's; empty if
-        none.
-        """
+        """Cause of a halt that another thread requested, besides the journal's; empty if none."""
 
     def halted(self) -> str:
         """Return why decisions are halted; empty if they are not."""
@@ -146,9 +144,7 @@ class Loop:
         )
 
     def _observe(self, now: float) -> tuple[Observation, ...]:
-        """Return the sensor's observations, with the size that the actuator reports if it reports
-        one.
-        """
+        """Return the sensor's observations, with the actuator's size if it reports one."""
         sizes = self._actuator.sizes(now)
         queries = tuple(self._sensor.observe(now))
         if sizes is None:

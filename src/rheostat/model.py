@@ -36,9 +36,7 @@ class InFlight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One stage of the last micro-batch: rows, busy slot-seconds and the spread of its task
-    times.
-    """
+    """One stage of the last micro-batch: rows, busy slot-seconds, spread of its task times."""
 
     name: str
     upstream: tuple[str, ...] = ()

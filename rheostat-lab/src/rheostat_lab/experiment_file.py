@@ -15,9 +15,7 @@ Spec = TypeVar("Spec")
 
 
 def values_of(path: Path) -> dict[str, Any]:
-    """Return the names and values of a file, with lists as tuples; raises BadInput if there are
-    none.
-    """
+    """Return the names and values of a file, lists as tuples; raises BadInput without any."""
     try:
         read = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -1,6 +1,4 @@
-"""Plots as SVG with identical bytes for identical content: without a date, with ids that follow
-from the name.
-"""
+"""Plots as SVG with identical bytes for identical content: no date, ids from the name."""
 
 from __future__ import annotations
 

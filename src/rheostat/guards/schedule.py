@@ -56,9 +56,7 @@ class Schedule:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision within the scheduled limits; the memory holds the schedule for the
-        journal.
-        """
+        """Return the decision within the scheduled limits; the memory is for the journal."""
         kept: Memory = {"floor": self.floor, "ceiling": self.ceiling}
         for kind, entry in _in_force(self.floor, self.ceiling, now):
             size = entry.executors
@@ -69,9 +67,7 @@ class Schedule:
 
 
 def schedule_text(floor: str, ceiling: str, now: float) -> str:
-    """Return the limits in force at ``now`` (Unix seconds) and their ends; empty without a
-    schedule.
-    """
+    """Return the limits in force at ``now`` (Unix seconds) and their ends, if scheduled."""
     parts = [_entry_text(kind, entry, now) for kind, entry in _in_force(floor, ceiling, now)]
     if not parts and (floor or ceiling):
         return "no scheduled floor or ceiling at this time"

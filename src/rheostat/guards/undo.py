@@ -60,9 +60,7 @@ class Undo:
     def _trial(
         self, observation: Observation, memory: Memory, kept: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Return the trial: it begins when the size grows and ends when the size falls to where it
-        began.
-        """
+        """Return the trial, which begins when the size grows and ends when it falls back."""
         at_s, change = resized(observation, memory)
         trial: dict[str, Any] | None = memory.get("trial")
         # A further scale-out continues the trial, and the size to revert to stays the first one.

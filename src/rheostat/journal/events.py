@@ -1,6 +1,4 @@
-"""Derives the events of a job from its records: what changed, or why nothing changes, with stable
-keys.
-"""
+"""Derives the events of a job from its records, with stable keys: changes, and why none."""
 
 from __future__ import annotations
 

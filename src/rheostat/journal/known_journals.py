@@ -1,6 +1,4 @@
-"""The journals that were written on this machine: those in the user's state folder, and a list of
-the others.
-"""
+"""The journals written on this machine: those in the user's state folder, and a list of others."""
 
 from __future__ import annotations
 

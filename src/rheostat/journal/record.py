@@ -35,9 +35,7 @@ def to_line(record: Record) -> str:
 
 
 def from_line(line: str) -> Record:
-    """Return the record of one line; raises ValueError for a line that is not a record of this
-    schema.
-    """
+    """Return the record of one line; raises ValueError if it is not a record of this schema."""
     read = json.loads(line)
     if not isinstance(read, dict) or read.get("schema") != SCHEMA:
         raise ValueError(f"not a journal record of schema {SCHEMA}: {line[:80]}")
@@ -91,9 +89,7 @@ def _names(kind: Any) -> frozenset[str]:
 
 
 def _decision(read: Mapping[str, Any]) -> Decision:
-    """Return the decision of a policy; its actions are replacements of executors or
-    recommendations.
-    """
+    """Return the decision of a policy; its actions are replacements or recommendations."""
     actions = tuple(
         ReplaceExecutor(text.removeprefix(_REPLACE))
         if text.startswith(_REPLACE)

@@ -1,6 +1,4 @@
-"""The rescalings of a run: each executed change of the target, with its reason (DESIGN: how we keep
-score).
-"""
+"""The rescalings of a run: each executed change of the target, with its reason."""
 
 from __future__ import annotations
 

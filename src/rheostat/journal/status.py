@@ -165,9 +165,7 @@ class JobStatus:
 
 
 def job_status(folder: Path, now: float, alive: Alive = lambda _: None) -> JobStatus:
-    """Return the status of a journal's job at ``now``; reads only the summary and the newest
-    records.
-    """
+    """Return the status of a journal's job at ``now``, from the summary and newest records."""
     events = read_events(folder)
     summary, record = summarize(folder)
     record = record or last_record(folder)

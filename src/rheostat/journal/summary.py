@@ -22,9 +22,7 @@ EVERY_S = 60.0
 
 @dataclass(slots=True, kw_only=True)
 class Summary:
-    """Totals of all records up to ``offset`` bytes in ``segment``, including all segments before
-    it.
-    """
+    """Totals of all records up to ``offset`` bytes in ``segment``, and of all earlier segments."""
 
     segment: str = ""
     offset: int = 0

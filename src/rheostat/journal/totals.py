@@ -81,9 +81,7 @@ class Totals:
     last_target: int | None = None
 
     def fold(self, record: Record, starts: Sequence[Start]) -> None:
-        """Add the next record unless it is not newer than the last one; ``starts`` are the
-        journal's.
-        """
+        """Add the next record if it is newer than the last; ``starts`` are the journal's."""
         if self.last_t_s is not None and record.t_s <= self.last_t_s:
             return
         start = start_at(starts, record.t_s)
@@ -129,9 +127,7 @@ class Totals:
 
 
 def longest_gap_s(start: Start | None) -> float:
-    """Return the longest normal time between two records in seconds: three intervals, at least 15
-    s.
-    """
+    """Return the longest normal time between two records: three intervals, at least 15 s."""
     interval_s = start.interval_s if start else _USUAL_INTERVAL_S
     return max(_LEAST_GAP_S, _TICKS_MISSING * interval_s)
 

@@ -24,9 +24,7 @@ class Gauges:
     def of(
         self, observation: Observation, memory: Memory
     ) -> tuple[dict[str, float], dict[str, Memory]]:
-        """Return the gauges that have a value now, by name without the prefix, and the windows to
-        remember.
-        """
+        """Return the current gauges by name without prefix, and the windows to remember."""
         first, second = self._policies()
         plain, plain_kept = first.readings(observation, memory.get("v1", {}))
         calm, calm_kept = second.readings(observation, memory.get("v2", {}))

@@ -33,9 +33,7 @@ OUTCOMES = ("completed", "superseded", "blocked")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A value of a metric: the increment of a counter, an observation of a histogram, or the value
-    of a gauge.
-    """
+    """A value of a metric: counter increment, histogram observation, or gauge value."""
 
     name: str
     value: float

@@ -1,6 +1,4 @@
-"""Events as messages to a webhook, from a thread of their own, so that no tick waits for the
-receiver.
-"""
+"""Events as messages to a webhook, sent from a separate thread so that no tick waits."""
 
 from __future__ import annotations
 

@@ -120,9 +120,7 @@ def parsed(policy: str, parameter: Parameter, value: Any) -> Any:
 
 
 def _kind(parameter: Parameter) -> type | None:
-    """Return the type of the default; without a default, the first number or switch type in the
-    annotation.
-    """
+    """Return the type of the default, or the first number or switch type of the annotation."""
     if not _is_open(parameter):
         return type(parameter.default)
     words = re.findall(r"\w+", inspect.formatannotation(parameter.type))

@@ -19,9 +19,7 @@ def batch_ratio(observation: Observation, slo_s: float) -> float | None:
 
 
 def suspended_share(observation: Observation, slo_s: float) -> float | None:
-    """Return the suspended share 0..1: Flink's backpressure, otherwise 1 - 1/R for a batch ratio R
-    > 1.
-    """
+    """Return the suspended share 0..1: Flink's backpressure, else 1 - 1/R for batch ratio R > 1."""
     if observation.backpressure_ms_per_s is not None:
         return min(1.0, observation.backpressure_ms_per_s / 1000)
     # A micro-batch engine reports no backpressure, but an overrunning batch has the same effect.

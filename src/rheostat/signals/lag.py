@@ -88,9 +88,7 @@ def gated_lag_change(
 def consumed_per_s(
     consumed: float | None, arrivals: float | None, lag_slope: float | None
 ) -> float | None:
-    """Return the mean rate of consumed rows (Varga's totalRate), otherwise arrivals minus lag
-    growth.
-    """
+    """Return the mean rate of consumed rows (Varga's totalRate), else arrivals minus lag growth."""
     if consumed is not None or arrivals is None or lag_slope is None:
         return consumed
     # Arriving rows are either queued or consumed.

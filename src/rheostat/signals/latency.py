@@ -87,9 +87,7 @@ class ArrivalCurve:
         return self._t[i] + share * (self._t[i + 1] - self._t[i])
 
     def latencies(self, first_row: float, end_row: float, commit_s: float) -> list[Spread]:
-        """Return the latencies of rows committed at ``commit_s``, one spread per piece of the
-        curve.
-        """
+        """Return the latencies of rows committed at ``commit_s``, one spread per curve piece."""
         knots = [row for row in self._rows if first_row < row < end_row]
         edges = [first_row, *knots, end_row]
         spreads: list[Spread] = []

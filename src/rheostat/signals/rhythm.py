@@ -40,9 +40,7 @@ class Rhythm:
     """Durations of the last batches in which no state moved, at most ``REMEMBERED``."""
 
     def after(self, batch: BatchTime, moved: bool = False) -> Rhythm:
-        """Return the rhythm after one more batch; ``moved`` means that it loaded state that was
-        moved.
-        """
+        """Return the rhythm after one more batch; ``moved``: it loaded state that was moved."""
         recent_s = (*self.recent_s, batch.duration_s)[-RECENT:]
         # Kept separately: a batch that loads state would lengthen the usual batch.
         quiet_s = self.quiet_s if moved else (*self.quiet_s, batch.duration_s)[-REMEMBERED:]
@@ -55,9 +53,7 @@ class Rhythm:
 
     @property
     def usual_pause_s(self) -> float | None:
-        """The part of the trigger interval that the usual batch leaves; None before the first
-        batch.
-        """
+        """The trigger interval minus the usual batch; None before the first batch."""
         usual_s = self.usual_batch_s
         return None if usual_s is None else max(0.0, self.trigger_s - usual_s)
 

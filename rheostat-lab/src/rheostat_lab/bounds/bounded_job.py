@@ -1,6 +1,4 @@
-"""The job model of the bounds: the duration of a batch and of a change of size, and the cost of
-both.
-"""
+"""The job model of the bounds: durations of batches and changes of size, and their cost."""
 
 from __future__ import annotations
 
@@ -69,9 +67,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The arrivals of a run on a grid: ``rows[i]`` have arrived by ``i * step_s``; ``rows[0]`` is
-    0.
-    """
+    """The arrivals of a run on a grid: ``rows[i]`` until ``i * step_s``; ``rows[0]`` is 0."""
 
     rows: Floats
     step_s: float

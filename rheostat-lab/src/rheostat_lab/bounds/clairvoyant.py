@@ -82,9 +82,7 @@ def clairvoyant(
 
 
 def _search(program: _Program, scale: float) -> tuple[Path | None, float, float]:
-    """Return the cheapest path that attains the objective, and the prices of a late row below and
-    above it.
-    """
+    """Return the cheapest path that attains, and the prices of a late row around it."""
     best, low, high = None, 0.0, scale * 1e-3
     for _ in range(_SEARCHES):
         # Bisection on the logarithm, because the price may vary over many orders of magnitude.

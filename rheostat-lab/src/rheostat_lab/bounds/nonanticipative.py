@@ -25,9 +25,7 @@ _SEARCHES = 8
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The expected slot-seconds, including the price of the rescalings, and the expected share of
-    late rows.
-    """
+    """The expected slot-seconds with the price of rescalings, and the expected late share."""
 
     cost: float
     late_share: float
@@ -209,9 +207,7 @@ class _Chain:
 
 
 def capacity_rows_per_s(job: Job) -> Floats:
-    """Return the rows per second that each size sustains: a batch takes as long as its rows took to
-    arrive.
-    """
+    """Return the rows/s that each size sustains: a batch takes as long as its rows to arrive."""
     within_s = job.trigger_s or job.slo.latency_s / 2
     low, high = np.zeros(len(job.sizes)), np.full(len(job.sizes), 1.0)
     for _ in range(60):

@@ -1,6 +1,4 @@
-"""The scale for policies: the best fixed size in hindsight, the clairvoyant, and the score between
-them.
-"""
+"""The scale for policies: the best fixed size, the clairvoyant, and the score between them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class LocalCluster(Protocol):
         ...
 
     def executors(self) -> list[psutil.Process]:
-        """List the processes of the executors, oldest first."""
+        """Return the processes of the executors, oldest first."""
         ...
 
     def __enter__(self) -> Any:

@@ -1,6 +1,4 @@
-"""The file ``spark-defaults.conf`` of a local cluster: a session that reads it needs no other
-settings.
-"""
+"""The file ``spark-defaults.conf`` of a local cluster, with all settings of a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``rheostat cluster up|down``: a Spark Standalone, a YARN or a Kubernetes on this computer."""
+"""``rheostat cluster up|down``: a local Spark Standalone, YARN or Kubernetes cluster."""
 
 from __future__ import annotations
 

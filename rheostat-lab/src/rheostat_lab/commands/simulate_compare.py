@@ -1,6 +1,4 @@
-"""``rheostat simulate compare``: all policies on the Spark plant with live placement, next to the
-bounds.
-"""
+"""``rheostat simulate compare``: all policies on the Spark plant, next to the bounds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""``rheostat simulate thesis``: the published comparison of stream autoscalers, with
-repetitions.
-"""
+"""``rheostat simulate thesis``: the published comparison of autoscalers, with repetitions."""
 
 from __future__ import annotations
 

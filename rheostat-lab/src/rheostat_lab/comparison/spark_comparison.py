@@ -124,9 +124,7 @@ class Comparison:
         return {place_name(load, start_s): (load, start_s) for load, start_s in pairs}
 
     def trial_cells(self) -> list[Cell]:
-        """Return the runs on which the others' parameters are chosen: their defaults and all tried
-        values.
-        """
+        """Return the runs that choose the others' parameters: defaults and all tried values."""
         others = [policy for policy in self.policies if policy != OURS]
         tried = [(policy, given) for policy in others for given in candidates(policy)]
         seeds = range(self.seeds, self.seeds + self.trials)

@@ -150,9 +150,7 @@ class Dashboard:
         return count if wanted is None or wanted == now else f"{count} → {wanted}"
 
     def _slots(self, now: int) -> Text:
-        """Return one mark per executor: registered, starting, being removed, or room up to the
-        maximum.
-        """
+        """Return one mark per executor: registered, starting, being removed, or free room."""
         wanted = self.target if self.target is not None else now
         kept, coming, leaving = min(now, wanted), max(0, wanted - now), max(0, now - wanted)
         room = max(0, self.max_executors - max(now, wanted))

@@ -147,9 +147,7 @@ class DemoEnvironment:
         return self.load(self.warm_up_topics, words, f"{name}-warm-up-load")
 
     def load(self, topics: Mapping[str, str], words: list[str], name: str) -> Child:
-        """Start a producer of events into topics, by kind; each topic gets an equal share of the
-        load.
-        """
+        """Start a producer of events into topics, by kind, with equal shares of the load."""
         program = [sys.executable, "-m", "rheostat_lab.nexmark.load"]
         where = [word for topic in as_words(topics) for word in ("--topic", topic)]
         where += ["--bootstrap", self.address]

@@ -1,6 +1,4 @@
-"""The demo: a real Kafka load with a day and a night, a real Spark cluster, and the autoscaler
-between them.
-"""
+"""The demo: a real Kafka load, a real Spark cluster, and the autoscaler between them."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ def perform(demo: Demo, view: View, full: bool = False) -> tuple[Run, Summary]:
 
 
 def measured_baselines(lab: DemoEnvironment, run: Run) -> dict[int, Latency]:
-    """Play the same day at the fixed maximum and at the fixed mean of a run, and return their
-    latencies.
-    """
+    """Play the day at the fixed maximum and the fixed mean of a run; return the latencies."""
     # A set, because one run is enough if the mean rounds up to the maximum.
     sizes = {baseline.executors for baseline in summarize(run).baselines}
     baselines = {}

@@ -19,9 +19,7 @@ PLAIN_EVERY_S = 5.0
 
 
 class View(Protocol):
-    """The messages of the demo to the user; a context manager that restores the terminal at its
-    end.
-    """
+    """The demo's messages to the user; a context manager that restores the terminal."""
 
     def step(self, text: str) -> None:
         """Show which step of the set-up begins; the previous one is done."""
@@ -164,9 +162,7 @@ class ScreenView:
 
 
 class PlainView:
-    """Prints one line per step, and during the run one every five seconds or per change of the
-    target.
-    """
+    """Prints one line per step, and in the run one per five seconds or change of target."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

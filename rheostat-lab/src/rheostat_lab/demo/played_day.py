@@ -33,9 +33,7 @@ _LEAD_S = 3.0
 
 
 def play(lab: DemoEnvironment, name: str, size: int | None = None) -> Run:
-    """Play the day once, autoscaled or at a fixed size, and return the run; the load is always the
-    same.
-    """
+    """Play the day once, autoscaled or at a fixed size, always with the same load."""
     folder = lab.folder / name
     folder.mkdir()
     return PlayedDay(lab, name, folder, size).play()

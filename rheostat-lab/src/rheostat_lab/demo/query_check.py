@@ -1,6 +1,4 @@
-"""Checks the benchmark's queries: played as streams over files and compared with batch
-computations.
-"""
+"""Checks the benchmark's queries: streams over files against batch computations."""
 
 from __future__ import annotations
 

@@ -22,9 +22,7 @@ SUMMARY = "summary.json"
 
 
 def check(out: Path) -> None:
-    """Raise BadInput for a foreign folder, or one with a kill switch in its journal; nothing is
-    changed.
-    """
+    """Raise BadInput for a foreign folder or a kill switch in its journal; changes nothing."""
     check_claim(out, "--out")
     switch = out / JOURNAL / STOP_FILE
     if switch.exists():

@@ -164,9 +164,7 @@ def _detail(connection: duckdb.DuckDBPyConnection, faults: dict[str, int]) -> st
 
 
 def _example(connection: duckdb.DuckDBPyConnection, word: str, table: str) -> list[str]:
-    """Return a description of the first row of a table, without the long text; nothing for an empty
-    table.
-    """
+    """Return a description of the first row of a table, without the long text, if any."""
     rows = connection.table(table).order("ALL").limit(1)
     named = [zip(rows.columns, row, strict=True) for row in rows.fetchall()]
     return [

@@ -17,9 +17,7 @@ _BUCKET_S = 30
 
 
 class Metrics:
-    """Observes the tasks second by second; ``observation`` returns what a scrape would have
-    returned.
-    """
+    """Observes the tasks second by second; ``observation`` returns the result of a scrape."""
 
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
@@ -82,9 +80,7 @@ class Metrics:
 
     @property
     def lag_s(self) -> float:
-        """Return the wait of the records that are being read in seconds, mean over the source
-        tasks.
-        """
+        """Return the wait of the records being read in seconds, mean over the source tasks."""
         return self._tasks.age_s + self._tasks.job.base_wait(len(self._tasks.born)) * self._wait
 
     def observation(self, target: int) -> Observation:

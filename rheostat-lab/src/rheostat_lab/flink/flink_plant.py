@@ -1,6 +1,4 @@
-"""A Flink job in reactive mode as a plant: every change of its TaskManagers restarts the complete
-job.
-"""
+"""A Flink job in reactive mode as a plant: every change of TaskManagers restarts the job."""
 
 from __future__ import annotations
 

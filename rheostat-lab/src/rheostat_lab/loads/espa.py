@@ -1,6 +1,4 @@
-"""The load profiles of ESPA, the published comparison of stream autoscalers, for its three
-queries.
-"""
+"""The load profiles of ESPA, the published comparison of stream autoscalers."""
 
 from __future__ import annotations
 

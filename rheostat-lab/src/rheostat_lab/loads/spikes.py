@@ -1,6 +1,4 @@
-"""Spikes of random height and length; added to another load (``text.parse``), they are ESPA's
-spiking profile.
-"""
+"""Spikes of random height and length, which form ESPA's spiking profile on another load."""
 
 from __future__ import annotations
 

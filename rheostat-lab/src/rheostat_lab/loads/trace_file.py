@@ -16,9 +16,7 @@ _FORMATS = {"second|adCount": "|", "t_s,rate": ","}
 
 
 def packaged_traces() -> dict[str, Path]:
-    """Return the recorded loads of the package, by name; the README next to them states license and
-    source.
-    """
+    """Return the recorded loads of the package by name; their README states the license."""
     folder = Path(str(files("rheostat_lab.loads") / "traces"))
     return {path.stem: path for path in sorted(folder.glob("*.csv"))}
 

@@ -77,9 +77,7 @@ def size(errors: Iterable[float], share: float) -> float | None:
 
 
 def _errors(now: Observation, before: Memory, after: Memory) -> dict[str, float]:
-    """Return the errors of the batch that is new in this observation; empty without one, or without
-    a model.
-    """
+    """Return the errors of this observation's new batch; empty without batch or model."""
     old, new = State.from_json(before), State.from_json(after)
     known = identified(old.batches)
     if (new.batch_s, new.batch_rows) == (old.batch_s, old.batch_rows):

@@ -60,9 +60,7 @@ def shares(ours: Days, theirs: Days) -> list[float]:
 
 
 def sentences(days: Days, policies: Sequence[str]) -> list[str]:
-    """Return the advantages and disadvantages of the first policy on the days of one query, as
-    sentences.
-    """
+    """Return what the first policy has over the others on a query's days, and what it lacks."""
     first, others = policies[0], policies[1:]
     ours = of(days, first)
     if not ours:

@@ -26,9 +26,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A run's start (Unix seconds), its marks (seconds from the start, by name) and its points in
-    order.
-    """
+    """A run's start (Unix seconds), its marks (seconds from the start), and its points in order."""
 
     start_s: float
     marks: Mapping[str, float]

@@ -61,9 +61,7 @@ class EventTopic:
         self._lost = lost
 
     def write(self, first: int, count: int, created_ms: int) -> int:
-        """Queue events ``first`` to ``first + count - 1`` in order; return how many the queue had
-        room for.
-        """
+        """Queue events ``first`` to ``first + count - 1``; return how many fitted."""
         produce, topic, partitions = self._producer.produce, self._topic, self._partitions
         n = first
         try:

@@ -88,9 +88,7 @@ class Events:
 
 
 def events(kind: str, seed: int, first: int, count: int) -> Events:
-    """Return events ``first`` to ``first + count - 1`` of a kind; raises BadInput for an unknown
-    kind.
-    """
+    """Return ``count`` events of a kind from ``first`` on; raises BadInput for an unknown kind."""
     if kind not in KINDS:
         raise BadInput(f"there is no kind of events {kind!r}; there are {', '.join(KINDS)}")
     n = np.arange(first, first + count, dtype=np.int64)

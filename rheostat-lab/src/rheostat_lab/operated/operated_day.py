@@ -38,9 +38,7 @@ _LOOK_S = 0.2
 
 
 class OperatorDemoEnvironment(DemoEnvironment):
-    """The demo's environment on Kubernetes, with an operator and the driver's pod; both end with
-    ``stack``.
-    """
+    """The demo's environment on Kubernetes, with operator and driver pod, until ``stack`` ends."""
 
     def __init__(self, demo: Demo, view: View, stack: ExitStack, shortened: Shortened) -> None:
         self.shortened = shortened
@@ -68,9 +66,7 @@ class OperatorDemoEnvironment(DemoEnvironment):
         return self._kubernetes.plane
 
     def get(self, made: Any, name: str) -> Any:
-        """Return an object, or the list of its kind if the name is empty; None if it does not
-        exist.
-        """
+        """Return an object, or the list of its kind without a name; None if it does not exist."""
         try:
             return self.plane.request("GET", f"{place(made)}/{name}".rstrip("/"))
         except OSError:

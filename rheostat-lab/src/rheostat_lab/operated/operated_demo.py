@@ -38,9 +38,7 @@ _NEEDS = ("kopf", "kubernetes", "prometheus_client")
 
 
 def check_operated(out: Path) -> None:
-    """Raise BadInput for missing modules and manifests, and for a foreign folder; nothing is
-    changed.
-    """
+    """Raise BadInput for missing modules or manifests, or a foreign folder; changes nothing."""
     for name in _NEEDS:
         if importlib.util.find_spec(name) is None:
             raise BadInput(advice(name))

@@ -23,9 +23,7 @@ _DEPLOYMENT = "deployment.yaml"
 
 
 def deploy_folder() -> Path:
-    """Return the manifests of the repository; raises BadInput if Rheostat was installed without
-    them.
-    """
+    """Return the repository's manifests; raises BadInput if they are not installed."""
     folder = Path(rheostat.__file__).resolve().parents[2] / "deploy"
     if not (folder / "operator" / "kustomization.yaml").exists():
         raise BadInput(

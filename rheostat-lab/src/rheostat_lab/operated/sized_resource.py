@@ -42,9 +42,7 @@ class Shortened:
 
 
 def driver_pod() -> dict[str, Any]:
-    """Return the pod that gives the driver a name and an address; the driver itself is the demo's
-    process.
-    """
+    """Return the pod with the driver's name and address; the driver is the demo's process."""
     words = [sys.executable, "-c", "import time; time.sleep(86400)"]
     container = {"name": "driver", "image": "rheostat/processes", "command": words}
     labels = {"app": NAME, "spark-role": "driver"}

@@ -32,9 +32,7 @@ class PushVerdict:
 def judge(
     acknowledged: Collection[str], tried: Collection[str], rows: Iterable[tuple[str, str]]
 ) -> PushVerdict:
-    """Return the verdict on rows (id, value), given the acknowledged ids and all ids that were
-    sent.
-    """
+    """Return the verdict on rows (id, value), from the acknowledged and all sent ids."""
     sent, came = set(tried), Counter[str]()
     wrong = 0
     for name, value in rows:

@@ -1,6 +1,4 @@
-"""A sender of records with ids, which retries each until it is acknowledged, and records which
-were.
-"""
+"""A sender of records with ids, which retries and records which were acknowledged."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ class Line(Protocol):
     """A connection to one receiver."""
 
     def send(self, ids: Sequence[str]) -> None:
-        """Return once the records are acknowledged; raises OSError if they may not have been
-        accepted.
-        """
+        """Return once the records are acknowledged; raises OSError if some may be rejected."""
         ...
 
     def close(self) -> None:

@@ -1,6 +1,4 @@
-"""A StreamingContext with socket receivers on a local cluster, with a service time per row, and its
-output.
-"""
+"""A StreamingContext with socket receivers on a local cluster, and its output."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ class Shape:
 
 
 class DStreamsJob:
-    """The running job, which ends with ``stack``. ``came`` counts the output lines, by stream and
-    line.
-    """
+    """The running job, until ``stack`` ends. ``came`` counts the output by stream and line."""
 
     def __init__(
         self,

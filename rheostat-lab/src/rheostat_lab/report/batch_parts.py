@@ -33,9 +33,7 @@ class Part:
 
 
 def parts_of(batch: CommittedBatch) -> dict[str, float]:
-    """Return the seconds of each part and of the rest, which add up to the batch; empty if they are
-    unknown.
-    """
+    """Return the seconds of each part and of the rest; empty if they are unknown."""
     known = {name: batch.parts_s[name] for name in PARTS if name in batch.parts_s}
     if not known:
         return {}

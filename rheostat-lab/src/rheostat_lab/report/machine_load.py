@@ -58,9 +58,7 @@ class MachineLoad:
 def machine_load(
     samples: Sequence[MachineSample], from_s: float, to_s: float
 ) -> MachineLoad | None:
-    """Return how busy the machine was from ``from_s`` to ``to_s`` (Unix seconds); None without a
-    sample.
-    """
+    """Return the load from ``from_s`` to ``to_s`` (Unix seconds); None without a sample."""
     inside = [sample for sample in samples if from_s <= sample.t_s <= to_s]
     if not inside:
         return None

@@ -95,9 +95,7 @@ def _size(run: Run, miss: Miss) -> Iterator[str]:
 
 
 def _left(run: Run, miss: Miss) -> Iterator[str]:
-    """Describe how many of the registered executors were removed before the last late row was
-    committed.
-    """
+    """Describe how many executors were removed before the last late row was committed."""
     gone = sum(
         life.registered_s <= miss.arrived_s < life.removed_s <= miss.end_s
         for life in run.executors

@@ -47,9 +47,7 @@ def misses(run: Run) -> list[Miss]:
 
 
 def rows_lost(run: Run) -> float:
-    """Return the rows that were not committed by the end although they were older than the
-    objective.
-    """
+    """Return the rows older than the objective that were not committed by the end."""
     first = rows_at(run, run.start_s + run.warm_up_s)
     done = max((batch.end_row for batch in run.batches), default=0)
     old = rows_at(run, run.end_s - run.slo.latency_s) - max(first, done)

@@ -97,9 +97,7 @@ def _changed(run: Run, summary: Summary) -> dict[str, Any]:
 
 
 def sections(run: Run, summary: Summary) -> Iterator[Section]:
-    """Yield the sections of a finished run that its journal does not contain, the most important
-    first.
-    """
+    """Yield the sections that the journal does not contain, the most important first."""
     for finding in findings(summary, run.verdict.detail if run.verdict else ""):
         yield _notice(_TONES[finding.kept], finding.name, finding.detail)
     load = machine_load(run.machine, run.start_s, run.end_s)

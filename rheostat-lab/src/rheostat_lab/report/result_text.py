@@ -1,6 +1,4 @@
-"""The result of a run as text: the headline, the table with the fixed sizes, the numbers at the
-top.
-"""
+"""The result of a run as text: headline, table with the fixed sizes, numbers at the top."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ class Finding:
 
 
 def headline(title: str, summary: Summary) -> str:
-    """Return the result in one line: a broken promise first, and savings only if the objective was
-    met.
-    """
+    """Return the result in one line: a broken promise first, savings only without one."""
     within = summary.share_within_slo
     share = "" if within is None else f"{percent(within)} of rows within {objective(summary)}"
     # Wrong output comes first, because no saving compensates for it.
@@ -242,9 +238,7 @@ def money(amount: float) -> str:
 
 
 def printed(title: str, summary: Summary) -> Table:
-    """Return the table for a terminal, this run first, with the headline above and the numbers
-    below it.
-    """
+    """Return the table for a terminal, this run first, with the headline and the numbers."""
     below = "\n".join(
         [
             *(f"{name}: {much} ({beside})" for name, much, beside in figures(summary)[2:]),

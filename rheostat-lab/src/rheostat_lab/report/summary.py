@@ -104,9 +104,7 @@ class Summary:
 
 
 def summarize(run: Run, measured: Mapping[int, Latency] | None = None) -> Summary:
-    """Return the numbers of a run; ``measured`` contains the latencies of runs at fixed sizes, by
-    executors.
-    """
+    """Return the numbers of a run; ``measured`` has the latencies at fixed sizes, by executors."""
     size, took, verdict = registered(run), latency(run), run.verdict
     in_time = share_in_time(run)
     # Paid from the request on, because waiting for an executor costs as much as having it.

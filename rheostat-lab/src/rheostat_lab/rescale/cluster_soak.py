@@ -190,9 +190,7 @@ def _strike(fault: str, cluster: LocalCluster, chance: random.Random, done: Soak
 
 
 def _delete(cluster: LocalCluster, victim: psutil.Process) -> None:
-    """Delete the executor's pod like a user; elsewhere, send the signal with which a manager ends a
-    container.
-    """
+    """Delete the executor's pod like a user; elsewhere, send a manager's end signal."""
     if not isinstance(cluster, KubernetesCluster):
         victim.send_signal(signal.SIGTERM)
         return

@@ -2,9 +2,9 @@
 batch times and windows.
 
 The disturbance of a rescale is the largest T / T_ref over the batches of its window, minus the
-median of the same ratio over windows of as many batches without a rescale. T_ref is the median
-steady batch at the same slots in the same run. A rescale without effect therefore has the quantiles
-of the control windows, which are reported next to its own.
+median of the same largest ratio over windows of as many batches without a rescale. T_ref is the
+median steady batch at the same slots in the same run. A rescale without effect therefore has the
+quantiles of the control windows, which are reported next to its own.
 """
 
 from __future__ import annotations

@@ -83,9 +83,7 @@ class EventLog:
         return [task for task in self.tasks if task.failure is not None]
 
     def follow(self, folder: Path) -> EventLog:
-        """Read what the application has written since the last call; its log is the newest file of
-        ``folder``.
-        """
+        """Read the application's new lines; its log is the newest file of ``folder``."""
         for file in files(folder)[-1:]:
             with file.open("rb") as log:
                 log.seek(self._offset)
@@ -135,9 +133,7 @@ class EventLog:
         }
 
     def moves(self, partitions: int) -> int:
-        """Return the number of state partitions whose task ran on another executor than in the
-        previous batch.
-        """
+        """Return the number of state partitions whose executor differs from the last batch."""
         held: dict[int, str] = {}
         moves = 0
         for _, holders in sorted(

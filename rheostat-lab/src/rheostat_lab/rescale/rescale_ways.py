@@ -22,9 +22,7 @@ LOOP = LoopOptions(interval_s=1.0, cooldown_out_s=0.0, cooldown_in_s=0.0, revers
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A rescale: the times of its request and of its settling (Unix seconds), and the sizes before
-    and after.
-    """
+    """A rescale: Unix times of its request and settling, and the sizes before and after."""
 
     before: int
     after: int

@@ -171,9 +171,7 @@ class StatefulJob:
         self.until(f"{batches} more batches", lambda: self.last_batch >= reached)
 
     def timed(self) -> list[Timed]:
-        """Return all batches in order; the first one after a stop of the query counts from the
-        stop.
-        """
+        """Return all batches in order; the first after a stop of the query counts from it."""
         self._complete()
         timings = []
         for number, batch in sorted(self.batches.items()):

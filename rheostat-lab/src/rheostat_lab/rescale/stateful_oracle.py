@@ -20,9 +20,7 @@ from rheostat_lab.rescale.stateful_rows import CLOSING_KEY, read_values
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The comparison of two multisets of rows: the numbers of expected, actual, missing and
-    unexpected rows.
-    """
+    """The comparison of two multisets of rows: expected, actual, missing and unexpected."""
 
     expected: int
     actual: int

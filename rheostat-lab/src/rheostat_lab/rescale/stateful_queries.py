@@ -95,9 +95,7 @@ def count(rows: Any) -> Any:
 
 
 def session(rows: Any) -> Any:
-    """Return the same for each session of a key, with its begin; a session ends ``gap_s`` after its
-    last row.
-    """
+    """Return the same per session of a key, which ends ``gap_s`` after its last row."""
     gap = sf.expr("concat(CAST(gap_s AS STRING), ' seconds')")
     sessions = _timed(rows).groupBy("key", sf.session_window("time", gap).alias("session"))
     return sessions.agg(*_aggregates()).select(

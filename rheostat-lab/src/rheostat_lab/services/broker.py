@@ -169,9 +169,7 @@ def up(
 
 
 def down() -> str | None:
-    """End the broker that ``up`` started, keep its data, and return its address; None if none was
-    running.
-    """
+    """End the broker that ``up`` started, keep its data, and return its address, if any."""
     ended = service.end(NAME)
     return ended.url if ended else None
 

@@ -37,9 +37,7 @@ class Course:
 
     @property
     def digest(self) -> str:
-        """A hash of the rounded series, because drawings differ between versions of the drawing
-        library.
-        """
+        """A hash of the rounded series, because drawings differ between library versions."""
         series = repr((self.slo_s, self.high, self.rate_per_s, self.executors, self.latency_s))
         return hashlib.sha256(series.encode()).hexdigest()[:16]
 
@@ -144,9 +142,7 @@ def course(cell: Cell) -> Course:
 
 
 def digest_in(path: Path) -> str | None:
-    """Return the digest of the data that a plot was drawn from; None without a plot, or without a
-    digest.
-    """
+    """Return the digest of a plot's data; None without a plot or a digest."""
     match = _DIGEST.search(path.read_text(encoding="utf-8")) if path.is_file() else None
     return match[1] if match else None
 

@@ -1,6 +1,4 @@
-"""The demand curve as a plot: executors over rows per second, with the range of the seeds as a
-band.
-"""
+"""The demand curve as a plot: executors over rows per second, with a band for the seeds."""
 
 from __future__ import annotations
 

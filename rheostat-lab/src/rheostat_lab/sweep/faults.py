@@ -1,6 +1,4 @@
-"""Faults: lost or slow executors, late or missing metrics. Each fault is a plant that wraps another
-plant.
-"""
+"""Faults as plants that wrap a plant: lost or slow executors, late or missing metrics."""
 
 from __future__ import annotations
 

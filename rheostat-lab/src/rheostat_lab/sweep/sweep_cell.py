@@ -69,9 +69,7 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """The cell's name, a hash of the complete cell, by which a result is found again after a
-        kill.
-        """
+        """The cell's name, a hash of its contents, by which its result is found again."""
         # 64 bits: two of a million cells share a key about once in thirty million sweeps.
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
@@ -113,9 +111,7 @@ def guards_for(settings: Settings, given: Mapping[str, Any]) -> tuple[Guard, ...
 
 
 def plant_values(kind: str, parameters: Mapping[str, Any]) -> SparkParameters | FlinkJob:
-    """Return the parameters of a plant in a specification; raises BadInput for unknown and invalid
-    ones.
-    """
+    """Return a plant's parameters; raises BadInput for unknown and invalid ones."""
     if kind == "spark":
         return SparkParameters.of(parameters)
     given = {name: value for name, value in parameters.items() if name != "executors"}

@@ -29,9 +29,7 @@ _LOADS = 128
 def plant_of(
     values: SparkParameters | FlinkJob, load: Workload, *, executors: int, seconds: float, seed: int
 ) -> SparkPlant | FlinkPlant:
-    """Return a plant that starts with ``executors`` executors; a Flink plant can run for
-    ``seconds``.
-    """
+    """Return a plant that starts with ``executors``; a Flink plant can run for ``seconds``."""
     if isinstance(values, SparkParameters):
         return SparkPlant(replace(values, executors=executors), load, seed=seed)
     arrivals = [load.rate_per_s(second + 0.5) for second in range(int(seconds) + 1)]
@@ -80,9 +78,7 @@ def demand_at(
     seed: int = 0,
     held_s: float = _HELD_S,
 ) -> DemandCurve:
-    """Return the demand curve of a plant at these loads, each held for ``held_s`` seconds, without
-    faults.
-    """
+    """Return a plant's demand curve at these loads, ``held_s`` seconds each, without faults."""
 
     def plant(rate: float, executors: int) -> SparkPlant | FlinkPlant:
         return plant_of(values, Constant(rate), executors=executors, seconds=held_s, seed=seed)
@@ -91,9 +87,7 @@ def demand_at(
 
 
 def demand_over_time(cell: Cell, plant: SparkPlant | FlinkPlant) -> Steps:
-    """Return the demand of a finished run, at least the minimum: that of the mean load of each
-    minute.
-    """
+    """Return the demand of a finished run by its mean load of each minute, at least the minimum."""
 
     def arrived(t_s: Floats) -> Floats:
         if isinstance(plant, SparkPlant):

@@ -49,9 +49,7 @@ _SAMPLES = 400
 
 
 def read_spec(path: Path) -> tuple[Cell, ...]:
-    """Return the cells of a specification; raises BadInput with all errors, each with its line and
-    place.
-    """
+    """Return the cells of a specification; raises BadInput with all errors and their lines."""
     try:
         text = path.read_text(encoding="utf-8")
         node = yaml.compose(text, Loader=yaml.SafeLoader)

@@ -94,9 +94,7 @@ def _score(row: Mapping[str, Any], references: Mapping[tuple[Any, ...], float]) 
 
 
 def mean_of(values: Sequence[float | None]) -> dict[str, float] | None:
-    """Return ``interval`` of the known values as ``mean``, ``low`` and ``high``; None without known
-    values.
-    """
+    """Return ``interval`` of the known values as a mapping; None without known values."""
     known = np.array([value for value in values if value is not None], dtype=float)
     if not len(known):
         return None
@@ -105,9 +103,7 @@ def mean_of(values: Sequence[float | None]) -> dict[str, float] | None:
 
 
 def interval(values: Floats) -> Mean:
-    """Return the mean and the 95 % interval of values from independent seeds; the draws are always
-    the same.
-    """
+    """Return mean and 95 % interval of values from independent seeds, with fixed draws."""
     # A fixed seed, so that the same rows give the same table.
     drawn = np.random.default_rng(0).choice(values, (_DRAWS, len(values))).mean(axis=1)
     low, high = np.quantile(drawn, [0.025, 0.975])

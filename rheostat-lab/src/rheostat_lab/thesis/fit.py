@@ -186,9 +186,7 @@ limits all, and whether contention begins where TaskManagers share a host or wit
 def fit(
     folder: Path | None = None, queries: Sequence[str] = QUERIES, search: Search | None = None
 ) -> dict[str, Any]:
-    """Return the parameters of the queries in the package's format, fitted on HPA 50, 70 and 90
-    only.
-    """
+    """Return the parameters in the package's format, fitted on HPA 50, 70 and 90 only."""
     fitted = {
         query: [_fit(query, start, folder, search) for start in STARTS[query]] for query in queries
     }

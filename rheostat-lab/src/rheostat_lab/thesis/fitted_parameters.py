@@ -1,6 +1,4 @@
-"""The fitted parameters, read from the package; ``python -m rheostat_lab.thesis.fit`` fits them
-again.
-"""
+"""The fitted parameters of the package; ``python -m rheostat_lab.thesis.fit`` fits them."""
 
 from __future__ import annotations
 

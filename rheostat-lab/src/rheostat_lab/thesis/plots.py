@@ -1,6 +1,4 @@
-"""The thesis' plots: latency against executors, complete and zoomed, and the telemetry of single
-runs.
-"""
+"""The thesis' plots: latency against executors, and the telemetry of single runs."""
 
 from __future__ import annotations
 
@@ -87,9 +85,7 @@ def scatter(folder: Path, query: str, outcomes: Sequence[Outcome], zoomed: bool)
 
 
 def telemetry(folder: Path, cell: Cell, job: FlinkJob, seed: int = 0) -> Path:
-    """Plot the eight panels of the thesis for one simulated run, over the recorded run if there is
-    one.
-    """
+    """Plot the thesis' eight panels for one simulated run, over the recorded run if any."""
     samples = run_cell(cell, job, seed).samples
     observations = [sample.observation for sample in samples]
     columns = (

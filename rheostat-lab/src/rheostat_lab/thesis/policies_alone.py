@@ -95,9 +95,7 @@ def _changes(observations: Sequence[Observation]) -> list[tuple[float, int]]:
 
 
 def _by_chance(requested: Sequence[tuple[float, int]], way: int) -> float:
-    """Return the share of all minutes of the run in which the policy requested a change in that
-    direction.
-    """
+    """Return the share of the run's minutes with a request in that direction."""
     wanted = [t for t, sign in requested if sign == way]
     return sum(any(t - WITHIN_S <= at <= t for at in wanted) for t, _ in requested) / len(requested)
 
@@ -117,9 +115,7 @@ def _averaged_cpu(moments: Sequence[Moment]) -> list[Moment]:
 
 
 def _with_busiest(moment: Moment, job: FlinkJob) -> Moment:
-    """Return the moment with the busiest operator as a stage of one second, as the input of DS2's
-    script.
-    """
+    """Return the moment with the busiest operator as a stage of one second, as for DS2."""
     observation = moment.observation
     if (
         observation.busy is None

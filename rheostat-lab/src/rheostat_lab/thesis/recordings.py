@@ -1,6 +1,4 @@
-"""The thesis' recorded runs as input for a plant: arrivals of each second, sizes, and the measured
-values.
-"""
+"""The thesis' recorded runs as input for a plant: arrivals, sizes and measured values."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The 54 runs of the thesis: query, policy, parameter, published values, and which of them a fit
-may use.
-"""
+"""The 54 runs of the thesis, their published values, and which of them a fit may use."""
 
 from __future__ import annotations
 
@@ -70,9 +68,7 @@ class Cell:
 
     @property
     def held_out(self) -> bool:
-        """Return whether this run was used neither for parameters nor for the choice between
-        structures.
-        """
+        """Return whether neither parameters nor the choice of structures used this run."""
         return self.recording is None
 
     @property

@@ -1,6 +1,4 @@
-"""A queue with a known theory on the engine of the plants: if it is wrong, no other result is
-credible.
-"""
+"""A queue with a known theory on the plants' engine, which validates the engine."""
 
 from __future__ import annotations
 
@@ -156,9 +154,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validation:
-    """Theory and simulation: the mean wait with its confidence interval, Little's law,
-    conservation.
-    """
+    """Theory and simulation: mean wait with confidence interval, Little's law, conservation."""
 
     theory_wait_s: float | None
     wait_s: float

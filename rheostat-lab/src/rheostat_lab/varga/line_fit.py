@@ -13,9 +13,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A least-squares line through ``n`` points; ``r2`` is the share of the variance that it
-    explains.
-    """
+    """A least-squares line through ``n`` points; ``r2`` is the explained share of the variance."""
 
     slope: float
     intercept: float

@@ -30,9 +30,7 @@ FEW = 40
 
 
 def measure(spec: Spec, progress: Callable[[str], None]) -> Iterator[dict[str, Any]]:
-    """Yield one row for each size, parallelism and repetition: mean and maximum over tasks, in
-    seconds.
-    """
+    """Yield one row per size, parallelism and repetition: mean and maximum seconds of tasks."""
     with tempfile.TemporaryDirectory(prefix="rheostat-load-") as name, Broker() as broker:
         folder = Path(name)
         (folder / "events").mkdir()

@@ -1,6 +1,4 @@
-"""The topics of the state-size job: the input has records with random values, the output the
-elapsed times.
-"""
+"""The topics of the state-size job: records with random values in, elapsed times out."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ class Output:
         return sorted(batch.end_s for batch in self.batches.values())
 
     def longest_s(self, since_s: float) -> float | None:
-        """Return the longest elapsed time of the batches that were written after a moment; None
-        without any.
-        """
+        """Return the longest elapsed time of batches written after a moment, if any."""
         later = [batch.longest_s for batch in self.batches.values() if batch.end_s > since_s]
         return max(later, default=None)
 

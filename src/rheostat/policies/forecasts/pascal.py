@@ -1,6 +1,4 @@
-"""PASCAL (FGCS 2019): a learned forecast of the highest load to come, and a learned profile of its
-cost.
-"""
+"""PASCAL (FGCS 2019): a learned forecast of the highest load, and a learned cost profile."""
 
 from __future__ import annotations
 

@@ -132,9 +132,7 @@ class ContTune:
         return Decision(target=target, reason=reason, evidence=evidence), state
 
     def _on_the_curve(self, load: float, abilities: Mapping[str, Any]) -> int | None:
-        """Return the smallest size on the learned curve that carries the load; None if there is
-        none.
-        """
+        """Return the smallest size on the learned curve that carries the load, if any."""
         if not abilities:
             return None
         measured = [int(size) for size in abilities]

@@ -222,9 +222,7 @@ class Flink(FlinkParameters):
     def _patient(
         self, size: int, outside: bool, p: int, now: float, state: dict[str, Any]
     ) -> tuple[int, bool, str]:
-        """Return the size, whether a vertex requires a change, and the reason to wait (empty if
-        none).
-        """
+        """Return the size, whether a vertex requires a change, and the reason to wait, or ''."""
         # A recommendation not to scale in restarts the hour, as in Flink's delayed scale-down.
         if size >= p:
             state.update(recommendations=[], recommended_s=None)

@@ -12,9 +12,7 @@ MODES = ("BALANCED", "EVENLY_SPREAD", "OFF")
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The rows per second that one vertex must process, and its catch-up and restart times in
-    seconds.
-    """
+    """The rows per second that a vertex must process; catch-up and restart time in seconds."""
 
     target: float
     catch_up: float

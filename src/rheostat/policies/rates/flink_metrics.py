@@ -122,9 +122,7 @@ class Window:
         return targets
 
     def _edge_rate(self, upstream: str, vertex: Vertex, graph: Sequence[Vertex]) -> float:
-        """Return the rows per second from ``upstream`` to ``vertex``, derived from the rates of
-        both.
-        """
+        """Return the rows per second from ``upstream`` to ``vertex``, from the rates of both."""
         others = [name for name in vertex.upstream if name != upstream]
         # Rows are counted per vertex, not per edge. If all other inputs feed only this vertex, the
         # rest comes from this upstream.

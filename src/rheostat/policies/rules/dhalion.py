@@ -166,9 +166,7 @@ class Dhalion:
     def _judged(
         self, observation: Observation, suspended: float, memory: Memory
     ) -> tuple[dict[str, float], dict[str, Any] | None]:
-        """Return the blacklist (resolution -> expiry time) and the resolution that is still on
-        trial.
-        """
+        """Return the blacklist (resolution -> expiry time) and the resolution on trial."""
         now, tried = observation.t_s, memory.get("tried")
         blacklist, latest_s = memory.get("blacklist", {}), now + self.blacklist_s
         until = {what: t for what, t in blacklist.items() if now < t <= latest_s}

@@ -207,9 +207,7 @@ class Autoscaler:
         return Decision(target=max(1, limited), reason=reason, evidence=evidence), kept
 
     def _remember(self, observation: Observation, memory: Memory) -> dict[str, Any]:
-        """Return the memory with this tick's change of size; the windows start with the current
-        size.
-        """
+        """Return the memory with this tick's change; the windows start with the current size."""
         now, size, change = observation.t_s, observation.size, resized(observation, memory)
         longest_s = max(
             (policy.period_s for rules in (self.up, self.down) for policy in rules.policies),
@@ -227,9 +225,7 @@ class Autoscaler:
         }
 
     def _stabilize(self, current: int, wanted: int, now: float, kept: dict[str, Any]) -> int:
-        """Return the size within both windows: out to the smallest recommendation, in to the
-        largest.
-        """
+        """Return the size within both windows: out to the smallest, in to the largest value."""
         kept["highest"] = highest(kept["highest"], now, wanted, self.down.window_s)
         kept["lowest"] = lowest(kept["lowest"], now, wanted, self.up.window_s)
         # As in stabilizeRecommendationWithBehaviors, each direction has a window of its own.

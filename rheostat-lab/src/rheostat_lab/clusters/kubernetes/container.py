@@ -1,6 +1,4 @@
-"""A container of a pod as a process of this machine: its command, its variables, and how it is
-ended.
-"""
+"""A container of a pod as a local process: its command, its variables, and its end."""
 
 from __future__ import annotations
 
@@ -79,9 +77,7 @@ def command(
     means: Means,
     mounts: Mapping[str, Path] | None = None,
 ) -> list[str]:
-    """Return the command of a container; a path below one of the ``mounts`` becomes its local
-    folder.
-    """
+    """Return the command of a container, with paths below ``mounts`` made local."""
     known = mounts or {}
     words = [here(_expanded(word, given), known) for word in container.args or []]
     if words[:1] == ["executor"]:

@@ -138,7 +138,7 @@ class KubernetesCluster:
         return driver_environment(self._home.jdk, self.folder / "driver")
 
     def executors(self) -> list[psutil.Process]:
-        """List the processes of the executors, oldest first."""
+        """Return the processes of the executors, oldest first."""
         kubelet = self._kubelet
         return executors_under([kubelet.pid]) if kubelet and kubelet.alive else []
 

@@ -27,9 +27,7 @@ def place(made: Mapping[str, Any]) -> str:
 
 
 def create(api: Api, *manifests: Mapping[str, Any]) -> None:
-    """Create the objects in order; an existing object remains unchanged. Raises OSError if one is
-    rejected.
-    """
+    """Create the objects that do not exist, in order. Raises OSError if one is rejected."""
     for made in manifests:
         try:
             api.request("POST", place(made), made)

@@ -61,9 +61,7 @@ class YarnCluster:
 
     @property
     def folder(self) -> Path:
-        """The folder of logs, configuration and containers' files, which is removed with the
-        cluster.
-        """
+        """The folder of logs, configuration and containers, removed with the cluster."""
         if self._scratch is None:
             self._scratch = ScratchFolder("yarn")
         return self._scratch.path
@@ -88,7 +86,7 @@ class YarnCluster:
         }
 
     def executors(self) -> list[psutil.Process]:
-        """List the processes of the executors, oldest first."""
+        """Return the processes of the executors, oldest first."""
         return executors_under([self._child.pid]) if self._child and self.alive else []
 
     def lose(self, node: int) -> None:
