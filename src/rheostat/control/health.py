@@ -68,7 +68,7 @@ def _halted(status: JobStatus) -> Health | None:
     if not status.halted:
         return None
     detail = status.detail or "the kill switch is set"
-    resume = f"Resume it here, or with: rheostat resume {status.journal}"
+    resume = f"Resume it with Control on the driver's page, or: rheostat resume {status.journal}"
     return Health(HALTED, f"No decisions are made ({detail}); {_size(status)}.", resume)
 
 

@@ -16,6 +16,8 @@ from rheostat.journal.known_journals import is_journal
 from rheostat.journal.starts import Start
 
 _SCAN_S = 5.0
+UNREADABLE = (OSError, ValueError, KeyError, TypeError)
+"""What reading a damaged journal, or a driver that does not answer, raises."""
 _ROW_S, _LONGEST_ROW_S, _READING_SHARE = 30.0, 300.0, 0.1
 """A row without new records is read again after ``_ROW_S`` seconds, or up to ``_LONGEST_ROW_S`` if
 reading all rows would otherwise take more than ``_READING_SHARE`` of the time."""
@@ -193,7 +195,7 @@ def _journals(root: Path) -> Iterable[tuple[str, Path]]:
 def _row(key: str, job: Job) -> dict[str, Any]:
     try:
         overview = job.overview()
-    except (OSError, ValueError, KeyError, TypeError, BadInput) as fault:
+    except (*UNREADABLE, BadInput) as fault:
         sentence = f"It cannot be read: {fault}"
         return {"id": key, "name": job.name, "word": "Blind", "sentence": sentence}
     start, week = overview["start"] or {}, overview["week"]

@@ -15,7 +15,7 @@ from rheostat.control.series import Bucket, columns, most_frequent, resample
 from rheostat.control.series_file import WIDTH_S
 from rheostat.journal.evidence_terms import term
 from rheostat.journal.explanation import explain, format_observation, verdict
-from rheostat.journal.reading import newest_with, record_at
+from rheostat.journal.reading import last_record, newest_with, record_at
 from rheostat.journal.retention import segments
 from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Command, Start, read_events, starts_of
 from rheostat.journal.status import (
@@ -120,7 +120,9 @@ class JournalJob:
 
     def record(self, at_s: float) -> dict[str, Any] | None:
         """Return the decision at a time with its evidence and what each guard changed."""
-        record = record_at(self.folder, at_s)
+        record = last_record(self.folder)
+        if record is not None and record.t_s > at_s:
+            record = record_at(self.folder, at_s)
         if record is None:
             return None
         return {**record_json(record), "state": _state_by_executor(self.folder, record.t_s)}

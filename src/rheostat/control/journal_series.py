@@ -42,29 +42,32 @@ class JournalSeries:
         first = next((record for _, record in records_from(self._folder, Place())), None)
         last = last_record(self._folder)
         times = [first.t_s if first else None, self._coarse.first_s(), self._minutes.first_s()]
-        first_s = min((t_s for t_s in times if t_s is not None), default=None)
-        return first_s, last.t_s if last else first_s
+        last_s = last.t_s if last else None
+        return min((t_s for t_s in (*times, last_s) if t_s is not None), default=None), last_s
 
     def between(
         self, from_s: float | None, to_s: float | None, width_s: float = 0.0
     ) -> tuple[list[Bucket], list[Start]]:
         """Return the buckets between two times (None means the first or the last) and the starts of
-        the job; buckets may be as wide as ``width_s``.
+        the job; buckets may be as wide as ``width_s``. What has a later time than the last record
+        was recorded before the clock was set back, and is left out.
         """
-        begin_s, end_s = (-math.inf if from_s is None else from_s), to_s or math.inf
+        begin_s = -math.inf if from_s is None else from_s
         with self._lock:
             starts = starts_of(read_events(self._folder))
             last = last_record(self._folder)
             if last is None:
                 return [], starts
             self._fold.starts = starts
+            end_s = min(to_s or math.inf, last.t_s)
             recent_s, buckets = last.t_s - RECENT_S, list[Bucket]()
             if begin_s < recent_s:
                 buckets = self._older(begin_s, recent_s, width_s, starts)
                 begin_s = _after(buckets) if buckets else recent_s
             if begin_s <= end_s:
                 buckets += self._ticks_since(begin_s)
-            return [bucket for bucket in buckets if bucket.t_s <= end_s], starts
+            inside = [bucket for bucket in buckets if bucket.t_s <= end_s]
+            return sorted(inside, key=lambda bucket: bucket.t_s), starts
 
     def _older(
         self, begin_s: float, recent_s: float, width_s: float, starts: list[Start]

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from rheostat.control.access import Access, Guarded
-from rheostat.control.jobs import Job, Jobs
+from rheostat.control.jobs import UNREADABLE, Job, Jobs
 from rheostat.control.page_text import live_page
 from rheostat.errors import RheostatError
 from rheostat.policies.registry import POLICIES
@@ -72,7 +72,7 @@ def answered(read: Callable[[Request], Any]) -> Callable[[Request], Awaitable[Re
             return JSONResponse(await run_in_threadpool(read, request))
         except RheostatError as wrong:
             return JSONResponse({"error": str(wrong)}, 400)
-        except OSError as fault:
+        except UNREADABLE as fault:
             return JSONResponse({"error": f"it cannot be read: {fault}"}, 502)
 
     return answer
@@ -116,7 +116,7 @@ async def _changes(job: Job, request: Request) -> AsyncIterator[str]:
                 overview = await run_in_threadpool(job.overview)
                 yield f"data: {json.dumps(overview)}\n\n"
                 last, sent_s = version, time.monotonic()
-        except (OSError, ValueError):
+        except UNREADABLE:
             pass  # the journal is being replaced, or the driver is unavailable
         if time.monotonic() - sent_s > _HEARTBEAT_S:
             yield ": alive\n\n"

@@ -85,7 +85,7 @@ class SeriesReader:
 
     def first_s(self) -> float | None:
         """Return the time of the first line; None without one."""
-        with suppress(OSError), self._path.open(encoding="utf-8") as file:
+        with suppress(OSError), self._path.open(encoding="utf-8", errors="replace") as file:
             bucket = from_line(file.readline())
             return bucket.t_s if bucket else None
         return None

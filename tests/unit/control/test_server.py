@@ -1,20 +1,14 @@
 # mypy: disallow-untyped-calls=False
-import asyncio
 import http.client
 import json
 import socket
-import threading
 
 import pytest
 
 pytest.importorskip("uvicorn", reason="comes with the extra serve")
 
-from starlette.applications import Starlette
-from starlette.responses import JSONResponse, StreamingResponse
-from starlette.routing import Route
-
 from rheostat.cli.app import run
-from rheostat.control.access import Access, Guarded
+from rheostat.control.access import Access
 from rheostat.control.control_app import control_app
 from rheostat.control.control_service import ControlService
 from rheostat.control.driver_report import Report, report_json, report_of
@@ -215,32 +209,3 @@ def test_of_two_hundred_connections_each_is_answered_and_the_next_one_is_served(
         connection.close()
     answers = (ask(server, "GET", "/status")[0] for _ in range(1000))
     assert 200 in answers  # once the server has detected that the others are closed
-
-
-def test_a_reader_that_takes_nothing_is_cut_off_and_delays_nobody(monkeypatch):
-    ended = threading.Event()
-
-    async def endless():
-        try:
-            while True:
-                yield b"x" * 65_536
-                await asyncio.sleep(0)
-        finally:
-            ended.set()
-
-    async def stream(_):
-        return StreamingResponse(endless())
-
-    async def short(_):
-        return JSONResponse({})
-
-    monkeypatch.setattr("rheostat.control.server._STALLED_S", 0.2)
-    app = Starlette(routes=[Route("/stream", stream), Route("/short", short)])
-    server = Server(Guarded(app, Access(), ()), "127.0.0.1", 0)
-    request = f"GET /stream HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
-    try:
-        with opened(server, request):
-            assert ask(server, "GET", "/short") == (200, {})
-            assert ended.wait(60)
-    finally:
-        server.close()

@@ -3,6 +3,7 @@
 
 const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 const FINE = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const SHORT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 const PARTS = ["blue", "orange", "violet", "teal", "pink", "olive", "green", "red"];
 const color = (name, share = 1) => {
@@ -10,8 +11,9 @@ const color = (name, share = 1) => {
   return share === 1 ? value : value + Math.round(share * 255).toString(16).padStart(2, "0");
 };
 const number = (value, unit = "") =>
-  value === null || value === undefined ? "–" : (Math.abs(value) >= 1000 ? SHORT : Math.abs(value) >= 10 ? NUMBER : FINE).format(value) + unit;
-const percent = (value, digits = 0) => (value === null || value === undefined ? "–" : `${(100 * value).toFixed(digits)} %`);
+  value === null || value === undefined ? "–" : ([[1e5, SHORT], [100, WHOLE], [10, NUMBER]].find(([least]) => Math.abs(value) >= least)?.[1] ?? FINE).format(value) + unit.replace(" ", "\u00a0");
+const percent = (value, digits = 0) => (value === null || value === undefined ? "–" : `${fixed(100 * value, digits)}\u00a0%`);
+const fixed = (value, digits) => value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1"); // no "-0"
 
 const line = (label, key, hue, more = {}) => ({ label, key, hue, unit: "", ...more });
 
@@ -28,7 +30,7 @@ function chartPlans(data, detailed) {
         line("arrival rate", "rate", "blue", { width: 2 }),
       ],
       bands: [[0, 1, "violet", 0.16]],
-      extra: [["forecast to its 99th percentile", "violet", "fill"]],
+      extra: [["up to p99", "violet", "fill"]],
     },
     {
       id: "executors", title: "Executors", unit: "", height: 160, steps: true,
@@ -249,6 +251,7 @@ class Charts {
   }
 
   legends(place) {
+    if (place === undefined && this.mark !== null) place = this.nearest(this.mark);
     this.plots.forEach((chart) => this.legend(chart, place));
   }
 
@@ -261,7 +264,7 @@ class Charts {
       return [item.label, item.share ? percent(value, 1) : number(value), item.hue, item.dash ? "dash" : item.share ? "fill" : ""];
     });
     for (const [label, hue, kind] of plan.extra || []) items.push([label, "", hue, kind]);
-    if (plan.id === "rate") items.push(["forecast error here", errorAt(this.data, row), "", ""]);
+    if (plan.id === "rate") items.push(["forecast error", errorAt(this.data, row), "", ""]);
     if (plan.id === "executors") {
       const starting = Math.max(0, (this.data.target[row] ?? 0) - (this.data.executors[row] ?? 0));
       if (starting >= 0.5) items.push(["starting", number(starting), "", ""]);

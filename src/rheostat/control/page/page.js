@@ -71,7 +71,7 @@ async function showFleet() {
   if (frozen?.list) { showList(frozen.list); return; }
   let answer;
   try { answer = await source.jobs(); } catch (error) { $("main").replaceChildren(failed(error)); return; }
-  state.can = answer.can;
+  Object.assign(state, { can: answer.can, many: answer.jobs.length > 1 });
   if (answer.jobs.length === 1 && !location.hash.startsWith("#/all")) { location.replace(`#/job/${answer.jobs[0].id}`); return; }
   document.title = "Rheostat";
   const body = h("tbody"), counts = h("p", { class: "legend", style: "margin-bottom:.6rem" }), title = h("h1", { style: "font-size:1.5rem" });
@@ -93,9 +93,10 @@ async function showFleet() {
       answer.jobs.length ? h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), body)) : h("p", { class: "empty" }, "There is no journal yet.")));
   // Only the rows are drawn again: the focus, and what is being typed, stay.
   const again = async () => {
-    answer = await source.jobs().catch(() => answer);
+    const fresh = await source.jobs().catch(() => null);
     if (!body.isConnected) return;
-    draw();
+    connected(fresh !== null);
+    if (fresh) { answer = fresh; draw(); }
     state.timer = setTimeout(again, 5000);
   };
   state.timer = setTimeout(again, 5000);
@@ -109,7 +110,7 @@ function showList({ title, columns, rows, lines }) {
     lines.length ? h("section", { class: "card" }, h("h2", {}, "Notes"), h("ul", {}, lines.map((line) => h("li", {}, line)))) : "");
 }
 
-const FLEET = [["State", "word", ""], ["Job", "name", ""], ["Executors", "executors", "n"], ["Rows/s", "rate", "n"], ["Latency", "latency_s", "n"], ["Objective", "slo_s", "n"], ["Late today", "late_share", "n"], ["Saved, 7 days", "saved_share", "n"], ["Reason", "sentence", ""]];
+const FLEET = [["State", "word", ""], ["Job", "name", ""], ["Executors", "executors", "n"], ["Rows/s", "rate", "n"], ["Latency", "latency_s", "n"], ["Objective", "slo_s", "n"], ["Late today", "late_share", "n"], ["Saved, 7 days", "saved_share", "n"]];
 function fleetRows(jobs) {
   const [key, way] = state.sort;
   const rank = (job) => (key === "word" ? RANKS.indexOf(job.word) : job[key]);
@@ -124,14 +125,13 @@ function fleetRows(jobs) {
   });
   return shown.map((job) => h("tr", {},
     h("td", {}, h("span", { class: `word ${tone(job.word)}` }, job.word)),
-    h("th", { scope: "row" }, h("a", { href: `#/job/${job.id}` }, job.name)),
+    h("th", { scope: "row" }, h("a", { href: `#/job/${job.id}` }, job.name), job.word === "Healthy" ? "" : h("div", { class: "small soft" }, job.sentence)),
     h("td", { class: "n" }, `${number(job.executors)}${job.ceiling ? ` of ${job.ceiling}` : ""}`),
     h("td", { class: "n" }, number(job.rate)),
     h("td", { class: "n" }, number(job.latency_s, " s")),
     h("td", { class: "n" }, number(job.slo_s, " s")),
     h("td", { class: "n" }, percent(job.late_share, 2)),
-    h("td", { class: "n" }, percent(job.saved_share)),
-    h("td", { class: "small soft" }, job.sentence)));
+    h("td", { class: "n" }, percent(job.saved_share))));
 }
 
 // ---------------------------------------------------------------- one job
@@ -141,8 +141,15 @@ function stopJob() {
   clearTimeout(state.timer);
   state.charts?.destroy();
   Object.assign(state, { job: null, charts: null, mark: null, range: null, overview: null });
-  $("live").className = "";
-  $("live").textContent = "";
+  connected(null);
+}
+
+// What is shown is grey while the server does not answer, and states since when.
+function connected(is) {
+  const light = $("live"), name = is === null ? "" : is ? "on" : "off";
+  if (light.className === name) return;
+  light.className = name;
+  light.textContent = is === null ? "" : is ? "live" : `no connection since ${clock(Date.now() / 1000)}`;
 }
 
 async function showJob(job) {
@@ -150,13 +157,13 @@ async function showJob(job) {
   state.job = job;
   state.abort = new AbortController();
   let overview;
-  try { overview = await source.overview(job); if (!frozen && state.can.write === undefined) state.can = (await source.jobs()).can; } catch (error) { $("main").replaceChildren(failed(error)); return; }
+  try { overview = await source.overview(job); if (state.many === undefined) { const { can, jobs } = await source.jobs(); Object.assign(state, { can, many: jobs.length > 1 }); } } catch (error) { $("main").replaceChildren(failed(error)); return; }
   state.overview = overview;
   state.seconds = frozen ? 0 : 3600;
   state.parts = {
     health: h("section", { class: "card health", "aria-live": "polite" }), figures: h("dl", { class: "figures" }), sections: h("div", { class: "stack" }), more: h("div", { class: "stack" }),
     ranges: h("div", { class: "ranges", role: "group", "aria-label": "Time range" }), charts: h("div", { class: "charts" }), note: h("p", { class: "small soft" }),
-    log: h("ol", { class: "log" }), slots: h("section", { class: "card" }), money: h("section", { class: "card" }), lags: h("details", { class: "card" }), facts: h("details", { class: "card" }),
+    log: h("ol", { class: "log" }), slots: h("section", { class: "card" }), money: h("section", { class: "card money" }), lags: h("details", { class: "card" }), facts: h("details", { class: "card" }),
   };
   const p = state.parts;
   const detailed = h("input", { type: "checkbox", checked: true, onchange: () => refreshSeries() });
@@ -187,18 +194,18 @@ async function showJob(job) {
 function drawOverview() {
   const o = state.overview, p = state.parts, start = o.start || {}, change = o.last_change;
   document.title = `${o.health.word}: ${o.name}`;
-  $("crumb").textContent = o.name;
+  fill($("crumb"), state.many ? [h("a", { href: "#/" }, "All jobs"), " / "] : "", o.name);
   p.health.className = `card health ${tone(o.health.tone || o.health.word)}`;
   fill(p.health, h("h1", {}, o.health.word), h("div", {}, h("p", { class: "sentence" }, o.health.sentence), o.health.action ? h("p", { class: "next" }, h("b", {}, "Next: "), o.health.action) : "", change ? h("p", { class: "next" }, h("b", {}, "Last change: "), `${change.before} → ${executors(change.after)} on ${day(change.t_s)}, ${clock(change.t_s)}${change.guard ? `, by ${change.guard.replaceAll("_", " ")}` : ""}: ${change.reason}`) : ""));
   const late = o.late_share_10min, today = o.week.today.max, week = o.week.week.max;
+  const money = (hours) => (hours === null || hours === undefined ? "unknown" : o.price ? fixed(hours * o.price, 2) : `${number(hours)} slot-h`);
   fill(p.figures, o.figures ? o.figures.map((item) => figure(...item)) : [
     figure("Executors", number(o.executors), o.target !== null && o.target !== o.executors ? `target ${o.target}, limits ${start.min_executors}–${start.max_executors}` : `limits ${start.min_executors ?? "?"}–${start.max_executors ?? "?"}${o.slots_per_executor ? `, ${slots(o.slots_per_executor)} each` : ""}`),
     figure("Arrival rate", number(o.input_rows_per_s), "rows/s"),
     figure("Latency", number(o.latency_s, " s"), start.slo_s ? `objective ${number(start.slo_s)} s` : ""),
-    figure("Late rows", percent(late ?? today.late_share, 2), late === null ? "today; 1 % allowed" : "last ten minutes; 1 % allowed"),
+    figure("Late rows", percent(late ?? today.late_share, 2), late === null ? "today; 1 % allowed" : "last 10 min; 1 % allowed"),
     figure("Backlog", number(o.lag_rows), o.lag_s === null ? "rows" : `rows, oldest waits ${number(o.lag_s, " s")}`),
-    figure("Saved, 7 days", percent(week.saved_share), `against ${executors(start.max_executors)} always`)]);
-  const money = (hours) => (hours === null || hours === undefined ? "unknown" : o.price ? `${(hours * o.price).toFixed(2)}` : `${number(hours)} slot-h`);
+    figure("Saved, 7 days", percent(week.saved_share), `${week.saved_slot_h === null ? "" : `${money(week.saved_slot_h)} `}against ${executors(start.max_executors)}`)]);
   const share = (saving) => (saving.saved_share === null ? "unknown" : `${money(saving.saved_slot_h)} (${percent(saving.saved_share)})`);
   fill(p.money, h("h2", {}, `Cost${o.price ? `, at ${o.price} per slot-hour` : " in slot-hours"}`),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Cost" }, h("table", {}, h("thead", {}, h("tr", {}, h("td"), ["Today", "7 days", "All"].map((name) => h("th", { scope: "col", class: "n" }, name)))),
@@ -234,7 +241,7 @@ async function refreshSeries() {
   try {
     const [data, entries] = await Promise.all([source.series(job, from, to, points), source.decisions(job, from, to)]);
     if (job !== state.job) return;
-    drawRanges();
+    drawRanges(data.first_s);
     state.entries = entries;
     if (!data.t.length) { state.parts.charts.replaceChildren(h("p", { class: "empty" }, "No records in this time.")); state.charts.shape = null; drawLog(); return; }
     state.data = state.range ? { ...data, from_s: from, to_s: to } : data;
@@ -250,9 +257,9 @@ async function refreshSeries() {
   }
 }
 
-function drawRanges() {
-  const known = state.overview.last_t_s - (state.data?.first_s ?? (frozen ? pageOf(state.job).series.first_s : 0) ?? 0);
-  const buttons = RANGES.filter(([, seconds], place) => !seconds || place < 2 || !frozen || seconds < 1.5 * known);
+function drawRanges(first_s) {
+  const known = state.overview.last_t_s - (first_s ?? 0);
+  const buttons = RANGES.filter(([, seconds], place) => !seconds || place < 2 || seconds < 1.5 * known);
   fill(state.parts.ranges, frozen ? "" : buttons.map(([name, seconds]) => h("button", { type: "button", "data-seconds": seconds, onclick: () => { state.seconds = seconds; state.range = null; refreshSeries(); } }, name)),
     state.range ? h("button", { type: "button", onclick: () => { state.range = null; refreshSeries(); } }, "Whole range") : "");
   state.parts.ranges.querySelectorAll("[data-seconds]").forEach((button) => button.setAttribute("aria-pressed", String(!state.range && Number(button.dataset.seconds) === state.seconds)));
@@ -397,13 +404,12 @@ function drawn(section) {
 // ---------------------------------------------------------------- live updates
 
 async function watch(job, signal) {
-  const light = $("live");
   for (let wait_s = 1; !signal.aborted; wait_s = Math.min(30, 2 * wait_s)) {
     try {
       const answer = await fetch(`api/events?job=${encodeURIComponent(job)}`, { headers: headers(), signal });
       if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-      light.className = "on"; light.textContent = "live"; wait_s = 0.5;
+      connected(true); wait_s = 0.5;
       for (let rest = ""; ;) {
         const { value, done } = await reader.read();
         if (done) break;
@@ -414,8 +420,8 @@ async function watch(job, signal) {
       }
     } catch (error) {
       if (signal.aborted) return;
+      connected(false);
     }
-    light.className = ""; light.textContent = "disconnected";
     await new Promise((resolve) => setTimeout(resolve, 1000 * wait_s));
   }
 }
