@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +29,13 @@ from rheostat.config import GuardOptions, LoopOptions
 from rheostat.control.access import Access
 from rheostat.control.control_app import control_app
 from rheostat.control.frozen_page import frozen_html, frozen_job, frozen_list
-from rheostat.control.jobs import jobs_of
+from rheostat.control.jobs import Jobs, jobs_of
 from rheostat.control.journal_job import JournalJob
 from rheostat.control.page_app import reading_app
 from rheostat.control.server import Server
 from rheostat.guards import guards_of
 from rheostat.journal.folder import FolderJournal
+from rheostat.journal.reading import last_record
 from rheostat.journal.record import from_line, to_line
 from rheostat.journal.starts import LIVE, STARTS_FILE, End, Start
 from rheostat.model import Limits, Slo
@@ -48,6 +51,7 @@ pytestmark = [
     pytest.mark.skipif(not (BROWSER and DRIVER), reason="there is no Chromium with its driver"),
 ]
 AXE = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js"))
+PATIENCE_S = 300.0  # nothing waits that long, except on a computer that is busy
 NAME = "<img src=x onerror=document.title='hacked'>"
 RUN_AXE = """
 const done = arguments[arguments.length - 1];
@@ -92,6 +96,12 @@ def journal(folder: Path, seconds: float = 900.0, name: str = "orders") -> Folde
     return kept
 
 
+def jobs_now(folders: list[Path]) -> Jobs:
+    """Return running jobs that do not grow old while a busy computer reads them."""
+    now = time.time()
+    return Jobs(lambda: [JournalJob(path, lambda _: True, clock=lambda: now) for path in folders])
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     options = webdriver.ChromeOptions()
@@ -100,7 +110,7 @@ def browser() -> Iterator[Any]:
         options.add_argument(word)
     service = webdriver.ChromeService(executable_path=str(DRIVER))
     started = webdriver.Chrome(options=options, service=service)
-    started.set_script_timeout(60)
+    started.set_script_timeout(PATIENCE_S)
     yield started
     started.quit()
 
@@ -129,13 +139,13 @@ def show(browser: Any, url: str, width: int = 1400, scheme: str = "light") -> No
 
 def wait(browser: Any, selector: str) -> Any:
     """Return the first element for a selector once it exists."""
-    return WebDriverWait(browser, 60).until(
+    return WebDriverWait(browser, PATIENCE_S).until(
         lambda shown: next(iter(shown.find_elements(By.CSS_SELECTOR, selector)), None)
     )
 
 
 def until(browser: Any, holds: Any) -> None:
-    WebDriverWait(browser, 60).until(lambda _: holds())
+    WebDriverWait(browser, PATIENCE_S).until(lambda _: holds())
 
 
 def findings(browser: Any) -> Any:
@@ -230,14 +240,54 @@ def test_a_what_if_question_is_answered_with_its_error(browser, served, tmp_path
     assert "error, simulated as recorded" in browser.page_source
 
 
-def test_a_job_that_ends_while_it_is_watched_is_shown_as_ended(browser, served, tmp_path):
+def test_the_end_of_a_job_and_then_of_its_server_are_shown_while_they_are_watched(
+    browser, tmp_path
+):
     kept = journal(tmp_path / "orders", 300.0)
-    jobs = jobs_of([str(tmp_path / "orders")], lambda _: True)
+    server = Server(reading_app(jobs_now([tmp_path / "orders"]), Access()), "127.0.0.1", 0)
+    try:
+        show(browser, server.url)
+        assert wait(browser, ".health h1").text != "Not scaling"
+        kept.note(End(t_s=time.time()))
+        until(browser, lambda: wait(browser, ".health h1").text == "Not scaling")
+    finally:
+        server.close()
+    assert wait(browser, "#live.off").text.startswith("no connection since ")
+
+
+def test_three_questions_are_answered_on_the_first_screen_after_one_click(
+    browser, served, tmp_path
+):
+    """Which of thirty jobs is late, why it has its size, and what was saved."""
+    for number in range(30):
+        name = f"job {number:02}"
+        if number in (0, 17):
+            kept = journal(tmp_path / name, 300.0, name)
+        else:
+            shutil.copytree(tmp_path / "job 00", tmp_path / name)
+            starts = tmp_path / name / STARTS_FILE
+            starts.write_text(starts.read_text().replace("job 00", name))
+    last = last_record(tmp_path / "job 17")
+    assert last is not None
+    assert last.observation is not None
+    late = replace(last, t_s=time.time(), observation=replace(last.observation, latency_s=25.0))
+    kept.append(late, {})
+    jobs = jobs_now(sorted(tmp_path.iterdir()))
+    assert len(jobs.rows()) == 30  # read once; the browser waits for no slow computer
     show(browser, served(reading_app(jobs, Access())))
-    word = wait(browser, ".health h1")
-    assert word.text != "Not scaling"
-    kept.note(End(t_s=time.time()))
-    until(browser, lambda: wait(browser, ".health h1").text == "Not scaling")
+    first = wait(browser, "tbody tr").text
+    assert first.startswith("Late")
+    assert "job 17" in first
+    assert "Rows wait 25.0 s; the objective is 10 s." in first
+    browser.find_element(By.CSS_SELECTOR, "tbody a").click()
+    health, figures = wait(browser, ".health"), wait(browser, ".figures")
+    entries = jobs.get(browser.current_url.rpartition("/")[2]).decisions(None, None)
+    change = next(entry for entry in entries if entry["kind"] == "change")
+    assert change["reason"] in health.text
+    assert f"{change['before']} → {change['after']} executor" in health.text
+    assert re.search(r"Saved, 7 days\n-?\d+\s%\n-?\d\.\d\d against 6 executors", figures.text)
+    bottom = "return arguments[0].getBoundingClientRect().bottom"
+    assert browser.execute_script(bottom, figures) < 600
 
 
 def test_two_hundred_jobs_are_listed_sorted_and_filtered(browser, served, tmp_path):
