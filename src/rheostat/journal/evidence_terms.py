@@ -1,6 +1,4 @@
-"""Names and units of the numbers behind a decision, which ``rheostat explain`` prints instead of
-the policies' keys.
-"""
+"""Names and units of the numbers behind a decision, for ``rheostat explain``."""
 
 from __future__ import annotations
 

@@ -229,9 +229,7 @@ class MemoryJournal:
 
 
 def erase(folder: Path) -> None:
-    """Delete a journal's own files, and its folder if it is then empty; a kill switch and foreign
-    files remain.
-    """
+    """Delete a journal's own files, and its folder if empty; other files and ``STOP`` remain."""
     kept = folder / MEMORY_FILE
     for other in folder.glob(f"{OTHER_WRITER}*/"):
         erase(other)

@@ -52,9 +52,7 @@ class Day:
 
 @dataclass(slots=True, kw_only=True)
 class Change:
-    """The target changed at ``t_s`` from ``before`` to ``after``; ``guard`` names the guard that
-    set it, if any.
-    """
+    """The target changed at ``t_s`` from ``before`` to ``after``, set by ``guard`` if any."""
 
     t_s: float
     before: int

@@ -1,6 +1,4 @@
-"""The result of a comparison: the others' best parameters, means with intervals, scores, and
-differences paired by seed.
-"""
+"""The result of a comparison: best parameters, means, scores, and paired differences."""
 
 from __future__ import annotations
 

@@ -114,9 +114,7 @@ class Pipeline:
     def warm_up(
         self, topics: Mapping[str, str], batches: int = 10, deadline_s: float = 60.0
     ) -> None:
-        """Run the same query on other topics for some batches, so that the cost of a young JVM is
-        not measured.
-        """
+        """Run the query on other topics for some batches, so that a young JVM is not measured."""
         folder = str(self._folder / "warm-up")
         query = start_query(
             self.spark, self.name, self._bootstrap, topics, folder, 0.0, self._trigger_s / 2

@@ -1,6 +1,4 @@
-"""The parameters of a Flink job in reactive mode: capacity, restarts, checkpoints, and the errors
-of its metrics.
-"""
+"""The parameters of a Flink job in reactive mode, and of the errors of its metrics."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Bursts: a rate that jumps between two levels at random times, the rate of a two-state Markov-
-modulated Poisson process.
-"""
+"""Bursts: a rate with two levels, that of a two-state Markov-modulated Poisson process."""
 
 from __future__ import annotations
 

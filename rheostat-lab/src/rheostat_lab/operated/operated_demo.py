@@ -1,6 +1,4 @@
-"""The same day sized by Kubernetes' HPA, and by Rheostat's own policy through the same resource, in
-one report.
-"""
+"""The same day sized by Kubernetes' HPA and by Rheostat's policy, in one report."""
 
 from __future__ import annotations
 

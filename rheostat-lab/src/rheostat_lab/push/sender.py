@@ -94,9 +94,7 @@ def value_of(name: str) -> str:
 
 
 def receivers(directory: str) -> list[str]:
-    """Return the addresses of the receivers in a fleet's directory (``host:port``); empty if it
-    does not respond.
-    """
+    """Return the receivers' addresses in a fleet's directory (``host:port``), if it responds."""
     connection = http.client.HTTPConnection(directory, timeout=5.0)
     try:
         connection.request("GET", "/receivers")

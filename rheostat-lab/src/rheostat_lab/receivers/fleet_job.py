@@ -1,6 +1,4 @@
-"""A fleet of receivers, a broker and a query that reads each record once, on a local cluster, for
-benchmarks and tests.
-"""
+"""A fleet of receivers, a broker and a query that reads each record once, all local."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A finished run as values: its options, its recordings, and its outcome, from which everything
-that is shown is derived.
-"""
+"""A finished run as values, from which everything that is shown is derived."""
 
 from __future__ import annotations
 

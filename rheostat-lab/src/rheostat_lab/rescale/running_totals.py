@@ -1,6 +1,4 @@
-"""A stateful processor in pandas: rows, sum of their numbers and largest value of each key, in two
-kinds of state.
-"""
+"""A stateful processor in pandas with two kinds of state."""
 
 from __future__ import annotations
 

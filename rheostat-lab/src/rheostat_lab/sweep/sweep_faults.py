@@ -1,6 +1,4 @@
-"""The faults of a sweep: the names in a specification, their validation, and the plant with the
-faults around it.
-"""
+"""The faults of a sweep: their names, their validation, and the plant with them."""
 
 from __future__ import annotations
 

@@ -1,3 +1,1 @@
-"""The thesis' comparison (Koper 2022), repeated: its policies, its plant and its closed loop, each
-validated separately.
-"""
+"""The thesis' comparison (Koper 2022), repeated: policies, plant and closed loop."""

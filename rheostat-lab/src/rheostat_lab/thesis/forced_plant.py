@@ -1,6 +1,4 @@
-"""Step B: the plant with the recorded arrivals and TaskManagers forced on it, compared by latency
-and lag over time.
-"""
+"""Step B: the plant with recorded arrivals and sizes, compared by latency and lag."""
 
 from __future__ import annotations
 

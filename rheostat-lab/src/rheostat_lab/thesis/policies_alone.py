@@ -1,6 +1,4 @@
-"""Step A: the policies alone, fed with the recorded signals, and the share of the recorded changes
-that they request.
-"""
+"""Step A: the policies alone on the recorded signals, compared by their requests."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The volumes of a pod whose container is a process: one folder each, and the mapping of container
-paths to local ones.
-"""
+"""The volumes of a pod whose container is a process: local folders and a path mapping."""
 
 from __future__ import annotations
 
