@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from rheostat.sources.backlog_reader import BacklogReader
 from rheostat.sources.delta_backlog import DeltaBacklog
 from rheostat.sources.file_backlog import FileBacklog
+from rheostat.sources.iceberg_backlog import IcebergBacklog, Snapshot
 from rheostat.sources.reported_backlog import ReportedBacklog
 from rheostat.storage.local_files import LocalFileSystem
 
@@ -65,6 +66,40 @@ class Files:
         name = f"{number}.compact" if compacts else f"{number}"
         (self.log / name).write_text("\n".join(["v1", *lines]))
         return {"logOffset": number}
+
+    def entry(self, end: Any) -> dict[str, Any]:
+        return {"endOffset": end}
+
+
+class Iceberg:
+    units_per_row = 1
+
+    def __init__(self, folder: Path) -> None:
+        self.snapshots: dict[int, Snapshot] = {}
+        self.reader = IcebergBacklog(self)
+
+    def newest(self) -> int | None:
+        return max(self.snapshots, default=None)
+
+    def snapshot(self, number: int) -> Snapshot | None:
+        return self.snapshots.get(number)
+
+    def append(self, rows: int, *, appends: bool = True) -> None:
+        """Append two files of equal numbers of rows."""
+        newest = self.newest()
+        before = self.snapshots[newest] if newest else None
+        self.snapshots[(newest or 0) + 1] = Snapshot(
+            number=(newest or 0) + 1,
+            parent=newest,
+            appends=appends,
+            files=2,
+            rows=rows,
+            all_files=2 + (before.all_files if before else 0),
+            all_rows=rows + ((before.all_rows or 0) if before else 0),
+        )
+
+    def read_all(self) -> Any:
+        return {"snapshot_id": self.newest(), "position": 2, "scan_all_files": False}
 
     def entry(self, end: Any) -> dict[str, Any]:
         return {"endOffset": end}

@@ -17,12 +17,13 @@ from pyspark.sql import SparkSession
 
 from rheostat.errors import BadInput
 from rheostat.sources.backlog_reader import BacklogReader
-from rheostat.sources.readers import reader_of
+from rheostat.spark.assembly import source_reader
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing.sensor import SparkSensor
 from rheostat_lab.services.delta_jars import DELTA_SETTINGS
 
 SAMPLES = 30
+ICEBERG_TABLE = "local.db.rows"
 
 
 class Writer:
@@ -43,6 +44,8 @@ class Writer:
             hidden = self.folder / "in" / f"_{self.number}"
             hidden.write_text("\n".join(texts) + "\n")
             hidden.rename(self.folder / "in" / f"part {self.number}.txt")
+        elif self.kind == "iceberg":
+            SparkSession.active().range(count).writeTo(ICEBERG_TABLE).append()
         else:
             import pyarrow as pa
             from deltalake import write_deltalake
@@ -56,16 +59,27 @@ class Writer:
 def main(kind: str, folder: Path, seconds: float) -> None:
     """Write, stream and observe for ``seconds``."""
     writer = Writer(kind, folder)
-    for _ in range(4):
-        writer.append()
     options = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
     if kind == "delta":
         options |= DELTA_SETTINGS
+    if kind == "iceberg":
+        catalog = "spark.sql.catalog.local"
+        options |= {catalog: "org.apache.iceberg.spark.SparkCatalog", f"{catalog}.type": "hadoop"}
+        options[f"{catalog}.warehouse"] = str(folder / "in")
     spark = SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
-    reader = spark.readStream.option("maxFilesPerTrigger", 2)
+    if kind == "iceberg":
+        spark.sql(f"CREATE TABLE {ICEBERG_TABLE} (id BIGINT) USING iceberg")
+    for _ in range(4):
+        writer.append()
+    limit = "streaming-max-files-per-micro-batch" if kind == "iceberg" else "maxFilesPerTrigger"
+    reader = spark.readStream.option(limit, 2)
     place = str(folder / "in")
-    stream = reader.format("delta").load(place) if kind == "delta" else reader.text(place)
+    stream = (
+        reader.text(place)
+        if kind == "files"
+        else reader.format(kind).load(ICEBERG_TABLE if kind == "iceberg" else place)
+    )
 
     def slow_count(batch: Any, _: int) -> None:
         batch.count()
@@ -80,7 +94,7 @@ def main(kind: str, folder: Path, seconds: float) -> None:
     internals = internals_of(spark)
 
     def backlog_reader(query: Any, number: int, description: str) -> BacklogReader | None:
-        return reader_of(description, number, internals.queries.checkpoint(query), internals.files)
+        return source_reader(internals, query, number, description)
 
     sensor = SparkSensor(spark, None, None, readers=backlog_reader)
     ended = threading.Event()

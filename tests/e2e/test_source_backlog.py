@@ -12,6 +12,8 @@ from typing import Any
 import pyspark
 import pytest
 
+from rheostat.kafka.jars import cache_folder
+from rheostat.machine.ivy import cached_jars
 from rheostat_lab.services.delta_jars import SPARKS, delta_jars
 
 pytestmark = pytest.mark.e2e
@@ -43,6 +45,22 @@ def test_the_backlog_of_files_is_within_5_percent(tmp_path: Path) -> None:
 @pytest.mark.skipif(SPARK not in SPARKS, reason=f"no Delta for Spark {SPARK}")
 def test_the_backlog_of_a_delta_table_is_exact(tmp_path: Path) -> None:
     samples = observed("delta", tmp_path, 150, ":".join(map(str, delta_jars())))
+    waiting = [sample for sample in samples if sample[0]]
+    assert len(waiting) > 10
+    assert [(truth, "rows") for truth, *_ in waiting] == [
+        (lag, unit) for _, lag, _, unit, *_ in waiting
+    ]
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(SPARK != "4.1", reason=f"no Iceberg for Spark {SPARK}; 1.12.0 has one for 4.1")
+def test_the_backlog_of_an_iceberg_table_is_exact(tmp_path: Path) -> None:
+    element = (
+        '<dependency org="org.apache.iceberg" name="iceberg-spark-runtime-4.1_2.13" rev="1.12.0"'
+        ' conf="jars->default"/>'
+    )
+    jars = cached_jars(cache_folder() / "iceberg-1.12.0-4.1", "Iceberg", element)
+    samples = observed("iceberg", tmp_path, 150, ":".join(map(str, jars)))
     waiting = [sample for sample in samples if sample[0]]
     assert len(waiting) > 10
     assert [(truth, "rows") for truth, *_ in waiting] == [

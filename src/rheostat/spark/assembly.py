@@ -17,11 +17,13 @@ from rheostat.ports import Actuator, SignalNeeds
 from rheostat.protocols.request_limits import tolerated_failures
 from rheostat.settings import Settings
 from rheostat.sources.backlog_reader import BacklogReader
+from rheostat.sources.iceberg_backlog import DESCRIPTION, IcebergBacklog
 from rheostat.sources.readers import reader_of
 from rheostat.spark.announcement import BrokerLog
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
+from rheostat.spark.internals.queries.iceberg_tables import table_of
 from rheostat.spark.journaling.journals import Kept, kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.repartition_command import partitions_command
@@ -217,7 +219,7 @@ def _sensor(
         if internals
         else {}
     )
-    private["readers"] = partial(_reader, internals)
+    private["readers"] = partial(source_reader, internals)
     if is_connect(spark) or is_local(spark):
         return SparkSensor(spark, None, offsets, broker_changed=changed, **private)
     # The control API may select any policy and reports any metric.
@@ -238,12 +240,15 @@ def _sensor(
     )
 
 
-def _reader(
+def source_reader(
     internals: Internals | None, query: Any, number: int, description: str
 ) -> BacklogReader | None:
-    """Return the backlog reader of a source; in shadow mode neither its checkpoint nor remote files
-    are accessible.
+    """Return the backlog reader of a source; in shadow mode neither its checkpoint, nor remote
+    files, nor Iceberg tables are accessible.
     """
+    if internals and description.startswith(DESCRIPTION):
+        table = table_of(query, description)
+        return IcebergBacklog(table) if table else None
     checkpoint = internals.queries.checkpoint(query) if internals else None
     return reader_of(description, number, checkpoint, internals.files if internals else None)
 
