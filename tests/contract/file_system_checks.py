@@ -63,17 +63,6 @@ def files_are_listed_with_sizes_and_times(files: FileSystem, folder: str, here: 
     assert below["b"].changed_s == status.changed_s
 
 
-def touching_renews_the_time_and_keeps_the_text(files: FileSystem, folder: str, here: Path) -> None:
-    files.write(f"{folder}/lease", "mine")
-    before = files.status(f"{folder}/lease")
-    files.touch(f"{folder}/lease")
-    after = files.status(f"{folder}/lease")
-    assert before is not None
-    assert after is not None
-    assert after.changed_ns >= before.changed_ns
-    assert files.read_text(f"{folder}/lease") == "mine"
-
-
 def a_moved_file_replaces_another(files: FileSystem, folder: str, here: Path) -> None:
     files.write(f"{folder}/staged/1", "new")
     files.write(f"{folder}/state/1", "old")
@@ -111,7 +100,6 @@ CHECKS: tuple[Check, ...] = (
     lines_are_appended_and_readable_at_once,
     a_torn_line_is_ended_before_the_next,
     files_are_listed_with_sizes_and_times,
-    touching_renews_the_time_and_keeps_the_text,
     a_moved_file_replaces_another,
     a_folder_is_deleted_with_its_contents,
     files_are_copied_to_this_computer_and_back,

@@ -5,23 +5,29 @@
 from __future__ import annotations
 
 import importlib.util
-import re
-import sys
+import random
+import threading
+import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from tests.e2e.drivers_elsewhere import until
 
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine import scratch_folder as folders
-from rheostat.machine.free_ports import LOOPBACK, free_port
+from rheostat.machine.free_ports import LOOPBACK
 from rheostat.machine.ivy import cached_jars
-from rheostat.machine.process import Child
+
+try:
+    from werkzeug.serving import WSGIRequestHandler, make_server
+except ImportError:  # it comes with moto
+    WSGIRequestHandler = object
 
 needs_s3 = pytest.mark.skipif(
     importlib.util.find_spec("moto") is None,
@@ -32,9 +38,9 @@ SDK = "2.35.4"
 ACCELERATOR = "1.3.1"
 """Version of the AWS analytics accelerator that Hadoop 3.5.0 needs."""
 
+_CONTROL = "/_faults/"
 _PARTS = ("s3", "s3-transfer-manager", "sts", "apache-client", "netty-nio-client")
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-_REQUEST = re.compile(r'"(GET|HEAD|PUT|POST|DELETE) (\S+) HTTP/1\.1" (\d+)')
 
 
 def s3a_jars() -> tuple[Path, ...]:
@@ -54,17 +60,88 @@ def s3a_jars() -> tuple[Path, ...]:
     return cached_jars(folder, "s3a", "".join(lines))
 
 
-class ObjectStore:
-    """An S3 server with one bucket."""
+class _Quiet(WSGIRequestHandler):  # type: ignore[misc]
+    def log(self, *_: Any) -> None:
+        """The store keeps its own log."""
 
-    def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        self.log = folder / "s3.log"
+
+@dataclass(kw_only=True)
+class Faults:
+    """What goes wrong, as shares of all requests: 503 SlowDown; a response that is lost after the
+    request was carried out; one that comes too late for the client.
+    """
+
+    slow_down: float = 0.0
+    lost: float = 0.0
+    late: float = 0.0
+    late_s: float = 3.0
+    seed: int = 1
+    on_change: Callable[[str], None] | None = None
+    """Called before a request that changes something is carried out, with its path."""
+
+
+class ObjectStore:
+    """A server of S3's protocol with one bucket, in this process."""
+
+    def __init__(self) -> None:
+        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+        self.faults = Faults()
+        self.changes = 0
+        """Requests that changed something, since the last count."""
+        self.dies_after: int | None = None
+        """After so many of them every request is refused; None for never."""
+        self.skewed = False
+        """Whether every request is refused because of the client's clock."""
+        self.log: list[tuple[str, str, int]] = []
+        """Method, path with query, and time (Unix time in ns) of each request."""
+        self._app = DomainDispatcherApplication(create_backend_app)
+        self._random = random.Random(self.faults.seed)
+        self.server = make_server(LOOPBACK, 0, self._answer, True, request_handler=_Quiet)
 
     @property
     def url(self) -> str:
-        """The URL of the server."""
-        return f"http://{LOOPBACK}:{self.port}"
+        """Where it answers."""
+        return f"http://{LOOPBACK}:{self.server.server_port}"
+
+    def _answer(self, environ: Any, start: Any) -> Any:
+        query = environ["QUERY_STRING"]
+        path = unquote(environ["PATH_INFO"] + (f"?{query}" if query else ""))
+        method = environ["REQUEST_METHOD"]
+        if path.startswith(_CONTROL):
+            return self._controlled(path.removeprefix(_CONTROL), start)
+        if self.dies_after is not None and self.changes >= self.dies_after:
+            start("403 Forbidden", [("Content-Type", "application/xml")])
+            return [b"<Error><Code>AccessDenied</Code><Message>dead</Message></Error>"]
+        if self.skewed:
+            start("403 Forbidden", [("Content-Type", "application/xml")])
+            return [b"<Error><Code>RequestTimeTooSkewed</Code><Message>clock</Message></Error>"]
+        self.changes += method not in ("GET", "HEAD")
+        self.log.append((method, path, time.time_ns()))
+        faults, luck = self.faults, self._random.random()
+        if faults.on_change and method not in ("GET", "HEAD"):
+            faults.on_change(path)
+        if luck < faults.slow_down:
+            start("503 Slow Down", [("Content-Type", "application/xml")])
+            return [b"<Error><Code>SlowDown</Code><Message>Reduce your rate</Message></Error>"]
+        answer = self._app(environ, start)
+        if luck < faults.slow_down + faults.lost:
+            raise ConnectionResetError  # the server drops the connection
+        if luck < faults.slow_down + faults.lost + faults.late:
+            time.sleep(faults.late_s)
+        return answer
+
+    def _controlled(self, command: str, start: Any) -> list[bytes]:
+        """Carry out a command of a test in another process: count, die-after-N, live, or faults,
+        which makes a tenth of all responses slow-downs and loses another tenth.
+        """
+        before, self.changes = self.changes, 0
+        after = command.removeprefix("die-after-")
+        self.dies_after = int(after) if after.isdecimal() else None
+        if command == "faults":
+            self.faults = Faults(slow_down=0.1, lost=0.1)
+        start("200 OK", [("Content-Type", "text/plain")])
+        return [str(before).encode()]
 
     @property
     def settings(self) -> dict[str, str]:
@@ -88,32 +165,30 @@ class ObjectStore:
         """Return the number of requests by kind for objects whose names begin with ``below``, from
         line ``since`` of the log on; listing requests count as LIST.
         """
-        found: Counter[str] = Counter()
-        for line in self.log.read_text(errors="replace").splitlines()[since:]:
-            asked = _REQUEST.search(line)
-            what = unquote(asked[2]) if asked else ""
-            if asked and (f"/{BUCKET}/{below}" in what or f"prefix={below}" in what):
-                found["LIST" if "list-type" in what else asked[1]] += 1
-        return found
+        return Counter(
+            "LIST" if "list-type" in path else method
+            for method, path, _ in self.log[since:]
+            if path.startswith(f"/{BUCKET}/{below}") or f"prefix={below}" in path
+        )
 
     def lines(self) -> int:
-        """Return the number of lines of its log."""
-        return len(self.log.read_text(errors="replace").splitlines())
+        """Return the length of its log."""
+        return len(self.log)
 
 
 @contextmanager
-def object_store(folder: Path) -> Iterator[ObjectStore]:
-    """Run an object store."""
-    store = ObjectStore(folder)
-    words = [sys.executable, "-m", "moto.server", "-H", LOOPBACK, "-p", str(store.port)]
-
-    def made() -> bool:
-        with suppress(OSError):
-            asked = urllib.request.Request(f"{store.url}/{BUCKET}", method="PUT")
-            _DIRECT.open(asked, timeout=5).close()
-            return True
-        return False
-
-    with Child(words, log=store.log) as child:
-        until("an object store", lambda: made() or not child.alive)
+def object_store() -> Iterator[ObjectStore]:
+    """Run one; what an earlier one of this process held is gone."""
+    store = ObjectStore()
+    thread = threading.Thread(target=store.server.serve_forever, name="s3", daemon=True)
+    thread.start()
+    try:
+        for path, method in (("moto-api/reset", "POST"), (BUCKET, "PUT")):
+            request = urllib.request.Request(f"{store.url}/{path}", method=method)
+            _DIRECT.open(request, timeout=60).close()
+        store.log.clear()
         yield store
+    finally:
+        store.server.shutdown()
+        thread.join()
+        store.server.server_close()

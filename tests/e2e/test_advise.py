@@ -77,7 +77,7 @@ def test_many_logs_of_an_object_store_are_one_row_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "advice.json"
-    with object_store(tmp_path) as store:
+    with object_store() as store:
         settings = {
             "ACCESS_KEY_ID": "nobody",
             "SECRET_ACCESS_KEY": "nothing",

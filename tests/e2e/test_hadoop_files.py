@@ -86,7 +86,7 @@ def test_hdfs(tmp_path: Path) -> None:
 @pytest.mark.thorough
 @needs_s3
 def test_an_object_store(tmp_path: Path) -> None:
-    with object_store(tmp_path) as store:
+    with object_store() as store:
         (tmp_path / "here").mkdir()
         assert passed(f"s3a://{BUCKET}/files", tmp_path / "here", store.settings) == ALL
 
@@ -94,7 +94,7 @@ def test_an_object_store(tmp_path: Path) -> None:
 @pytest.mark.thorough
 @needs_s3
 def test_of_two_writers_at_once_an_object_store_refuses_the_second(tmp_path: Path) -> None:
-    with object_store(tmp_path) as store:
+    with object_store() as store:
         lines = printed(RUN_RACE, f"s3a://{BUCKET}", tmp_path, store.settings)
         assert lines == ["True", "refused", "False fast"]
         assert dict(store.requests("single")) == {"PUT": 1}

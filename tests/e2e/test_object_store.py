@@ -30,7 +30,7 @@ def halt(checkpoint: str) -> subprocess.CompletedProcess[str]:
 def test_a_journal_on_an_object_store_arrives_and_a_halt_there_ends_the_decisions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with object_store(tmp_path) as store, Cluster(cores=2) as cluster:
+    with object_store() as store, Cluster(cores=2) as cluster:
         run = Run(tmp_path / "run", cluster, cluster.url, store.settings, SCRIPT, journal=JOURNAL)
         monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "run" / "conf"))
         with run.child:
@@ -64,7 +64,7 @@ def test_without_the_jars_of_s3a_a_halt_there_is_refused_in_one_line(
     (tmp_path / "spark-defaults.conf").write_text("")
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     done = halt(CHECKPOINT)
-    assert done.returncode == 1
+    assert done.returncode == 2
     said = [line for line in done.stderr.splitlines() if "s3a://" in line]
     assert len(said) == 1, done.stderr
     assert "S3AFileSystem" in said[0]

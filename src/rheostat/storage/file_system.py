@@ -16,6 +16,9 @@ _REMOTE = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.-]+):/")
 _MOVES_IN_ONE_STEP = frozenset({"hdfs", "viewfs"})
 """Schemes whose renames are one step and whose names can be taken once."""
 
+_CREATES_ONCE = frozenset({"s3a"})
+"""Schemes without such renames whose names can be taken once: by conditional writes."""
+
 
 class StorageError(RheostatError, OSError):
     """A file cannot be read or changed; the message is one line with its name."""
@@ -44,7 +47,7 @@ class FileSystem(Protocol):
 
     | | local | HDFS | object store (S3A, GCS) |
     |---|---|---|---|
-    | ``create`` | atomic (hard link) | atomic (rename) | atomic where the store can |
+    | ``create`` | atomic (hard link) | atomic (rename) | S3A: atomic (conditional PUT) |
     | ``write`` | atomic (rename) | atomic (rename) | atomic (one PUT) |
     | ``append`` | adds bytes, fsync | adds bytes, hflush | replaces the file |
     | ``move`` | atomic | atomic | copy, then delete |
@@ -93,10 +96,6 @@ class FileSystem(Protocol):
         """
         ...
 
-    def touch(self, name: str) -> None:
-        """Set the time of the last change of a file to now."""
-        ...
-
     def move(self, source: str, target: str) -> None:
         """Give a file another name, replacing an existing file."""
         ...
@@ -131,6 +130,14 @@ def moves_in_one_step(name: str) -> bool:
     """Return whether the file system of a name has atomic renames, judged by its scheme."""
     remote = _REMOTE.match(name)
     return remote is None or remote[1] in _MOVES_IN_ONE_STEP
+
+
+def creates_once(name: str) -> bool:
+    """Return whether of two writers that create a name at once the second is refused, judged by
+    the scheme of the name.
+    """
+    remote = _REMOTE.match(name)
+    return moves_in_one_step(name) or (remote is not None and remote[1] in _CREATES_ONCE)
 
 
 def local_path(name: str) -> Path:

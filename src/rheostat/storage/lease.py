@@ -72,7 +72,7 @@ class Lease:
         if text is None:
             return self._files.create(self._name, self._text)
         if text == self._text:
-            self._files.touch(self._name)
+            self._files.write(self._name, self._text)
         return text == self._text
 
     def release(self) -> None:

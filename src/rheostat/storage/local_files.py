@@ -101,11 +101,6 @@ class LocalFileSystem:
                     file.flush()
                     os.fsync(file.fileno())
 
-    def touch(self, name: str) -> None:
-        """Set the time of the last change of a file to now."""
-        with _errors(name):
-            os.utime(local_path(name))
-
     def move(self, source: str, target: str) -> None:
         """Give a file another name in one step; its checksum is a file of its own."""
         path = local_path(target)

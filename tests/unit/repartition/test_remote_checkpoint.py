@@ -7,7 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, copied, expected
+from tests.unit.repartition.toy_query import (
+    ROWS,
+    Refused,
+    ToyEngine,
+    ToyQuery,
+    copied,
+    expected,
+)
+from tests.unit.storage.object_folder import BUCKET, ObjectFolder
 from tests.unit.storage.remote_folder import Killed, RemoteFolder
 
 from rheostat.errors import BadInput, RheostatError
@@ -73,30 +81,97 @@ def test_a_rewrite_that_loses_rows_leaves_it_as_it_was(ready: Path) -> None:
     goes_on(ready, OLD)
 
 
+class Store:
+    """Where the checkpoints of a test are, as its file system names them."""
+
+    def __init__(self, files: Callable[[Path, int | None], RemoteFolder], prefix: str) -> None:
+        self.files = files
+        self.prefix = prefix
+
+    def work(self, way: str, folder: Path, dies_at: int | None = None) -> RemoteFolder:
+        """Repartition a checkpoint or undo that; return the file system that was used."""
+        files = self.files(folder.parent, dies_at)
+        name = f"{self.prefix}/{folder.name}" if self.prefix else str(folder)
+        if way == "forth":
+            repartition(name, NEW, _toy_engine, files=files, check_stopped=lambda *_: None)
+        else:
+            undo(name, files=files, check_stopped=lambda *_: None)
+        return files
+
+
+def _toy_engine(_: object) -> ToyEngine:
+    return ToyEngine()
+
+
+HADOOP = Store(lambda _, dies_at: RemoteFolder(dies_at), "")
+OBJECTS = Store(ObjectFolder, BUCKET)
+
+
 @pytest.mark.parametrize("way", ["forth", "back"])
+@pytest.mark.parametrize("store", [HADOOP, OBJECTS], ids=["hdfs", "s3a"])
 def test_killed_at_every_change_it_is_resumed_or_rolled_back(
-    ready: Path, tmp_path: Path, way: str
+    ready: Path, tmp_path: Path, way: str, store: Store
 ) -> None:
     if way == "back":
-        forth(ready)
-    work = forth if way == "forth" else back
-    whole = RemoteFolder()
-    work(copied(ready, tmp_path / "whole"), whole)
-    changes = whole.changes
+        store.work("forth", ready)
+    changes = store.work(way, copied(ready, tmp_path / "whole")).changes
     assert changes > 15
     for point in range(changes):
         cut = copied(ready, tmp_path / "cut")
         with pytest.raises(Killed):
-            work(cut, RemoteFolder(point))
-        lease_of(cut).unlink(missing_ok=True)  # its owner is this process, which is alive
-        for cure, partitions in ((forth, NEW), (back, OLD)):
-            if way == "back" and cure is forth:
+            store.work(way, cut, point)
+        lease_of(cut).unlink(missing_ok=True)  # its holder is this process, which lives
+        for cure, partitions in (("forth", NEW), ("back", OLD)):
+            if way == "back" and cure == "forth":
                 continue
             cured = copied(cut, tmp_path / "cured")
-            with suppress(BadInput):  # it was before the beginning or after the end
-                cure(cured)
+            with suppress(BadInput):  # before the beginning or after the end
+                store.work(cure, cured)
             done = partitions if (cured / "_rheostat" / "journal.jsonl").exists() else OLD
             goes_on(cured, done)
+
+
+def test_an_object_store_is_killed_at_thirty_points_and_more(ready: Path) -> None:
+    changes = OBJECTS.work("forth", ready).changes + OBJECTS.work("back", ready).changes
+    assert changes >= 30
+
+
+def test_an_undo_that_is_repeated_after_the_query_has_gone_on_keeps_the_query_s_files(
+    ready: Path, tmp_path: Path
+) -> None:
+    OBJECTS.work("forth", ready)
+    changes = OBJECTS.work("back", copied(ready, tmp_path / "whole")).changes
+    for point in range(changes):
+        cut = copied(ready, tmp_path / "cut")
+        with pytest.raises(Killed):
+            OBJECTS.work("back", cut, point)
+        lease_of(cut).unlink(missing_ok=True)
+        query = ToyQuery(cut)
+        with suppress(Refused):
+            query.run(2)
+        with suppress(BadInput):  # the query has gone on with the new number
+            OBJECTS.work("back", cut)
+        query.run()
+        assert query.output == expected(ROWS)
+
+
+def test_an_object_that_the_query_has_written_after_an_undo_is_not_taken_for_ours(
+    ready: Path, tmp_path: Path
+) -> None:
+    done = copied(ready, tmp_path / "done")
+    OBJECTS.work("forth", done)
+    changes = OBJECTS.work("back", copied(done, tmp_path / "whole")).changes
+    cut = copied(done, tmp_path / "cut")
+    with pytest.raises(Killed):
+        OBJECTS.work("back", cut, changes - 3)  # unlocked, and the journal does not have it
+    lease_of(cut).unlink()
+    assert not (cut / "offsets" / "4").exists()
+    ToyQuery(cut).run(1)
+    name = Path("state/0/0/5.snapshot")
+    same = (done / name).read_bytes()
+    (cut / name).write_bytes(same)
+    OBJECTS.work("back", cut)
+    assert (cut / name).read_bytes() == same
 
 
 @pytest.mark.parametrize("cure", [forth, back])
@@ -160,11 +235,13 @@ def test_the_log_of_a_sink_elsewhere_gets_the_entries_that_it_lacks(
     assert repair_sink(str(folder), str(log.parent), RemoteFolder()) == ()
 
 
-@pytest.mark.parametrize("location", ["s3a://bucket/cp", "abfss://x@y/z", "gs://bucket/cp"])
+@pytest.mark.parametrize("location", ["s3n://bucket/cp", "abfss://x@y/z", "gs://bucket/cp"])
 def test_an_object_store_promises_too_little(location: str) -> None:
-    assert "nor on HDFS: copy the checkpoint" in (refused_place(location) or "")
+    assert "nor on HDFS or S3 (s3a://): copy the checkpoint" in (refused_place(location) or "")
 
 
-@pytest.mark.parametrize("location", ["hdfs://host/cp", "viewfs://x/cp", "/cp", "file:/cp"])
+@pytest.mark.parametrize(
+    "location", ["s3a://b/cp", "hdfs://host/cp", "viewfs://x/cp", "/cp", "file:/cp"]
+)
 def test_where_a_name_can_be_taken_once_it_is_allowed(location: str) -> None:
     assert refused_place(location) is None

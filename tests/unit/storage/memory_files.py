@@ -73,9 +73,6 @@ class MemoryFileSystem:
         torn = "\n" if before and not before.endswith("\n") else ""
         self._set(name, before + torn + text)
 
-    def touch(self, name: str) -> None:
-        self._set(name, self.contents[name])
-
     def move(self, source: str, target: str) -> None:
         self._set(target, self.contents.pop(source))
 

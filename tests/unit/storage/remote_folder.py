@@ -56,9 +56,6 @@ class RemoteFolder:
     def append(self, name: str, text: str) -> None:
         self._change().append(name, text)
 
-    def touch(self, name: str) -> None:
-        self._change().touch(name)
-
     def move(self, source: str, target: str) -> None:
         self._change().move(source, target)
 

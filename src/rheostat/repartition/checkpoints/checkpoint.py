@@ -18,9 +18,9 @@ from rheostat.spark.sensing.capabilities.query_shape import PROVIDER, ROCKSDB, S
 from rheostat.spark.sensing.queries.offset_log import entry_of
 from rheostat.storage.file_system import (
     FileSystem,
+    creates_once,
     is_remote,
     local_path,
-    moves_in_one_step,
     numbered,
 )
 from rheostat.storage.local_files import LocalFileSystem
@@ -168,9 +168,9 @@ def checkpoint_folder(location: str, files: FileSystem | None) -> tuple[str, Fil
 
 def refused_place(location: str) -> str | None:
     """Return why a checkpoint cannot be repartitioned in its location; None if it can."""
-    if moves_in_one_step(location):
+    if creates_once(location):
         return None
-    return f"{location} is neither on this computer's disks nor on HDFS: {_COPY}"
+    return f"{location} is neither on this computer's disks nor on HDFS or S3 (s3a://): {_COPY}"
 
 
 def read_checkpoint(location: str, files: FileSystem) -> Checkpoint:

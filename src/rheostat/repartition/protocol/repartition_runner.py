@@ -27,7 +27,12 @@ from rheostat.protocols.repartition import (
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.log_entry import commit_entry, entry_partitions
-from rheostat.repartition.protocol.repartition_log import RepartitionLog, RepartitionState, Written
+from rheostat.repartition.protocol.repartition_log import (
+    RepartitionLog,
+    RepartitionState,
+    StagedFile,
+    Written,
+)
 from rheostat.repartition.protocol.staging import STAGED, SinkLog, Staging
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion, differences
 from rheostat.storage.file_system import FileSystem, numbered
@@ -90,13 +95,12 @@ class RepartitionRunner:
     def look(self, back: bool) -> RepartitionFacts:
         """Return the present facts about the checkpoint."""
         plan, written = self.state.plan, self.state.written
-        files = written.files if written else ()
-        in_place = len(self._staging.in_place(files))
         later = self._batches_after(plan.new_batch)
         guard = self._whose_guard(later)
         lock = self._whose_number(later, guard)
         # Two entries of the commit log may be equal; the offset log shows who wrote them.
         commit = self._whose_commit() if lock == OURS else ABSENT
+        in_place = len(self._in_place(lock))
         return RepartitionFacts(
             back=back,
             equal=written is not None and not differences(written.before, written.after),
@@ -104,8 +108,20 @@ class RepartitionRunner:
             guard=guard,
             commit=commit,
             in_place=in_place,
-            unplaced=len(files) - in_place,
+            unplaced=len(self._new_files) - in_place,
         )
+
+    @property
+    def _new_files(self) -> tuple[StagedFile, ...]:
+        return self.state.written.files if self.state.written else ()
+
+    def _in_place(self, lock: str) -> tuple[StagedFile, ...]:
+        """Return the new files that are in place; ``lock`` says who has taken the number."""
+        taken_ns = None
+        if lock == OTHERS:
+            entry = self._files.status(self._entry("offsets", self.state.plan.new_batch))
+            taken_ns = entry.changed_ns if entry else 0
+        return self._staging.in_place(self._new_files, taken_ns)
 
     def _whose_guard(self, later: list[int]) -> str:
         """Return the writer of the entries after the batch of the repartition."""
@@ -270,10 +286,11 @@ class RepartitionRunner:
         self._files.create(self._entry("offsets", self.state.plan.new_batch), self.state.plan.lock)
 
     def _place(self) -> None:
-        files = self.state.written.files if self.state.written else ()
-        for number, file in enumerate(self._staging.unplaced(files), 1):
-            self._staging.place(file)
-            self._on_progress("locked", number, len(files))
+        placed = {*self._in_place(OURS)}
+        for number, file in enumerate(self._new_files, 1):
+            if file not in placed:
+                self._staging.place(file)
+            self._on_progress("locked", number, len(self._new_files))
         self._files.flush()
 
     def _commit_batch(self) -> None:
@@ -291,8 +308,7 @@ class RepartitionRunner:
             self._files.flush()
 
     def _withdraw(self) -> None:
-        files = self.state.written.files if self.state.written else ()
-        placed = self._staging.in_place(files)
+        placed = self._in_place(self.look(back=True).lock)
         for number, file in enumerate(placed, 1):
             self._staging.withdraw(file)
             self._on_progress("withdrawing", number, len(placed))

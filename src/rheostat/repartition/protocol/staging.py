@@ -12,7 +12,13 @@ from pathlib import Path, PurePosixPath
 from rheostat.errors import BadInput
 from rheostat.repartition.protocol.repartition_log import OWN_FOLDER, StagedFile
 from rheostat.repartition.rewrite.groups import finished_places
-from rheostat.storage.file_system import FileStatus, FileSystem, StorageError, numbered
+from rheostat.storage.file_system import (
+    FileStatus,
+    FileSystem,
+    StorageError,
+    moves_in_one_step,
+    numbered,
+)
 from rheostat.storage.local_files import LocalFileSystem
 
 LOG = "_spark_metadata"
@@ -150,13 +156,13 @@ class Staging:
         """Return the state files that the first checkpoint does not have."""
         return tuple(sorted(self._new_files(), key=lambda file: file.name))
 
-    def unplaced(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
-        """Return the files that are not in place in the first checkpoint."""
-        return tuple(file for file in files if not self._is_placed(file))
-
-    def in_place(self, files: tuple[StagedFile, ...]) -> tuple[StagedFile, ...]:
-        """Return the files that are in place and have not been replaced since."""
-        return tuple(file for file in files if self._is_placed(file))
+    def in_place(
+        self, files: tuple[StagedFile, ...], taken_ns: int | None
+    ) -> tuple[StagedFile, ...]:
+        """Return those files that are in place and have not been replaced since. ``taken_ns`` is
+        when another writer took the number of the batch; None where none has.
+        """
+        return tuple(file for file in files if self._is_placed(file, taken_ns))
 
     def place(self, file: StagedFile) -> None:
         """Move a file into the first checkpoint."""
@@ -180,9 +186,14 @@ class Staging:
             raise StorageError(f"{name} was not copied: it has {there} of {file.bytes} bytes")
         return _staged(file.name, status)
 
-    def _is_placed(self, file: StagedFile) -> bool:
+    def _is_placed(self, file: StagedFile, taken_ns: int | None) -> bool:
         status = self._files.status(f"{self._checkpoint}/{file.name}")
-        return status is not None and _staged(file.name, status) == file
+        if status is None or moves_in_one_step(self._checkpoint):
+            return status is not None and _staged(file.name, status) == file
+        # A copy has a time of its own. Until another writer has taken the number of the batch, no
+        # query writes a file of this name; the clock is the store's own for both times.
+        mine = taken_ns is None or status.changed_ns < taken_ns
+        return mine and status.bytes == file.bytes
 
     def _new_files(self) -> Iterator[StagedFile]:
         for inside, status in self._files.files_below(f"{self.folder}/state").items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ from typing import Any
 from rheostat.spark.internals.gateway import RAISED, Gateway, java_message
 from rheostat.storage.file_system import FileStatus, StorageError, moves_in_one_step
 
-_SECOND_MS = 1000
 _REWRITTEN_BYTES = 192 * 1024
 _STREAMED_BYTES = 1 << 40
 _MISSING = "FileNotFoundException"
@@ -24,6 +22,10 @@ _CONDITIONAL = "fs.option.create.conditional.overwrite"
 """S3A writes with If-None-Match (Hadoop 3.4.2 and later); others ignore the option."""
 
 
+_UNPROBED = "fs.s3a.create.performance"
+"""S3A writes with one request, without a look whether a folder has this name."""
+
+
 class HadoopFileSystem:
     """Implements the port ``FileSystem``; ``configuration`` returns Hadoop's settings.
 
@@ -31,9 +33,8 @@ class HadoopFileSystem:
     an existing file, ``append`` replaces the file, which must therefore stay small.
 
     * Calls: Hadoop's public ``FileSystem`` (``copyFromLocalFile``, ``copyToLocalFile``,
-      ``create``, ``createFile``, ``delete``, ``getContentSummary``, ``getFileStatus``, ``isFile``,
-      ``listFiles``, ``listStatus``, ``makeQualified``, ``mkdirs``, ``open``, ``rename``,
-      ``setTimes``);
+      ``create``, ``createFile``, ``delete``, ``getContentSummary``, ``getFileStatus``,
+      ``listFiles``, ``listStatus``, ``makeQualified``, ``mkdirs``, ``open``, ``rename``);
       ``FileContext.rename``; ``FSDataOutputStream.hasCapability`` and ``hflush``.
     * Without them: StorageError; a journal stays in its local folder.
     * Spark 3.5 to 4.3.
@@ -101,10 +102,12 @@ class HadoopFileSystem:
         """Return the text of a file (UTF-8); None if it does not exist."""
         with _errors(name, "read"):
             system, path = self._at(name)
-            # Not exists(), which also looks for a folder of that name in an object store.
-            if not system.isFile(path):
+            try:
+                stream = system.open(path)
+            except RAISED as fault:
+                if _MISSING not in java_message(fault):
+                    raise
                 return None
-            stream = system.open(path)
             try:
                 return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
             finally:
@@ -120,8 +123,11 @@ class HadoopFileSystem:
             self._rename(fresh, name, "OVERWRITE")
 
     def create(self, name: str, text: str) -> bool:
-        """Write a file unless it exists; S3A refuses the second of two concurrent writers, but
-        other object stores may let both succeed.
+        """Write a file unless it exists; of two writers at once S3A refuses the second, but other
+        object stores may let both succeed.
+
+        A store whose first response was lost refuses the repeated request, too: a file with this
+        very text counts as written.
         """
         with _errors(name):
             try:
@@ -137,7 +143,7 @@ class HadoopFileSystem:
             except RAISED as fault:
                 if not any(word in str(fault) for word in _TAKEN):
                     raise
-                return False
+                return not moves_in_one_step(name) and self.read_text(name) == text
             return True
 
     def append(self, name: str, text: str) -> None:
@@ -151,16 +157,6 @@ class HadoopFileSystem:
                 return
         self.write(name, self._text + text)
         self._text += text
-
-    def touch(self, name: str) -> None:
-        """Set the modification time of a file to now."""
-        with _errors(name):
-            system, path = self._at(name)
-            now_ms = int(time.time() * 1000)
-            system.setTimes(path, now_ms, -1)
-            if int(system.getFileStatus(path).getModificationTime()) >= now_ms - _SECOND_MS:
-                return
-        self.write(name, self.read_text(name) or "")  # an object store keeps the time of a write
 
     def move(self, source: str, target: str) -> None:
         """Rename a file, replacing an existing one."""
@@ -216,7 +212,7 @@ class HadoopFileSystem:
     def _begin(self, name: str) -> None:
         self.close()
         before = self.read_text(name)
-        if before is None:
+        if before is None and moves_in_one_step(name):
             with _errors(name):
                 stream = self._created(name, overwrite=False)
                 if stream.hasCapability("hflush"):
@@ -235,10 +231,10 @@ class HadoopFileSystem:
 
     def _created(self, name: str, *, overwrite: bool) -> Any:
         system, path = self._at(name)
-        if overwrite or moves_in_one_step(name):
+        if moves_in_one_step(name):
             return system.create(path, overwrite)
-        builder = system.createFile(path).recursive().overwrite(False)
-        return builder.opt(_CONDITIONAL, "true").build()
+        builder = system.createFile(path).recursive().overwrite(overwrite)
+        return builder.opt(_UNPROBED if overwrite else _CONDITIONAL, "true").build()
 
     def _rename(self, source: str, target: str, option: str) -> None:
         """Rename in one step, which only ``FileContext`` supports for an existing target."""

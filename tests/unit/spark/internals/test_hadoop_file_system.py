@@ -35,9 +35,6 @@ class Hadoop:
         size = sum(file.stat().st_size for file in path._there().rglob("*") if file.is_file())
         return SimpleNamespace(getLength=lambda: size)
 
-    def isFile(self, path: Hadoop) -> bool:  # noqa: N802 - Hadoop's name
-        return path.path.is_file()
-
     def open(self, path: Hadoop) -> Any:
         return path._there().open(encoding="utf-8")
 

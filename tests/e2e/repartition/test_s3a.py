@@ -1,0 +1,135 @@
+"""A checkpoint on S3A: repartitioned, cut off at many requests, and served by a faulty store."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from tests.e2e.repartition import counting_query as counting
+from tests.e2e.repartition.test_kills_on_spark import ROOT, environment
+from tests.e2e.s3_here import BUCKET, ObjectStore, needs_s3, object_store
+
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_s3]
+CHECKPOINT = "checkpoints/counting"
+POINTS = int(os.environ.get("S3A_KILLS", "30"))
+
+
+def run(
+    folder: Path, settings: Mapping[str, str], module: str, *words: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program of its own, because a JVM learns its class path at its start."""
+    lines = [f"{name} {value}" for name, value in settings.items()]
+    (folder / "spark-defaults.conf").write_text("\n".join(lines))
+    return subprocess.run(
+        [sys.executable, "-m", module, *words],
+        env={**environment(), "SPARK_CONF_DIR": str(folder)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+
+
+def state_command(
+    folder: Path, settings: Mapping[str, str], *words: str
+) -> subprocess.CompletedProcess[str]:
+    """Run ``rheostat state``."""
+    return run(folder, settings, "rheostat.cli", "state", *words)
+
+
+def killed_command(store: ObjectStore, folder: Path, after: int, *words: str) -> int:
+    """Kill ``rheostat state`` before the change of that number; return its exit code."""
+    begun = threading.Event()
+    left = itertools.count(after, -1)
+
+    def kill(path: str) -> None:
+        if CHECKPOINT in path and next(left) == 0:
+            begun.wait()
+            os.killpg(child.pid, signal.SIGKILL)
+
+    store.faults.on_change = kill
+    child = subprocess.Popen(
+        [sys.executable, "-m", "rheostat.cli", "state", *words],
+        env={**environment(), "SPARK_CONF_DIR": str(folder)},
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    begun.set()
+    code = child.wait()
+    store.faults.on_change = None
+    return code
+
+
+def in_process(store: ObjectStore, folder: Path, module: str, *words: str) -> str:
+    """Run a program with the settings of a store; return what it printed."""
+    done = run(folder, store.settings, module, *words)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout
+
+
+def test_killed_at_many_requests_no_checkpoint_is_lost(tmp_path: Path) -> None:
+    with object_store() as store:
+        printed = in_process(
+            store,
+            tmp_path,
+            "tests.e2e.repartition.s3a_kills",
+            f"s3a://{BUCKET}",
+            store.url,
+            str(tmp_path / "work"),
+            str(POINTS),
+        )
+        assert int(printed.split()[-1]) >= POINTS
+
+
+def test_with_slow_downs_and_lost_responses_no_line_and_no_checkpoint_is_lost(
+    tmp_path: Path,
+) -> None:
+    module = "tests.e2e.repartition.s3a_faults"
+    with object_store() as store:
+        words = (f"s3a://{BUCKET}", store.url, str(tmp_path / "work"))
+        assert int(in_process(store, tmp_path, module, *words).split()[-1]) == 100
+
+
+def test_killed_and_continued_real_spark_goes_on_with_exact_output(tmp_path: Path) -> None:
+    checkpoint = f"s3a://{BUCKET}/{CHECKPOINT}"
+    query = "tests.e2e.repartition.counting_on_s3a"
+    with object_store() as store:
+        in_process(store, tmp_path, query, str(tmp_path), checkpoint, "0", "3")
+        words = ("repartition", checkpoint, "--partitions", "5")
+        assert killed_command(store, tmp_path, 15, *words) == -signal.SIGKILL
+        continued = state_command(tmp_path, store.settings, *words)
+        assert continued.returncode == 0, continued.stderr
+        in_process(store, tmp_path, query, str(tmp_path), checkpoint, "3", "5")
+        inspected = state_command(tmp_path, store.settings, "inspect", checkpoint)
+        assert "5 state partitions" in " ".join(inspected.stdout.split())
+    assert counting.output(tmp_path) == counting.expected(5)
+
+
+BAD_INPUT = {
+    "a missing bucket": ("s3a://nobucket/orders", {}, ""),
+    "missing credentials": (f"s3a://{BUCKET}/orders", {"access.key": "", "secret.key": ""}, ""),
+    "a skewed clock": (f"s3a://{BUCKET}/orders", {}, "skewed"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_a_store_that_refuses_is_one_line_and_exit_code_2(tmp_path: Path, case: str) -> None:
+    location, settings, command = BAD_INPUT[case]
+    with object_store() as store:
+        store.skewed = command == "skewed"
+        given = {f"spark.hadoop.fs.s3a.{name}": value for name, value in settings.items()}
+        simple = "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider"
+        given["spark.hadoop.fs.s3a.aws.credentials.provider"] = simple
+        done = state_command(tmp_path, {**store.settings, **given}, "inspect", location)
+    assert done.returncode == 2, done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("rheostat")]
+    assert len(lines) == 1
+    assert f"{location} cannot be read" in lines[0]
+    assert "Traceback" not in done.stderr
