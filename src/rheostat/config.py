@@ -71,6 +71,11 @@ class JournalOptions:
         256.0, "maximum size of the journal, MiB; the oldest ticks are removed first"
     )
     journal_days: float = _option(30.0, "days for which ticks are kept; changes are kept longer")
+    object_store_s: float = _option(
+        60.0,
+        "seconds between two writes of the journal to an object store, and between two looks there"
+        " for a kill switch; changes of size or target are written at once",
+    )
 
     def __post_init__(self) -> None:
         check_kinds(self)
@@ -81,6 +86,11 @@ class JournalOptions:
         if not self.journal_days > 0:
             raise BadInput(
                 f"the journal's age must be above 0 days, but it is {self.journal_days:g}"
+            )
+        if not 0 <= self.object_store_s <= 3600:
+            raise BadInput(
+                "the interval of object stores must be from 0 to 3600 s, but it is"
+                f" {self.object_store_s:g}"
             )
 
 

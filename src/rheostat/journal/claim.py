@@ -24,8 +24,8 @@ class Claim:
 
     The journal of an ended process on this machine is taken at once. While a writer on another
     machine may still run, the claim waits: it takes the lease as soon as it is stale, and moves to
-    a subfolder if the other writer keeps renewing it. ``held`` is called about every ``interval_s``
-    seconds.
+    a subfolder if the other writer keeps renewing it. ``held`` is called every ``interval_s``
+    seconds or more often.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class Claim:
     ) -> None:
         self._files = files
         self._folder = folder
+        self._beat_s = max(BEAT_S, interval_s)
         self._stale_s = max(STALE_S, 3 * interval_s)
         self._clock = clock
         self._released = False
@@ -49,7 +50,7 @@ class Claim:
         one. Raises OSError if the lease file is unreachable.
         """
         now_s = self._clock()
-        if self._released or not 0 <= now_s - self._checked_s < BEAT_S:
+        if self._released or not 0 <= now_s - self._checked_s < self._beat_s:
             self._held = not self._released and self._check(now_s)
             self._checked_s = now_s
         return self._held

@@ -15,11 +15,11 @@ from rheostat.config import JournalOptions
 from rheostat.journal.claim import Claim
 from rheostat.journal.folder import MEMORY_FILE, MOST_WAITING, FolderJournal, memory_in, memory_text
 from rheostat.journal.record import read_line, to_line
-from rheostat.journal.retention import Retention, segments
+from rheostat.journal.retention import Retention, segments, sizes_and_halt
 from rheostat.journal.starts import STARTS_FILE, STOP_FILE
 from rheostat.journal.summary import SUMMARY_FILE, moved
 from rheostat.model import Memory, Observation, Record
-from rheostat.storage.file_system import FileStatus, FileSystem
+from rheostat.storage.file_system import FileStatus, FileSystem, moves_in_one_step
 
 _MOST_RECORDS = 1000
 _TAIL_BYTES = 2 * 1024**2
@@ -133,6 +133,9 @@ class RemoteJournal(FolderJournal):
         self._far_segment: str | None = None
         self._far_bytes = 0
         self._far_stop = ""
+        self._is_retry = False
+        self._shown: object = None
+        self._decided = False
         self._carried: dict[str, str] = {}
 
     @property
@@ -166,13 +169,20 @@ class RemoteJournal(FolderJournal):
     def append(self, record: Record, memory: Memory) -> None:
         """Write both locally; ``carry`` copies them to the remote folder."""
         super().append(record, memory)
+        shown = sizes_and_halt(record)
         with self._lock:
             self._waiting = [*self._waiting, to_line(record) + "\n"][-MOST_WAITING:]
             self._last = memory, record.t_s
+            self._decided |= shown != self._shown
+            self._shown = shown
 
     def halted(self) -> str:
         """Return the kill switch that is set; the remote one as of the last ``carry``."""
         return super().halted() or self._far_stop
+
+    def decided(self) -> bool:
+        """Return whether a record waits in which size, target or kill switch changed."""
+        return self._decided
 
     def carry(self) -> None:
         """Copy new records to the remote folder, and check its kill switch.
@@ -190,11 +200,17 @@ class RemoteJournal(FolderJournal):
         try:
             self._files.append(f"{self._far}/{self._segment_for(len(text), now)}", text)
         except OSError:
-            self._far_segment = None  # its state is unknown, so a new segment follows
+            # Whether the lines have arrived is unknown. An object is written anew as a whole, so
+            # the next try replaces them; elsewhere the next segment is new.
+            self._is_retry = not moves_in_one_step(self._far)
+            if not self._is_retry:
+                self._far_segment = None
             raise
+        self._is_retry = False
         self._far_bytes += len(text)
         with self._lock:
             del self._waiting[: len(lines)]
+            self._decided = self._decided and bool(self._waiting)
         self._files.write(f"{self._far}/{MEMORY_FILE}", memory_text(memory))
         self._carry_beside()
 
@@ -252,7 +268,8 @@ class RemoteJournal(FolderJournal):
 
     def _segment_for(self, more_bytes: int, now: float) -> str:
         most = min(self._kept.segment_bytes, self._files.append_limit_bytes)
-        if self._far_segment is None or self._far_bytes + more_bytes > most:
+        is_full = self._far_bytes + more_bytes > most and not self._is_retry
+        if self._far_segment is None or is_full:
             there = self._far_segments()
             self._prune(there, now)
             numbers = [int(name[len(_SEGMENT) :].partition(".")[0]) for name in there]

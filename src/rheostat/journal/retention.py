@@ -96,11 +96,16 @@ def turning_points(records: Iterable[Record]) -> Iterator[Record]:
     """Yield the first record, and each that differs from the previous in size, target or halt."""
     before: object = None
     for record in records:
-        size = record.observation.size if record.observation else None
-        now = (size, record.target, record.rescaling.phase == "halted")
+        now = sizes_and_halt(record)
         if now != before:
             yield record
         before = now
+
+
+def sizes_and_halt(record: Record) -> tuple[int | None, int | None, bool]:
+    """Return the size and the target of a record, and whether the kill switch was set."""
+    size = record.observation.size if record.observation else None
+    return size, record.target, record.rescaling.phase == "halted"
 
 
 def is_segment(path: Path) -> bool:

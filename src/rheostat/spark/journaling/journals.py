@@ -5,6 +5,7 @@ kill switches.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -35,7 +36,7 @@ from rheostat.spark.sensing.capabilities.capabilities import (
     is_connect,
     is_in_cluster,
 )
-from rheostat.storage.file_system import FileSystem
+from rheostat.storage.file_system import FileSystem, moves_in_one_step
 from rheostat.storage.local_files import LocalFileSystem
 
 _log = logging.getLogger("rheostat")
@@ -71,10 +72,13 @@ def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
     journal = journal_of(spark, settings)
     tasks: dict[str, Callable[[], None]] = {}
     if isinstance(journal, RemoteJournal):
-        tasks[f"the journal {journal.kept_at} cannot be reached"] = journal.carry
+        pause_s = _pause_s(journal.kept_at, settings)
+        carry = Spaced(journal.carry, pause_s, journal.decided)
+        tasks[f"the journal {journal.kept_at} cannot be reached"] = carry
     if internals is not None:
         noted = NotedCheckpoints(lambda: _checkpoints(spark, internals), journal.note)
-        switches = KillSwitches(noted, application_files(spark))
+        pause_s = settings.retention.object_store_s
+        switches = KillSwitches(noted, application_files(spark), pause_s)
         journal.other_switch = switches.pulled
         tasks["the checkpoints cannot be checked for a kill switch"] = switches.look
     return Kept(journal, BackgroundTasks(tasks, settings.loop.interval_s))
@@ -93,7 +97,8 @@ def journal_of(spark: Any, settings: Settings) -> FolderJournal:
         return FolderJournal(near, options=options, claim=_claim(near, interval_s))
     uri = settings.journal
     files = _reachable(spark, uri)
-    far_claim = _far_claim(files, uri, interval_s)
+    # A renewal of the lease is three requests: half as often as a write is often enough.
+    far_claim = _far_claim(files, uri, max(interval_s, 2 * _pause_s(uri, settings)))
     return RemoteJournal(near, files, uri, options, _claim(near, interval_s), far_claim)
 
 
@@ -124,6 +129,11 @@ def _logged(claim: Claim, journal: str) -> Claim:
         own = f"writes {journal}/{claim.place}" if claim.place else "waits until that has ended"
         _log.warning("rheostat: the journal %s is taken (%s); this one %s", journal, claim.why, own)
     return claim
+
+
+def _pause_s(uri: str, settings: Settings) -> float:
+    """Return the seconds between two uses of a folder: each costs money on an object store."""
+    return 0.0 if moves_in_one_step(uri) else settings.retention.object_store_s
 
 
 def _place(spark: Any) -> Path:
@@ -197,6 +207,32 @@ def _dies_with_driver(spark: Any, folder: Path) -> bool:
 
 
 _LAST_S = 10.0
+
+
+class Spaced:
+    """A task that is run at most once per ``pause_s`` seconds, or at once where it is ``urgent``;
+    after a failure it is run at the next call.
+    """
+
+    def __init__(
+        self,
+        task: Callable[[], None],
+        pause_s: float,
+        urgent: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._task = task
+        self._pause_s = pause_s
+        self._urgent = urgent
+        self._clock = clock
+        self._next_s = -math.inf
+
+    def __call__(self) -> None:
+        """Run the task if it is time; raises what it raises."""
+        now_s = self._clock()
+        if now_s >= self._next_s or self._urgent():
+            self._task()
+            self._next_s = now_s + self._pause_s
 
 
 class BackgroundTasks:

@@ -6,11 +6,13 @@ checkpoint.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable
 
 from rheostat.errors import BadInput
 from rheostat.journal.folder import MEMORY_FILE, STOP_FILE
-from rheostat.storage.file_system import FileSystem, is_remote
+from rheostat.storage.file_system import FileSystem, StorageError, is_remote, moves_in_one_step
 from rheostat.storage.local_files import LocalFileSystem
 
 HALT_FILE = "_rheostat/halt"
@@ -21,12 +23,22 @@ _METADATA = "metadata"
 
 class KillSwitches:
     """Checks the checkpoints of all running queries for the file; a single one halts the
-    application.
+    application. A checkpoint on an object store, where every request costs money, is checked once
+    per ``pause_s`` seconds.
     """
 
-    def __init__(self, checkpoints: Callable[[], Iterable[str]], files: FileSystem) -> None:
+    def __init__(
+        self,
+        checkpoints: Callable[[], Iterable[str]],
+        files: FileSystem,
+        pause_s: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._checkpoints = checkpoints
         self._files = files
+        self._pause_s = pause_s
+        self._clock = clock
+        self._next_s = -math.inf
         self._pulled = ""
 
     def pulled(self) -> str:
@@ -38,15 +50,22 @@ class KillSwitches:
         files = [f"{checkpoint}/{HALT_FILE}" for checkpoint in self._checkpoints()]
         # The known file first: the end of its query must not resume the other queries.
         known = [self._pulled] if self._pulled else []
+        now_s = self._clock()
+        is_due = now_s >= self._next_s
+        looked_at = [file for file in (*known, *files) if is_due or moves_in_one_step(file)]
         # By reading, which takes one request in an object store.
-        there = (file for file in (*known, *files) if self._files.read_text(file) is not None)
-        self._pulled = next(there, "")
+        there = (file for file in looked_at if self._files.read_text(file) is not None)
+        if not self._pulled or self._pulled in looked_at:
+            self._pulled = next(there, "")
+        if is_due:
+            self._next_s = now_s + self._pause_s
 
 
 def pull(target: str) -> str:
     """Write the kill switch into a checkpoint or a journal and return its name.
 
-    Raises BadInput if ``target`` is neither, StorageError if it cannot be changed.
+    Raises BadInput if ``target`` is neither or cannot be reached, StorageError if it cannot be
+    changed.
     """
     files, switch = _switch_of(target)
     files.write(switch, "")
@@ -65,7 +84,11 @@ def take_away(target: str) -> str:
 def _switch_of(target: str) -> tuple[FileSystem, str]:
     files = _files_of(target)
     for file, switch in ((_METADATA, HALT_FILE), (MEMORY_FILE, STOP_FILE)):
-        if files.read_text(f"{target.rstrip('/')}/{file}") is not None:
+        try:
+            there = files.read_text(f"{target.rstrip('/')}/{file}") is not None
+        except StorageError as fault:
+            raise BadInput(str(fault)) from None
+        if there:
             return files, f"{target.rstrip('/')}/{switch}"
     raise BadInput(
         f"{target} is neither the checkpoint of a query (it has no file {_METADATA}) nor a journal"
