@@ -72,7 +72,7 @@ class JournalOptions:
     )
     journal_days: float = _option(30.0, "days for which ticks are kept; changes are kept longer")
     object_store_s: float = _option(
-        60.0,
+        75.0,
         "seconds between two writes of the journal to an object store, and between two looks there"
         " for a kill switch; changes of size or target are written at once",
     )

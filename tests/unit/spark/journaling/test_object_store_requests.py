@@ -17,6 +17,7 @@ from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
 from rheostat.storage.file_system import FileStatus, StorageError
 
 JOURNAL, CHECKPOINT = "s3a://bucket/journal", "s3a://bucket/checkpoint"
+CHECKPOINTS = [CHECKPOINT, "s3a://bucket/another"]
 TICK_S = 5.0
 PAUSE_S = JournalOptions().object_store_s
 TEXT_REQUESTS = 2
@@ -52,7 +53,7 @@ class CountedStore(MemoryFileSystem):
     def append(self, name: str, text: str) -> None:
         """Replace the object by all that is known to have been appended, and this."""
         self.requests += 1
-        self.contents[name] = self._appended.get(name, "") + text
+        self._set(name, self._appended.get(name, "") + text)
         if self.lose_response:
             raise StorageError("the response is lost")
         self._appended[name] = self.contents[name]
@@ -66,7 +67,7 @@ class QuietJob:
         self.store = CountedStore()
         claim = Claim(self.store, JOURNAL, 2 * PAUSE_S, self.clock)
         self.journal = RemoteJournal(folder, self.store, JOURNAL, far_claim=claim)
-        self.switches = KillSwitches(lambda: [CHECKPOINT], self.store, PAUSE_S, self.clock)
+        self.switches = KillSwitches(lambda: CHECKPOINTS, self.store, PAUSE_S, self.clock)
         self.carry = Spaced(self.journal.carry, PAUSE_S, self.journal.decided, self.clock)
 
     def clock(self) -> float:
