@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 StoppedCheckpoint = Annotated[
     str,
     typer.Argument(
-        help="The checkpointLocation of a stopped query: a folder of this computer, or of HDFS.",
+        help="The checkpointLocation of a stopped query: a folder of this computer, of HDFS or of"
+        " S3 (s3a://).",
         metavar="CHECKPOINT",
     ),
 ]
