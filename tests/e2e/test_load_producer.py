@@ -41,7 +41,7 @@ def _start(broker: Broker, topic: str, *options: str) -> subprocess.Popen[str]:
 
 
 def _end(load: subprocess.Popen[str]) -> dict[str, Any]:
-    output, errors = load.communicate(timeout=60)
+    output, errors = load.communicate(timeout=600)
     assert (load.returncode, errors) == (0, "")
     summary: dict[str, Any] = json.loads(output.splitlines()[-1])
     return summary
@@ -165,6 +165,6 @@ def test_what_the_command_line_gets_wrong_is_one_line_and_exit_code_2(
         "any",
         *options,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr

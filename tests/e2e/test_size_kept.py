@@ -20,7 +20,7 @@ from rheostat.spark.handle import Handle
 
 pytestmark = pytest.mark.e2e
 WANTED = 3
-DEADLINE_S = 120.0
+DEADLINE_S = 300.0
 OPTIONS = {
     "spark.executor.cores": "1",
     "spark.executor.memory": "512m",

@@ -57,7 +57,7 @@ def serve():
 
 
 def ask(server, method, path, body=None, token="secret"):
-    connection = http.client.HTTPConnection(server.address, timeout=10)
+    connection = http.client.HTTPConnection(server.address, timeout=120)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
@@ -182,7 +182,7 @@ def test_what_is_no_report_is_refused():
 
 def test_a_closed_agent_answers_no_more_on_an_open_connection(serve):
     server, _ = serve()
-    connection = http.client.HTTPConnection(server.address, timeout=10)
+    connection = http.client.HTTPConnection(server.address, timeout=120)
     connection.request("GET", "/status")
     connection.getresponse().read()
     server.close()

@@ -105,7 +105,7 @@ def _run(folder: Path, *arguments: str) -> tuple[int, str, str]:
     """Run the command line with only the standard library and a folder."""
     code = f"import sys; sys.path.append({str(folder)!r}); from rheostat.cli import main; main()"
     command = [sys.executable, "-S", "-E", "-c", code, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     return done.returncode, done.stdout, done.stderr
 
 

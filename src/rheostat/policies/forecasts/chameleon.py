@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.forecasts.interval_means import with_rate
 from rheostat.policies.forecasts.seasonal import error_ratio, seasonal
-from rheostat.policies.parameters import About
+from rheostat.policies.parameters import About, parameter
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.true_rates import arrivals_per_s, demand_of, with_demand
@@ -65,24 +65,13 @@ class Chameleon:
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    upper: float = field(
-        default=0.8, metadata={"help": "utilization from which executors are added", "unit": "1"}
-    )
-    lower: float = field(
-        default=0.6, metadata={"help": "utilization below which executors leave", "unit": "1"}
-    )
-    interval_s: float = field(
-        default=60.0, metadata={"help": "time between two decisions", "unit": "s"}
-    )
-    ahead_s: float = field(
-        default=240.0, metadata={"help": "forecast that a size must have room for", "unit": "s"}
-    )
-    season_s: float = field(
-        default=86_400.0, metadata={"help": "length of the season, a day", "unit": "s"}
-    )
-    error_max: float = field(
-        default=1.0,
-        metadata={"help": "a forecast is trusted up to this share of the naive error", "unit": "1"},
+    upper: float = parameter(0.8, "utilization from which executors are added", "1")
+    lower: float = parameter(0.6, "utilization below which executors leave", "1")
+    interval_s: float = parameter(60.0, "time between two decisions", "s")
+    ahead_s: float = parameter(240.0, "forecast that a size must have room for", "s")
+    season_s: float = parameter(86_400.0, "length of the season, a day", "s")
+    error_max: float = parameter(
+        1.0, "a forecast is trusted up to this share of the naive error", "1"
     )
 
     def __post_init__(self) -> None:

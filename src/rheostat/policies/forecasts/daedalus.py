@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.parameters import About
+from rheostat.policies.parameters import About, parameter
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
@@ -66,45 +66,21 @@ class Daedalus:
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"cpu", "by_executor"})
 
-    loop_s: float = field(
-        default=60.0, metadata={"help": "time between two decisions", "unit": "s"}
+    loop_s: float = parameter(60.0, "time between two decisions", "s")
+    first_s: float = parameter(300.0, "no change of size before", "s")
+    pause_s: float = parameter(180.0, "no change of size so soon after one", "s")
+    grace_s: float = parameter(
+        600.0, "so soon after a change only if the load reaches the capacity", "s"
     )
-    first_s: float = field(
-        default=300.0, metadata={"help": "no change of size before", "unit": "s"}
+    recovery_s: float = parameter(600.0, "longest recovery time", "s")
+    forecast_s: float = parameter(900.0, "forecast that a new size must have room for", "s")
+    trend_s: float = parameter(600.0, "past that the forecast's line is laid through", "s")
+    checkpoint_s: float = parameter(
+        10.0, "checkpoint interval: what is done again after a change", "s"
     )
-    pause_s: float = field(
-        default=180.0, metadata={"help": "no change of size so soon after one", "unit": "s"}
-    )
-    grace_s: float = field(
-        default=600.0,
-        metadata={
-            "help": "so soon after a change only if the load reaches the capacity",
-            "unit": "s",
-        },
-    )
-    recovery_s: float = field(
-        default=600.0, metadata={"help": "longest recovery time", "unit": "s"}
-    )
-    forecast_s: float = field(
-        default=900.0, metadata={"help": "forecast that a new size must have room for", "unit": "s"}
-    )
-    trend_s: float = field(
-        default=600.0,
-        metadata={"help": "past that the forecast's line is laid through", "unit": "s"},
-    )
-    checkpoint_s: float = field(
-        default=10.0,
-        metadata={"help": "checkpoint interval: what is done again after a change", "unit": "s"},
-    )
-    up_downtime_s: float = field(
-        default=30.0, metadata={"help": "downtime of scaling out", "unit": "s"}
-    )
-    down_downtime_s: float = field(
-        default=15.0, metadata={"help": "downtime of scaling in", "unit": "s"}
-    )
-    max_executors: int = field(
-        default=100, metadata={"help": "largest size that is considered", "unit": "executors"}
-    )
+    up_downtime_s: float = parameter(30.0, "downtime of scaling out", "s")
+    down_downtime_s: float = parameter(15.0, "downtime of scaling in", "s")
+    max_executors: int = parameter(100, "largest size that is considered", "executors")
 
     def __post_init__(self) -> None:
         for name in (entry.name for entry in fields(self)):

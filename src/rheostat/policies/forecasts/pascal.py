@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.forecasts.interval_means import with_rate
 from rheostat.policies.forecasts.peak_model import learnt, peak
-from rheostat.policies.parameters import About
+from rheostat.policies.parameters import About, parameter
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.running_line import Line
@@ -65,18 +65,10 @@ class Pascal:
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    cpu_max: float = field(
-        default=0.8, metadata={"help": "highest use of the slots that is planned", "unit": "1"}
-    )
-    interval_s: float = field(
-        default=15.0, metadata={"help": "time between two forecasts", "unit": "s"}
-    )
-    ahead_s: float = field(
-        default=300.0, metadata={"help": "the highest rate of this time counts", "unit": "s"}
-    )
-    season_s: float = field(
-        default=86_400.0, metadata={"help": "length of the season, a day", "unit": "s"}
-    )
+    cpu_max: float = parameter(0.8, "highest use of the slots that is planned", "1")
+    interval_s: float = parameter(15.0, "time between two forecasts", "s")
+    ahead_s: float = parameter(300.0, "the highest rate of this time counts", "s")
+    season_s: float = parameter(86_400.0, "length of the season, a day", "s")
 
     def __post_init__(self) -> None:
         for name in ("cpu_max", "interval_s", "season_s"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.forecasts.interval_means import with_rate
-from rheostat.policies.parameters import About
+from rheostat.policies.parameters import About, parameter
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
@@ -73,25 +73,16 @@ class StochasticMpc:
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
-    late_price: float = field(
-        default=50.0,
-        metadata={"help": "executors that a second of late rows is worth", "unit": "executors"},
+    slo: float = parameter(10.0, "latency objective", "s")
+    late_price: float = parameter(
+        50.0, "executors that a second of late rows is worth", "executors"
     )
-    rescale_cost: float = field(
-        default=30.0, metadata={"help": "what a change of size costs", "unit": "executor-s"}
-    )
-    step_s: float = field(default=15.0, metadata={"help": "time between decisions", "unit": "s"})
-    steps: int = field(default=20, metadata={"help": "length of the horizon", "unit": "step_s"})
-    start_s: float = field(
-        default=10.0, metadata={"help": "time until new executors work", "unit": "s"}
-    )
-    usable: float = field(
-        default=0.9, metadata={"help": "share of a slot's time that rows get", "unit": "1"}
-    )
-    max_executors: int = field(
-        default=64, metadata={"help": "largest size that is considered", "unit": "executors"}
-    )
+    rescale_cost: float = parameter(30.0, "what a change of size costs", "executor-s")
+    step_s: float = parameter(15.0, "time between decisions", "s")
+    steps: int = parameter(20, "length of the horizon", "step_s")
+    start_s: float = parameter(10.0, "time until new executors work", "s")
+    usable: float = parameter(0.9, "share of a slot's time that rows get", "1")
+    max_executors: int = parameter(64, "largest size that is considered", "executors")
 
     def __post_init__(self) -> None:
         for name in ("slo", "step_s", "usable"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rheostat.capacity.binding import Bound, binding
@@ -12,7 +12,7 @@ from rheostat.capacity.identify import Identified, identified
 from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.parameters import About
+from rheostat.policies.parameters import About, parameter
 from rheostat.policies.predictive.error_budget import WINDOW_S
 from rheostat.policies.predictive.learning import learnt
 from rheostat.policies.predictive.reasons import Compared, compared, decision_evidence
@@ -78,21 +78,11 @@ class Predictive:
     tuning: ClassVar[Tuning] = Tuning()
     stages_every_s: ClassVar[float] = 30.0  # costs per row drift slowly
 
-    slo: float = field(default=10.0, metadata={"help": "latency objective", "unit": "s"})
-    rescale_cost: float = field(
-        default=30.0, metadata={"help": "cost of a rescale", "unit": "slot-s"}
-    )
-    margin: float = field(
-        default=0.5, metadata={"help": "reserve, in spreads of the batch time", "unit": "1"}
-    )
-    period_s: float = field(
-        default=0.0,
-        metadata={"help": "period of the load; 0: detected", "unit": "s"},
-    )
-    peak: float = field(
-        default=0.0,
-        metadata={"help": "highest arrival rate to prepare for; 0: unknown", "unit": "rows/s"},
-    )
+    slo: float = parameter(10.0, "latency objective", "s")
+    rescale_cost: float = parameter(30.0, "cost of a rescale", "slot-s")
+    margin: float = parameter(0.5, "reserve, in spreads of the batch time", "1")
+    period_s: float = parameter(0.0, "period of the load; 0: detected", "s")
+    peak: float = parameter(0.0, "highest arrival rate to prepare for; 0: unknown", "rows/s")
 
     def __post_init__(self) -> None:
         for name in ("slo", "rescale_cost"):

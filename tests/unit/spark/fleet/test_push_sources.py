@@ -105,7 +105,7 @@ def http_receiver(producer: Any) -> Iterator[str]:
     ],
 )
 def test_each_request_has_its_answer(http_receiver, path, body, headers, status, said):
-    connection = http.client.HTTPConnection(http_receiver, timeout=10)
+    connection = http.client.HTTPConnection(http_receiver, timeout=120)
     connection.request("POST", path, body, headers)
     answer = connection.getresponse()
     assert (answer.status, said in json.dumps(json.load(answer))) == (status, True)
@@ -114,7 +114,7 @@ def test_each_request_has_its_answer(http_receiver, path, body, headers, status,
 
 def test_a_broker_that_fails_is_told_to_the_sender(http_receiver, producer):
     producer.down = True
-    connection = http.client.HTTPConnection(http_receiver, timeout=10)
+    connection = http.client.HTTPConnection(http_receiver, timeout=120)
     connection.request("POST", "/records", b'{"id": "a", "value": "x"}')
     answer = connection.getresponse()
     assert answer.status == 503
