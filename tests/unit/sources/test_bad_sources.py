@@ -27,8 +27,11 @@ class NoBucket(MemoryFileSystem):
     def files_below(self, folder: str) -> Any:
         raise StorageError(f"{folder} cannot be read: NoSuchBucket:\n the bucket does not exist")
 
-    names = files_below  # type: ignore[assignment]
-    read_text = files_below
+    def names(self, folder: str) -> list[str]:
+        return [*self.files_below(folder)]
+
+    def read_text(self, name: str) -> str | None:
+        return str(self.files_below(name))
 
 
 def commit(version: int, **stats: int) -> tuple[str, str]:
