@@ -24,12 +24,11 @@ from rheostat.journal.status import (
     Alive,
     job_status,
     saving,
-    size_before,
     status_json,
     total,
 )
 from rheostat.journal.summary import summarize
-from rheostat.journal.totals import DAY_S, date_of, longest_gap_s
+from rheostat.journal.totals import DAY_S, Totals, date_of, longest_gap_s
 from rheostat.model import Record
 from rheostat.state.places import holders_of
 
@@ -73,7 +72,8 @@ class JournalJob:
         cached = self._overview
         if cached and cached[0] == version:
             return cached[1]
-        status = job_status(self.folder, now, self._alive)
+        read = summarize(self.folder)
+        status = job_status(self.folder, now, self._alive, read)
         late_share = self._late_share(status.last_t_s)
         answer = {
             **status_json(status),
@@ -81,7 +81,7 @@ class JournalJob:
             "now_s": now,
             "health": asdict(health(status, late_share)),
             "late_share_10min": late_share,
-            "week": self._week(now),
+            "week": _week(read[0].totals, status.size_before, now),
             "price": status.start.price if status.start else None,
         }
         self._overview = version, answer
@@ -126,30 +126,6 @@ class JournalJob:
         if record is None:
             return None
         return {**record_json(record), "state": _state_by_executor(self.folder, record.t_s)}
-
-    def _week(self, now: float) -> dict[str, Any]:
-        """Return today's saving and those of the last seven days and of all, for both sizes."""
-        totals, events = summarize(self.folder)[0].totals, read_events(self.folder)
-        before = size_before(totals, starts_of(events))
-        dates = {date_of(now - day * DAY_S) for day in range(7)}
-        days = {
-            "today": {date_of(now)},
-            "week": dates,
-            "all": set(totals.days),
-        }
-        return {
-            name: {
-                against: _saving_json(
-                    saving(
-                        total({d: v for d, v in totals.days.items() if d in wanted}),
-                        against,
-                        before,
-                    )
-                )
-                for against in (MAX, BEFORE)
-            }
-            for name, wanted in days.items()
-        }
 
     def _late_share(self, last_s: float | None) -> float | None:
         if last_s is None:
@@ -305,6 +281,29 @@ def _command_entry(command: Command) -> dict[str, Any]:
         "t_s": command.t_s,
         "kind": "command",
         "reason": f"{command.action}, by {command.author}",
+    }
+
+
+def _week(totals: Totals, before: int | None, now: float) -> dict[str, Any]:
+    """Return today's saving and those of the last seven days and of all, for both sizes."""
+    dates = {date_of(now - day * DAY_S) for day in range(7)}
+    days = {
+        "today": {date_of(now)},
+        "week": dates,
+        "all": set(totals.days),
+    }
+    return {
+        name: {
+            against: _saving_json(
+                saving(
+                    total({d: v for d, v in totals.days.items() if d in wanted}),
+                    against,
+                    before,
+                )
+            )
+            for against in (MAX, BEFORE)
+        }
+        for name, wanted in days.items()
     }
 
 

@@ -21,7 +21,7 @@ from rheostat.journal.starts import (
     read_events,
     starts_of,
 )
-from rheostat.journal.summary import summarize
+from rheostat.journal.summary import Summary, summarize
 from rheostat.journal.totals import Change, Day, Totals, date_of, longest_gap_s
 from rheostat.model import Record
 
@@ -164,10 +164,17 @@ class JobStatus:
     problems: tuple[str, ...] = ()
 
 
-def job_status(folder: Path, now: float, alive: Alive = lambda _: None) -> JobStatus:
-    """Return the status of a journal's job at ``now``, from the summary and newest records."""
+def job_status(
+    folder: Path,
+    now: float,
+    alive: Alive = lambda _: None,
+    read: tuple[Summary, Record | None] | None = None,
+) -> JobStatus:
+    """Return the status of a journal's job at ``now``, from the summary and newest records;
+    ``read`` is what ``summarize`` returned, if it was called already.
+    """
     events = read_events(folder)
-    summary, record = summarize(folder)
+    summary, record = read or summarize(folder)
     record = record or last_record(folder)
     starts, totals = starts_of(events), summary.totals
     start = starts[-1] if starts else None

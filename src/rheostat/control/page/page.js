@@ -93,13 +93,14 @@ async function showFleet() {
       answer.jobs.length ? h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Jobs" }, h("table", {}, h("thead", {}, h("tr", {}, heads)), body)) : h("p", { class: "empty" }, "There is no journal yet.")));
   // Only the rows are drawn again: the focus, and what is being typed, stay.
   const again = async () => {
-    const fresh = await source.jobs().catch(() => null);
+    const fresh = document.hidden ? answer : await source.jobs().catch(() => null);
     if (!body.isConnected) return;
     connected(fresh !== null);
     if (fresh) { answer = fresh; draw(); }
-    state.timer = setTimeout(again, 5000);
+    state.timer = setTimeout(again, pause());
   };
-  state.timer = setTimeout(again, 5000);
+  const pause = () => Math.max(5000, 50 * answer.jobs.length);
+  state.timer = setTimeout(again, pause());
 }
 
 function showList({ title, columns, rows, lines }) {
