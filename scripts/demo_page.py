@@ -1,4 +1,5 @@
-"""Write a table of docs/evidence/demo.md from the results of demos played one after the other.
+"""Write the table of a query in docs/evidence/demo.md from the results of demos played one after the
+other, and all runs into a CSV file.
 
 Run: for n in 1 2 3; do rheostat demo --query q1 --out out/q1-$n; done
      python scripts/demo_page.py q1 out/q1-1 out/q1-2 out/q1-3
@@ -6,73 +7,62 @@ Run: for n in 1 2 3; do rheostat demo --query q1 --out out/q1-$n; done
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeAlias
 
-PAGE = Path(__file__).parents[1] / "docs" / "evidence" / "demo.md"
-HEAD = (
-    "run",
-    "rows within 10 s",
-    "latency: mean, 99 %",
-    "slot-hours",
-    "largest size all the time",
-    "fixed mean",
-    "rescalings",
-    "failed tasks",
-    "cost, of a core",
-)
+EVIDENCE = Path(__file__).parents[1] / "docs" / "evidence"
+PAGE = EVIDENCE / "demo.md"
 Summary: TypeAlias = Mapping[str, Any]
+COLUMNS: Mapping[str, Callable[[Summary], float]] = {
+    "rows within 10 s, %": lambda run: round(100 * run["share_within_slo"], 2),
+    "mean latency, s": lambda run: round(run["latency_mean_s"], 1),
+    "99 % of the rows within, s": lambda run: round(run["latency_p99_s"], 1),
+    "slot-hours": lambda run: round(run["slot_hours"], 3),
+    "fewer than the largest size, %": lambda run: round(100 * run["slot_hours_saved_share"]),
+    "fixed mean size, slot-hours": lambda run: round(run["baselines"][1]["slot_hours"], 3),
+    "rescales": lambda run: run["rescalings"],
+    "failed tasks": lambda run: run["failed_tasks"],
+    "overhead, % of a core": lambda run: round(100 * run["overhead_core_share"], 2),
+}
+"""The columns of the CSV file, and, but for failed tasks, the rows of the page's table."""
 
 
 def table(runs: Sequence[Summary]) -> str:
-    """Return a row a run, and beneath how many attained, with medians and ranges of several."""
-    lines = [_line(*HEAD), _line(*["---"] * len(HEAD))]
-    lines += [_line(str(n), *_cells(run)) for n, run in enumerate(runs, 1)]
+    """Return median, least and most of each number, and how many runs attained the objective."""
+    lines = ["| | median | least | most |", "| --- | --- | --- | --- |"]
+    for name, number in COLUMNS.items():
+        if name == "failed tasks":
+            continue
+        values = [number(run) for run in runs]
+        lines.append(f"| {name} | {median(values):g} | {min(values):g} | {max(values):g} |")
     met, exact = (sum(bool(run[name]) for run in runs) for name in ("objective_met", "exact"))
-    said = (
-        f"Attained in {met} of {len(runs)} runs; {exact} of {len(runs)} outputs exact"
-        f" ({runs[0]['rows_in']:,} bids each)."
+    failed = sum(run["failed_tasks"] for run in runs)
+    words = (
+        f"{met} of {len(runs)} runs attained the SLO, {exact} of {len(runs)} outputs are exact"
+        f" ({runs[0]['rows_in']:,} bids each), and {failed} tasks failed."
     )
-    if len(runs) > 1:
-        said += (
-            f" Medians (least to most): 99 % of the rows within"
-            f" {_spread(runs, 'latency_p99_s', 1)} s,"
-            f" {_spread(runs, 'slot_hours_saved_share', 0, 100)} % fewer slot-hours than the"
-            f" largest size, {_spread(runs, 'overhead_core_share', 2, 100)} % of a core."
+    return "\n".join([words, "", *lines])
+
+
+def write_runs(path: Path, runs: Sequence[Summary]) -> None:
+    """Write a row for each run."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["run", *COLUMNS])
+        rows.writerows(
+            [n, *(number(run) for number in COLUMNS.values())] for n, run in enumerate(runs, 1)
         )
-    return "\n".join([*lines, "", said])
-
-
-def _cells(run: Summary) -> list[str]:
-    most, mean = run["baselines"]
-    return [
-        f"{100 * run['share_within_slo']:.2f} %",
-        f"{run['latency_mean_s']:.1f} s, {run['latency_p99_s']:.1f} s",
-        f"{run['slot_hours']:.3f}",
-        f"{most['slot_hours']:.3f}: {100 * run['slot_hours_saved_share']:.0f} % saved",
-        f"{mean['executors']} executors: {mean['slot_hours']:.3f}",
-        str(run["rescalings"]),
-        str(run["failed_tasks"]),
-        f"{100 * run['overhead_core_share']:.2f} %",
-    ]
-
-
-def _spread(runs: Sequence[Summary], name: str, digits: int, times: float = 1.0) -> str:
-    values = [times * run[name] for run in runs]
-    return f"{median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
-
-
-def _line(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def main(query: str, folders: Sequence[str]) -> None:
-    """Put the table of a query's runs between its marks in the page."""
+    """Put the table of a query's runs between its marks in the page, and write their CSV file."""
     runs = [json.loads((Path(folder) / "summary.json").read_text()) for folder in folders]
+    write_runs(EVIDENCE / "data" / f"demo-{query}.csv", runs)
     page = PAGE.read_text()
     begin, end = f"<!-- {query} -->", f"<!-- end of {query} -->"
     before, after = page.split(begin)[0], page.split(end)[1]

@@ -24,15 +24,14 @@ MADE = (
     "<!-- Made by scripts/policy_pages.py from the policy's class; change that, not this page."
     " -->\n"
 )
-PLOTTED = """
-[What the plot shows](README.md#the-plots) · [comparison with all policies](../evidence/comparison.md)
-"""
+PLOTTED = "\n[About the plot](README.md#the-plots)\n"
 PLOTS = """
 ## The plots
 
-Each policy at its defaults, 140 simulated minutes of the default Spark plant with placement (not calibrated to a job): the cosine of the
-thesis' query 1 at a fifth of its rows, seed 0, a batch every 10 s, a decision every 15 s, 1 to 16 executors, 8 at the start, SLO 30 s
-(dotted). The latency of a row is drawn at its arrival; leaving executors count until their batch has ended.
+Each plot shows 140 simulated minutes of the [default Spark plant](../concepts/simulator.md) with the policy at its defaults: the cosine of the\
+ thesis' query 1 at a fifth of its rows, seed 0, a batch every 10 s, a decision every 15 s, 1 to 16 executors, 8 at the start, and an SLO of\
+ 30 s (dotted). The latency of a row is drawn at its arrival, and leaving executors count until their batch has ended. The\
+ [comparison](../evidence/comparison.md) has the costs of all policies.
 """
 
 
@@ -44,10 +43,7 @@ def pages() -> dict[str, str]:
 
 def index(described: list[Description]) -> str:
     """Return the list of all policies."""
-    rows = [
-        f"| [{each.name}]({each.name}.md) | {_cell(each.title)} | {_cell(each.source)} |"
-        for each in described
-    ]
+    rows = [f"| [{each.name}]({each.name}.md) | {_cell(each.title)} |" for each in described]
     head = (
         "`rheostat policies` prints this list, `rheostat policies NAME` one policy;"
         " `rheostat replay query-1_HPA_50 --policy NAME --max 16` [tries it](../guides/replay.md)."
@@ -57,8 +53,8 @@ def index(described: list[Description]) -> str:
             MADE,
             "# Policies\n",
             head + "\n",
-            "| policy | summary | source |",
-            "|---|---|---|",
+            "| policy | summary |",
+            "|---|---|",
             *rows,
             PLOTS,
         ]
@@ -86,8 +82,8 @@ def page(each: Description) -> str:
         f"{each.source}\n",
         "## Weakness\n",
         f"It fails when {each.fails_when}.\n",
-        "## On the thesis' cosine\n",
-        f"![Rate, executors and latency with {each.name}]({each.name}.svg)",
+        "## Plot\n",
+        f"![Rate, executors and latency]({each.name}.svg)",
         PLOTTED,
     ]
     return "\n".join(parts)

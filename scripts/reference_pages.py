@@ -40,34 +40,67 @@ def pages() -> dict[str, str]:
         "journal-and-recordings.md": journal(),
         "metrics.md": metrics(),
         "python.md": python(),
-        "spark-settings.md": spark_settings(),
     }
+
+
+STANDARD = {
+    "| `--json` |  | Print JSON. |",
+    "| `--out` |  | Write the same JSON to this file. |",
+}
+"""Options that most commands have; the page describes them once."""
 
 
 def command_line() -> str:
     """Return the page of all commands with their arguments and options."""
     top: Any = get_command(application())
     shared = {_parameter(parameter) for parameter in top.commands["run"].params}
-    head = [MADE, "# The command line\n", "`rheostat COMMAND --help` prints the same.\n"]
+    head = [
+        MADE,
+        "# The command line\n",
+        "`rheostat COMMAND --help` prints a command with all of its options. Commands that report a"
+        " result also have `--json`, which prints it as JSON, and `--out FILE`, which writes the same"
+        " JSON to a file; these two are listed below only where they differ. The options of the"
+        " commands that the distribution `rheostat-lab` adds are in their help only.\n",
+    ]
     return "\n".join([*head, *_commands("rheostat", top, shared)]) + "\n"
 
 
 def _commands(path: str, command: Any, shared: set[str]) -> list[str]:
     """Return the lines of a command, or of those of a group; options of ``rheostat run`` are listed
-    there only.
+    there only, and those of a group of options on the page of the configuration.
     """
     below = getattr(command, "commands", None)
     if below:
         names = [(f"{path} {name}", below[name]) for name in sorted(below)]
         return [line for place, one in names for line in _commands(place, one, shared)]
     lines = [f"## `{path}`\n", inspect.cleandoc(command.help or "") + "\n"]
-    rows = [_parameter(parameter) for parameter in command.params if parameter.name != "help"]
-    same = [row for row in rows if row in shared] if path != "rheostat run" else []
-    own = [row for row in rows if row not in same]
-    if same:
-        options = ", ".join(row.split("|")[1].strip() for row in same)
-        lines.append(f"As in [`rheostat run`](#rheostat-run): {options}.\n")
+    if command.callback.__module__.startswith("rheostat_lab."):
+        return lines
+    parameters = [parameter for parameter in command.params if parameter.name != "help"]
+    rows = {parameter.name: _parameter(parameter) for parameter in parameters}
+    if path == "rheostat run":
+        own = [row for name, row in rows.items() if name not in _grouped()]
+        lines.append("All further options: [configuration](configuration.md).\n")
+    else:
+        same = {row for row in rows.values() if row in shared}
+        own = [row for row in rows.values() if row not in same | STANDARD]
+        lines += _inherited(same - STANDARD, shared - STANDARD)
     return [*lines, *(["| | default | |", "|---|---|---|", *own, ""] if own else [])]
+
+
+def _inherited(same: set[str], shared: set[str]) -> list[str]:
+    """Return the sentence that names the options that a command has in common with ``run``."""
+    options = {row for row in shared if row.startswith("| `--")}
+    missing = options - same
+    if not same:
+        return []
+    if len(missing) < len(same):
+        return [f"All options of [`rheostat run`](#rheostat-run) except {_named(missing)}.\n"]
+    return [f"As in [`rheostat run`](#rheostat-run): {_named(same)}.\n"]
+
+
+def _named(rows: set[str]) -> str:
+    return ", ".join(sorted(row.split("|")[1].strip() for row in rows))
 
 
 def _parameter(parameter: Any) -> str:
@@ -75,55 +108,67 @@ def _parameter(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         names = f"`{parameter.name}`"
     default = parameter.default
-    shown = "" if default in (None, False, (), []) or callable(default) else f"`{default}`"
+    shown = "" if default in (None, False, (), [], "") or callable(default) else f"`{default}`"
     return f"| {names} | {shown} | {_cell(getattr(parameter, 'help', '') or '')} |"
 
 
+def _groups() -> list[type[Any]]:
+    """Return the groups of options by name."""
+    kinds = [kind for kind in vars(config).values() if inspect.isclass(kind)]
+    return sorted(filter(dataclasses.is_dataclass, kinds), key=lambda kind: kind.__name__)
+
+
+def _grouped() -> set[str]:
+    return {field.name for group in _groups() for field in dataclasses.fields(group)}
+
+
 def configuration() -> str:
-    """Return the page of the option groups, one table each."""
-    groups = [
-        found
-        for found in vars(config).values()
-        if inspect.isclass(found) and dataclasses.is_dataclass(found)
-    ]
-    said = [MADE, "# Configuration\n"]
-    said.append(
-        "Each group is a frozen dataclass; the command line has each field as an option of the"
-        " same name.\n"
-    )
-    for group in sorted(groups, key=lambda each: each.__name__):
-        said += [f"## {group.__name__}\n", _first(group) + "\n", "| field | default | |"]
-        said += ["|---|---|---|", *map(_option, dataclasses.fields(group)), ""]
-    return "\n".join(said)
+    """Return the page of the options under their three names, one table for each group."""
+    options = {
+        parameter.name: parameter.opts[0]
+        for parameter in get_command(application()).commands["run"].params  # type: ignore[attr-defined]
+    }
+    known = {setting.part or setting.name: setting for setting in settings.conf_settings()}
+    lines = [MADE, "# Configuration\n", *CONFIGURATION]
+    lines += ["## General\n", "| setting | default | |", "|---|---|---|"]
+    lines += [_setting(known[name]) for name in known if name not in _grouped()]
+    for group in _groups():
+        names = [field.name for field in dataclasses.fields(group)]
+        head = "setting" if names[0] in known else "field"
+        lines += [f"\n## {group.__name__}\n", _first(group) + "\n"]
+        lines += [f"| {head} | option | default | |", "|---|---|---|---|"]
+        for field in dataclasses.fields(group):
+            name = known[field.name].name if field.name in known else field.name
+            option = f"`{options[field.name]}`" if field.name in options else ""
+            text = _cell(field.metadata.get("help", ""))
+            lines.append(f"| `{name}` | {option} | {_default(field.default)} | {text} |")
+    return "\n".join(lines) + "\n"
 
 
-def _option(field: dataclasses.Field[Any]) -> str:
-    default = field.default if field.default is not dataclasses.MISSING else ""
-    return f"| `{field.name}` | `{default!r}` | {_cell(field.metadata.get('help', ''))} |"
+CONFIGURATION = [
+    "Every option can be given in three places: as an argument of `rheostat.attach` and"
+    " `rheostat.shadow`, as an option of `rheostat run`, and as a setting `spark.rheostat.NAME` of"
+    " Spark's configuration (`spark-defaults.conf`, `spark-submit --conf`, a SparkApplication's"
+    " `sparkConf`, the builder or the session). Arguments and options of the command line take"
+    " precedence over settings, and settings over defaults. The parameters of a policy belong to the"
+    " layer that names the policy.\n",
+    "The tables omit the prefix `spark.rheostat.` of a setting. In Python, `loop`, `guards`,"
+    " `retention` (`JournalOptions`) and `export` are frozen dataclasses, and the last part of a"
+    " setting is the name of the field; other settings are arguments of the same name, and `limits` is"
+    " a pair.\n",
+    "All errors are reported at once, one line each, before anything is changed:"
+    " `spark.rheostat.polcy is no setting of Rheostat; did you mean spark.rheostat.policy?`\n",
+]
 
 
-def spark_settings() -> str:
-    """Return the page of the settings in Spark's own configuration."""
-    said = [MADE, "# Settings in Spark's configuration\n"]
-    said.append(
-        "`rheostat.attach(spark)`, `rheostat.shadow(spark)` and `rheostat run` read them from"
-        " `spark-defaults.conf`, `spark-submit --conf`, a SparkApplication's `sparkConf`, the builder"
-        " and the session. An argument of the call and an option of the command line win, then these,"
-        " then the defaults. The parameters of a policy belong to the layer that names the policy.\n"
-    )
-    said.append(
-        "All errors are reported at once, one line each, before anything is changed:"
-        " `spark.rheostat.polcy is no setting of Rheostat; did you mean spark.rheostat.policy?`\n"
-    )
-    said += ["| setting | default | |", "|---|---|---|", *map(_setting, settings.conf_settings())]
-    return "\n".join(said) + "\n"
-
-
-def _setting(key: settings.ConfSetting) -> str:
-    name, default = f"{settings.PREFIX}{key.name}", key.default
+def _default(default: Any) -> str:
     shown = str(default).lower() if isinstance(default, bool) else str(default)
-    shown = f"`{shown}`" if shown else ""
-    return f"| `{name}{'NAME' if key.family else ''}` | {shown} | {_cell(key.help)} |"
+    return f"`{shown}`" if shown else ""
+
+
+def _setting(setting: settings.ConfSetting) -> str:
+    name = f"{setting.name}{'NAME' if setting.family else ''}"
+    return f"| `{name}` | {_default(setting.default)} | {_cell(setting.help)} |"
 
 
 def journal() -> str:
@@ -132,7 +177,7 @@ def journal() -> str:
     said.append(
         f"A journal is a folder of segments, one JSON object a line, `schema: {SCHEMA}`. Absent"
         " values are left out; a reader skips names that it does not know. A recording (CSV,"
-        " Parquet) has the fields of `Observation` as its columns:"
+        " Parquet) has the fields of [`Observation`](#observation) as its columns:"
         " [replay](../guides/replay.md#the-columns).\n"
     )
     for kind in (*RECORD, *KEPT):
@@ -162,7 +207,9 @@ def metrics() -> str:
 
 def _fields(kind: type[Any]) -> list[str]:
     told = _attribute_docs(kind)
-    types = {field.name: str(field.type) for field in dataclasses.fields(kind)}
+    types = {
+        field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(kind)
+    }
     return [f"| `{n}` | `{_cell(t)}` | {_cell(told.get(n, ''))} |" for n, t in types.items()]
 
 

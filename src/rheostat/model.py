@@ -134,7 +134,9 @@ class Observation:
     """Share of slot time spent in tasks."""
 
     idle: float | None = None
+    """Share of slot time without tasks and without backpressure."""
     backpressure_ms_per_s: float | None = None
+    """Time that an operator was blocked; the largest of the operators."""
     cpu: float | None = None
     """CPU share per slot, JVM only."""
 
@@ -154,6 +156,7 @@ class Observation:
     batch_parts_s: Mapping[str, float] | None = None
     """The parts of the last batch, by Spark's names."""
     batch_rows: int | None = None
+    """Rows of the last micro-batch."""
     trigger_s: float | None = None
     """Trigger interval; 0 if batches run back to back."""
 

@@ -95,10 +95,23 @@ class Table(Generic[Facts, Order]):
         return "\n".join(["stateDiagram-v2", *first, *lines, *last])
 
     def markdown(self) -> str:
-        """Return the complete table in Markdown."""
-        head = ["phase", "event", "next phase", "order", "the event holds when"], ["---"] * 5
-        rows = (*head, *(row.cells() for row in self.rows))
-        return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+        """Return two tables: the events of each phase in their order, and their meanings."""
+        phases = [f"| {phase} | {', '.join(self._events(phase))} |" for phase in self.phases[:-1]]
+        meanings = {event: text for _, event, _, _, text in (row.cells() for row in self.rows)}
+        return "\n".join(
+            [
+                "| phase | events, in the order in which they are tested |",
+                "|---|---|",
+                *phases,
+                "",
+                "| event | holds when |",
+                "|---|---|",
+                *(f"| {event} | {text} |" for event, text in meanings.items()),
+            ]
+        )
+
+    def _events(self, phase: str) -> list[str]:
+        return [name_of(row.event) for row in self.of(phase)]
 
 
 def first_row(
