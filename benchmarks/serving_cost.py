@@ -2,13 +2,14 @@
 one Chromium watches the page of a job that decides every 5 s. CPU time of the serving process,
 which hardly depends on what else the computer does; without a watcher the same journal is written.
 
-Run: python benchmarks/serving_cost.py [--runs 3] [--seconds 60] [--scrapes 200]. Needs what
-first_paint.py needs.
+Run: python benchmarks/serving_cost.py [--runs 3] [--seconds 60] [--scrapes 200], or --jobs 200
+for the list of jobs. Needs what first_paint.py needs.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import statistics
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from status import INTERVAL_S, record, show, write
 from rheostat.control.access import Access
 from rheostat.control.control_app import control_app
 from rheostat.control.control_service import ControlService
-from rheostat.control.jobs import Jobs
+from rheostat.control.jobs import Jobs, jobs_of
 from rheostat.control.journal_job import JournalJob
 from rheostat.control.server import Server
 from rheostat.journal.record import to_line
@@ -70,14 +71,38 @@ def report(part: str, shares: list[float]) -> None:
     show(f"{part}: median {middle:.3%} of a core, most {most:.3%} (n = {len(shares)})")
 
 
+def listed(folder: Path, count: int, runs: int) -> list[float]:
+    """Return the CPU seconds of reading the list of ``count`` jobs that each have a new record."""
+    write(folder / "0", 0.25)
+    for number in range(1, count):
+        shutil.copytree(folder / "0", folder / str(number))
+    jobs = jobs_of([str(folder)], lambda _: True)
+    jobs.rows()
+    spent = []
+    for _ in range(runs):
+        for place in folder.iterdir():
+            with segments(place)[-1].open("a") as file:
+                file.write(to_line(record(time.time(), 4, 4)) + "\n")
+        begin_s = time.process_time()
+        jobs.rows()
+        spent.append(time.process_time() - begin_s)
+    return spent
+
+
 def main() -> None:
     """Serve a job, measure and print."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--runs", type=int, default=3)
     options.add_argument("--seconds", type=float, default=60.0)
     options.add_argument("--scrapes", type=int, default=200)
+    options.add_argument("--jobs", type=int, help="measure only a list of as many live jobs")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as name:
+        if given.jobs:
+            spent = listed(Path(name), given.jobs, given.runs)
+            middle = statistics.median(spent)
+            show(f"{given.jobs} jobs: {middle:.2f} CPU s a reading (n = {given.runs})")
+            return
         journal, metrics = Path(name) / "journal", MetricsRegistry()
         write(journal, 0.5)
         for number in range(100):
