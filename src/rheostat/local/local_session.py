@@ -53,10 +53,11 @@ def _driver(settings: SparkConf, log: Path) -> Any:
     return _DRIVERS[0]
 
 
-_LOG = (
+QUIET = (
     "-Drheostat.log.level=off"
     f" -Dlog4j2.configurationFile={(Path(__file__).parent / 'templates' / 'log4j2.properties').as_uri()}"  # noqa: E501
 )
+"""Options of a JVM whose log is off."""
 
 
 @contextmanager
@@ -73,7 +74,7 @@ def replay_session(
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
     }
-    options["spark.driver.extraJavaOptions"] = _LOG
+    options["spark.driver.extraJavaOptions"] = QUIET
     if master.startswith("local"):
         options |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     session = start_session(master, {**options, **(more or {})}, name)

@@ -96,9 +96,9 @@ def test_a_file_that_is_no_advice_is_refused(tmp_path, text):
 
 
 @pytest.mark.parametrize("since", ["7", "d", "0d", "7w"])
-def test_a_wrong_time_is_refused(since):
+def test_a_wrong_time_is_refused(since, tmp_path):
     with pytest.raises(BadInput, match="--since must be a time such as 7d or 12h"):
-        command._since_s(since)
+        command.advise(str(tmp_path), since=since)
 
 
 def test_no_matching_log_is_one_line(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
@@ -12,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.options.options import span_s
 from rheostat.cli.output import AsJson, Out, emit, plain_table, watched, write_out
-from rheostat.cli.recordings.hadoop_logs import readable
+from rheostat.cli.recordings.matching_logs import matching_logs
 from rheostat.cli.recordings.prices import Prices, read_prices
 from rheostat.errors import BadInput
 from rheostat.model import Finding, Limits, Slo
@@ -92,17 +90,16 @@ def advise(
     # Before the analysis, which may take an hour: a wrong file is reported at once.
     before = [] if earlier is None else _read_earlier(earlier)
     prices = Prices(price) if price_table is None else read_prices(price_table, price)
-    limits = None if maximum is None else Limits.between(1, maximum)
-    with readable(place, application, _since_s(since)) as here:
+    with matching_logs(place, application, since) as (here, logs):
         request = Request(
             place=here,
             slo=Slo(latency_s=slo),
             hours=hours,
-            limits=limits,
+            limits=None if maximum is None else Limits.between(1, maximum),
             with_recordings=pages is not None,
             folder=None if parquet is None else str(parquet.absolute() / "recordings"),
         )
-        rows = _rows(_logs(here, application, since), request, master)
+        rows = _rows(logs, request, master)
     rows.sort(key=_saved_hours, reverse=True)
     for row in rows:
         row["price_per_slot_hour"] = prices.of(row["facts"].get("instance_type"))
@@ -114,22 +111,6 @@ def advise(
     for row in rows:
         row.pop("recording", None)
     emit(answer, as_json, out, lambda: _show(answer))
-
-
-def _logs(place: str, application: str, since: str) -> list[LogFiles]:
-    from rheostat.replay.event_logs.log_files import find_logs
-
-    oldest_s = _since_s(since)
-    logs = [
-        log
-        for log in find_logs(place)
-        if application in log.application and log.written_s >= oldest_s
-    ]
-    if not logs:
-        raise BadInput(
-            f"no event log in {place} matches --application {application!r} --since {since!r}"
-        )
-    return logs
 
 
 def _rows(logs: Sequence[LogFiles], request: Request, master: str) -> list[dict[str, Any]]:
@@ -146,10 +127,6 @@ def _rows(logs: Sequence[LogFiles], request: Request, master: str) -> list[dict[
                 charted.sort(key=_saved_hours, reverse=True)
                 charted.pop()["recording"] = []
         return rows
-
-
-def _since_s(since: str) -> float:
-    return time.time() - span_s(since) if since else 0.0
 
 
 def _saved_hours(row: Mapping[str, Any]) -> float:

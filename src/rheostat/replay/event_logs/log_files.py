@@ -48,9 +48,9 @@ class LogFiles:
 def find_logs(place: str) -> list[LogFiles]:
     """Return the event logs in a folder, or the one that is named.
 
-    ``place`` is a path or an address that Arrow opens: ``s3a://``, ``gs://``, ``abfss://``. Raises
-    BadInput where nothing can be read. Source: Spark's ``EventLogFileWriters`` (single and rolling
-    files) and ``EventLogFileCompactor``.
+    ``place`` is a path or an ``s3a://`` address. Raises BadInput where nothing can be read.
+    Source: Spark's ``EventLogFileWriters`` (single and rolling files) and
+    ``EventLogFileCompactor``.
     """
     from pyarrow.fs import FileSelector, FileType
 
@@ -58,7 +58,7 @@ def find_logs(place: str) -> list[LogFiles]:
     try:
         info = system.get_file_info(path)
         if info.type == FileType.NotFound:
-            raise BadInput(f"there is no event log at {place}; it is a file or a folder of them")
+            raise missing(place)
         if info.type == FileType.File:
             return [_single(info)]
         if info.base_name.startswith(ROLLED):
@@ -73,11 +73,18 @@ def find_logs(place: str) -> list[LogFiles]:
         and not child.base_name.startswith((".", "_"))
     ]
     if not logs:
-        raise BadInput(
-            f"there is no event log in {place}; Spark writes them to spark.eventLog.dir where"
-            " spark.eventLog.enabled is true"
-        )
+        raise missing(place, is_folder=True)
     return logs
+
+
+def missing(place: str, *, is_folder: bool = False) -> BadInput:
+    """Return what to raise where there is no event log, or none in a folder."""
+    if not is_folder:
+        return BadInput(f"there is no event log at {place}; it is a file or a folder of them")
+    return BadInput(
+        f"there is no event log in {place}; Spark writes them to spark.eventLog.dir where"
+        " spark.eventLog.enabled is true"
+    )
 
 
 def lines(log: LogFiles, place: str) -> Iterator[str]:

@@ -52,6 +52,11 @@ class HadoopFileSystem:
         """The size in bytes above which a file should not be appended to."""
         return _REWRITTEN_BYTES if self._stream is None else _STREAMED_BYTES
 
+    @property
+    def hadoop_version(self) -> str:
+        """The version of Hadoop's client, which its connectors must have, too."""
+        return str(self._jvm.org.apache.hadoop.util.VersionInfo.getVersion())
+
     def status(self, name: str) -> FileStatus | None:
         """Return the status of a file or folder; None if it does not exist."""
         with _errors(name, "read"):
@@ -265,13 +270,14 @@ def application_files(spark: Any) -> HadoopFileSystem:
     return HadoopFileSystem(context._jvm, context._jsc.hadoopConfiguration)
 
 
-def own_files() -> HadoopFileSystem:
+def own_files(java_options: str = "") -> HadoopFileSystem:
     """Return the file system of a separate JVM with the settings of ``spark-defaults.conf`` and
     ``HADOOP_CONF_DIR``; the JVM starts in about 2 s.
     """
-    from pyspark import SparkContext
+    from pyspark import SparkConf, SparkContext
 
-    SparkContext._ensure_initialized()
+    options = SparkConf().set("spark.driver.extraJavaOptions", java_options)
+    SparkContext._ensure_initialized(conf=options if java_options else None)
     jvm: Any = SparkContext._jvm
     return HadoopFileSystem(jvm, jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf)
 
