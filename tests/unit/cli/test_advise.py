@@ -38,6 +38,7 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
         "executor_memory": "1g",
         "state_partitions": None,
         "instance_type": None,
+        "parts": 1,
     }
     return {
         "application": "app-1",
@@ -50,6 +51,7 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
         "recording": [],
         "price_per_slot_hour": None,
         "spark": "4.0.1",
+        "label": f"shop/{query}",
         **other,
     }
 
@@ -63,11 +65,25 @@ def test_the_ranking_begins_with_what_saves_most_and_states_the_total(
     (tmp_path / "app-1").write_text("{}")
     command.advise(str(tmp_path), price=2.0, out=tmp_path / "out.json")
     shown = capsys.readouterr().out
-    assert "3 of 4 queries judged: 28% of 32.0 slot-hours saved" in shown
+    assert "3 of 4 queries judged: 28% of 32.00 slot-hours saved" in shown
     assert "(18.00 in money)" in shown
     assert shown.index("shop/large") < shown.index("shop/small") < shown.index("shop/late")
     assert "shop cannot be judged: it has no streaming query" in shown
     assert json.loads((tmp_path / "out.json").read_text())["saved_slot_hours"] == 9.0
+
+
+def test_queries_of_one_name_are_distinguished_by_their_logs():
+    rows = [
+        row("orders", 1.0, 0.1),
+        row("orders", 1.0, 0.1, application="app-2"),
+        row("other", 1, 0),
+    ]
+    command._add_labels(rows)
+    assert [labelled["label"] for labelled in rows] == [
+        "shop/orders (app-1)",
+        "shop/orders (app-2)",
+        "shop/other",
+    ]
 
 
 def test_bounds_stand_for_a_latency_that_is_unknown():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
     from rheostat.sim.advice.advise_job import Request
 
 COLUMNS = ("query", "slot-h", "in time", "fixed", "simple", "predictive", "saved", "confidence")
+LEGEND = (
+    "Slot-hours that were paid, and those that the smallest fixed number of executors, the cheapest"
+    " simple policy and the default policy (predictive) need for the objective; saved: by the"
+    " default policy."
+)
 CHARTS = 200
 """Queries whose charts the page has: those that save most."""
 
@@ -101,6 +107,7 @@ def advise(
         )
         rows = _rows(logs, request, master)
     rows.sort(key=_saved_hours, reverse=True)
+    _add_labels(rows)
     for row in rows:
         row["price_per_slot_hour"] = prices.of(row["facts"].get("instance_type"))
     if parquet:
@@ -184,7 +191,7 @@ def _compare(
             pays = now["recorded"]["slot_hours"] / now["hours"]
             changes.append(
                 {
-                    "query": _label(row),
+                    "query": row["label"],
                     "slots_before": paid,
                     "slots_now": pays,
                     "saved_share": 1 - pays / paid if paid else None,
@@ -206,8 +213,9 @@ def _show(answer: Mapping[str, Any]) -> None:
         console.print(_title(answer))
         table = plain_table(*COLUMNS)
         for row in judged:
-            table.add_row(escape(_label(row)), *map(escape, _cells(row)))
+            table.add_row(escape(row["label"]), *map(escape, _cells(row)))
         console.print(table)
+        console.print(LEGEND)
     for row in judged:
         for line in _advice_lines(row, answer["saved_money"] is not None):
             console.print(line, soft_wrap=True, markup=False)
@@ -216,7 +224,7 @@ def _show(answer: Mapping[str, Any]) -> None:
     for row in rows:
         if row["cannot"]:
             console.print(
-                f"{_label(row)} cannot be judged: {row['cannot']}", soft_wrap=True, markup=False
+                f"{row['label']} cannot be judged: {row['cannot']}", soft_wrap=True, markup=False
             )
 
 
@@ -226,7 +234,7 @@ def _title(answer: Mapping[str, Any]) -> str:
     money = "" if saved is None else f" ({saved:,.2f} in money)"
     return (
         f"{judged} of {len(rows)} queries judged: {answer['saved_share'] or 0.0:.0%} of"
-        f" {answer['slot_hours']:,.1f} slot-hours saved at an objective of {answer['slo_s']:g} s"
+        f" {answer['slot_hours']:,.2f} slot-hours saved at an objective of {answer['slo_s']:g} s"
         f"{money}"
     )
 
@@ -236,11 +244,11 @@ def _write_page(answer: Mapping[str, Any], file: Path) -> None:
 
     queries = [
         {
-            "label": _label(row),
+            "label": row["label"],
             "cells": _cells(row) if row["advice"] else [""] * (len(COLUMNS) - 1),
             "lines": [_facts_line(row), *_advice_lines(row)]
             if row["advice"]
-            else [f"{_label(row)} cannot be judged: {row['cannot']}"],
+            else [f"{row['label']} cannot be judged: {row['cannot']}"],
             "recording": row["recording"],
         }
         for row in answer["queries"]
@@ -258,8 +266,12 @@ def _change_line(change: Mapping[str, Any]) -> str:
     )
 
 
-def _label(row: Mapping[str, Any]) -> str:
-    return "/".join(filter(None, (row["name"] or row["application"], row["query"])))
+def _add_labels(rows: Sequence[dict[str, Any]]) -> None:
+    """Name each row by its application and query, and by its log where several have the name."""
+    names = ["/".join(filter(None, (r["name"] or r["application"], r["query"]))) for r in rows]
+    count = Counter(names)
+    for name, row in zip(names, rows, strict=True):
+        row["label"] = name if count[name] == 1 else f"{name} ({row['application']})"
 
 
 def _facts_line(row: Mapping[str, Any]) -> str:
@@ -277,13 +289,13 @@ def _facts_line(row: Mapping[str, Any]) -> str:
         "failed tasks": facts["failed_tasks"],
     }
     known = (f"{name} {value:,.4g}" for name, value in parts.items() if value is not None)
-    return f"{_label(row)}: {', '.join(known)}"
+    return f"{row['label']}: {', '.join(known)}"
 
 
 def _in_time(row: Mapping[str, Any]) -> str:
     late, bounds = row["advice"]["recorded"]["late_share"], row["facts"]["in_time_bounds"]
     if bounds:
-        return f"{bounds[0]:.0%} to {bounds[1]:.0%}"
+        return " to ".join(dict.fromkeys(f"{bound:.0%}" for bound in bounds))
     return "unknown" if late is None else f"{1 - late:.1%}"
 
 
@@ -332,7 +344,7 @@ def _structure(row: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _advice_lines(row: Mapping[str, Any], priced: bool = False) -> list[str]:
-    advice, facts, label = row["advice"], row["facts"], _label(row)
+    advice, facts, label = row["advice"], row["facts"], row["label"]
     lines = []
     lines += [f"{label}: {finding.line}" for finding in _structure(row)]
     if facts["queries_sharing"] > 1:
@@ -346,7 +358,12 @@ def _advice_lines(row: Mapping[str, Any], priced: bool = False) -> list[str]:
         kind = facts["instance_type"] or "an unknown type"
         lines.append(f"{label}: the table has no price for {kind} and no row default")
     if row["malformed"]:
-        lines.append(f"{label}: {row['malformed']} malformed lines were left out")
+        lines.append(f"{label}: malformed lines that were left out: {row['malformed']}")
+    if facts["parts"] > 1:
+        lines.append(
+            f"{label}: its log has {facts['parts'] - 1} gaps, as of a query that was down; the"
+            f" longest part between them is judged ({advice['hours']:.2g} h)"
+        )
     if not advice["confidence"].startswith("good"):
         lines.append(f"{label}: confidence {advice['confidence']}")
     return lines

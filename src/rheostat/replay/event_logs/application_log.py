@@ -7,7 +7,7 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -147,6 +147,7 @@ class _Reader:
             "SparkListenerTaskEnd": self._task,
             f"{_STREAMING}QueryStartedEvent": self._query_started,
             f"{_STREAMING}QueryProgressEvent": lambda event: self._progress(event["progress"]),
+            f"{_STREAMING}QueryIdleEvent": self._idle,
             f"{_STREAMING}QueryTerminatedEvent": self._terminated,
         }
 
@@ -180,7 +181,6 @@ class _Reader:
 
     def _application(self, event: Mapping[str, Any]) -> None:
         self.log.name = event["App Name"]
-        self.log.application = event.get("App ID") or self.log.application
 
     def _end(self, event: Mapping[str, Any]) -> None:
         self.log.end_s = event["Timestamp"] / 1000
@@ -238,7 +238,20 @@ class _Reader:
     def _progress(self, event: Mapping[str, Any]) -> None:
         batch = (event["id"], int(event["batchId"]))
         progress = progress_of(event, self._tasks(batch) if _is_batch(event) else None)
+        self._keep(self._query(event), progress)
+
+    def _idle(self, event: Mapping[str, Any]) -> None:
+        """Take in that a query without new rows is running: no progress event says so."""
         query = self._query(event)
+        if query.progress:
+            at_s = _unix_s(event["timestamp"])
+            idle = replace(query.progress[-1], begin_s=at_s, looked_s=at_s, batch_s=0.0, rows=0)
+            nothing: Mapping[str, Any] = {}
+            offsets = {"starts": nothing, "ends": nothing, "latest": nothing}
+            without = {"parts_s": nothing, "source_rows": nothing, "tasks": None, **offsets}
+            self._keep(query, replace(idle, **without))
+
+    def _keep(self, query: QueryLog, progress: Progress) -> None:
         kept = query.progress
         if kept:
             query.clock_back_s = max(query.clock_back_s, kept[-1].begin_s - progress.begin_s)
@@ -267,7 +280,7 @@ def progress_of(event: Mapping[str, Any], tasks: Tasks | None = None) -> Progres
     """Return a progress event as values; raises KeyError, ValueError or TypeError for another
     thing.
     """
-    begin_s = datetime.fromisoformat(event["timestamp"].replace("Z", "+00:00")).timestamp()
+    begin_s = _unix_s(event["timestamp"])
     parts_s = {name: ms / 1000 for name, ms in event["durationMs"].items()}
     sources = {
         _source_name(number, source): source for number, source in enumerate(event["sources"])
@@ -292,6 +305,10 @@ def progress_of(event: Mapping[str, Any], tasks: Tasks | None = None) -> Progres
         or None,
         tasks=tasks,
     )
+
+
+def _unix_s(timestamp: str) -> float:
+    return datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
 
 
 def _is_batch(event: Mapping[str, Any]) -> bool:

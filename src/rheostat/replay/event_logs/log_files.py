@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import struct
 from collections.abc import Iterator
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 ROLLED = "eventlog_v2_"
-_PART = re.compile(r"events_(\d+)_.+?(\.(?:zstd|lz4|snappy|lzf))?(\.compact)?$")
-_CODECS = ("zstd", "lz4", "snappy")
+_PART = re.compile(r"events_(\d+)_.+?(\.(?:zstd|lz4|snappy|lzf|gz))?(\.compact)?$")
+_CODECS = ("zstd", "lz4", "snappy", "gz")
 COMPRESSED = tuple(f".{codec}" for codec in _CODECS)
 """Endings of compressed logs."""
 
@@ -103,6 +104,13 @@ def lines(log: LogFiles, place: str) -> Iterator[str]:
             yield from text
 
 
+def refusal(error: Exception) -> str:
+    """Return in one line why a file or folder cannot be read."""
+    if isinstance(error, OSError) and error.errno:
+        return f"it cannot be read: {os.strerror(error.errno)}"
+    return str(error).splitlines()[0]
+
+
 def _opened(place: str) -> tuple[FileSystem, str]:
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem, LocalFileSystem
@@ -137,7 +145,7 @@ def _rolled(system: FileSystem, folder: Any) -> LogFiles:
     try:
         files = system.get_file_info(FileSelector(folder.path))
     except OSError as error:  # Others delete old logs meanwhile, or forbid theirs.
-        return LogFiles(name, (), 0, _written_s(folder), refused=str(error).splitlines()[0])
+        return LogFiles(name, (), 0, _written_s(folder), refused=refusal(error))
     for file in files:
         written_s = max(written_s, _written_s(file))
         running = running or file.base_name.endswith(".inprogress")
@@ -164,7 +172,9 @@ def _written_s(info: Any) -> float:
 def _codec(file: str) -> str | None:
     name = file.removesuffix(".inprogress").removesuffix(".compact")
     if name.endswith(".lzf"):
-        raise BadInput(f"{file} is compressed with LZF; zstd, lz4, snappy and none can be read")
+        raise BadInput(
+            f"{file} is compressed with LZF; zstd, lz4, snappy, gzip and none can be read"
+        )
     return next((codec for codec in _CODECS if name.endswith(f".{codec}")), None)
 
 
@@ -176,7 +186,8 @@ def _chunks(stream: Any, codec: str | None) -> Iterator[bytes]:
         return _lz4_blocks(stream)
     if codec == "snappy":
         return _snappy_blocks(stream)
-    return _plain(CompressedInputStream(stream, "zstd") if codec == "zstd" else stream)
+    name = "gzip" if codec == "gz" else codec
+    return _plain(CompressedInputStream(stream, name) if name else stream)
 
 
 def _plain(stream: Any) -> Iterator[bytes]:

@@ -19,7 +19,7 @@ from rheostat.replay.event_logs.application_log import (
     QueryLog,
     read_log,
 )
-from rheostat.replay.event_logs.log_files import LogFiles, lines
+from rheostat.replay.event_logs.log_files import LogFiles, lines, refusal
 from rheostat.replay.event_logs.log_recording import (
     arrival_curve,
     moments,
@@ -28,6 +28,7 @@ from rheostat.replay.event_logs.log_recording import (
 )
 from rheostat.replay.validate import Moment
 from rheostat.sim.advice.query_advice import advise
+from rheostat.sim.fitting.recorded_run import parts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,26 +97,37 @@ def rows_of(log: LogFiles, request: Request) -> Iterator[Row]:
     """Yield a row for each query of a log; a log that cannot be analysed gives one row with the
     reason.
     """
+    empty = ApplicationLog(application=log.application)
     try:
-        read = read_log(log.application, lines(log, request.place), request.hours)
+        yield from _judged(log, request)
     except (BadInput, OSError) as error:
-        yield _without(log, ApplicationLog(application=log.application), str(error).splitlines()[0])
-        return
+        yield _without(log, empty, refusal(error))
+    except Exception as error:  # One log must not end the analysis of the others.
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        yield _without(log, empty, f"a defect of Rheostat, please report it: {reason}")
+
+
+def _judged(log: LogFiles, request: Request) -> Iterator[Row]:
+    read = read_log(log.application, lines(log, request.place), request.hours)
     if not read.is_event_log:
         reason = "no line is an event of Spark" if read.lines else _EMPTY
         yield _without(log, read, reason)
         return
-    if not read.queries:
-        yield _without(log, read, _no_query(read))
+    if reason := _nothing_to_judge(read):
+        yield _without(log, read, reason)
         return
     for query in read.queries.values():
         yield _row(log, read, query, request)
 
 
-def _no_query(read: ApplicationLog) -> str:
+def _nothing_to_judge(read: ApplicationLog) -> str | None:
     if read.spark and read.spark.startswith("2."):
         return f"Spark {read.spark} is not supported; logs of 3.5 to 4.3 are"
-    return "it has no streaming query: a batch job, or a stream before its first batch"
+    if not read.queries:
+        return "it has no streaming query: a batch job, or a stream before its first batch"
+    if not read.executors:
+        return "it shows no executors, which only an event log that Spark itself wrote has"
+    return None
 
 
 def _without(log: LogFiles, read: ApplicationLog, reason: str) -> Row:
@@ -142,12 +154,13 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
                 f"its times go back by {query.clock_back_s:.0f} s: two drivers with different"
                 " clocks wrote them, or the clock was set"
             )
-        if not recording:
-            raise BadInput("no batch ended")
-        name = recording[0].observation.application
+        if len(recording) < 2:
+            raise BadInput(f"too few batches ended; {read.malformed} of its lines are malformed")
         if request.folder:
             _write_parquet(recording, Path(request.folder))
-        advice = advise({name: recording}, request.slo, request.limits).as_json
+        judged = max(parts(recording), key=len)
+        name = recording[0].observation.application
+        advice = advise({name: judged}, request.slo, request.limits).as_json
     except BadInput as error:
         cannot = str(error)
     return Row(
@@ -157,7 +170,7 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
         spark=read.spark,
         running=log.running,
         malformed=read.malformed,
-        facts=facts(read, query, request.slo.latency_s),
+        facts=facts(read, query, request.slo.latency_s) | {"parts": len(parts(recording))},
         advice=advice,
         cannot=cannot,
         recording=_lines(recording) if request.with_recordings else (),

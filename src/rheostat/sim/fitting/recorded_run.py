@@ -13,6 +13,7 @@ from itertools import pairwise
 from rheostat.errors import BadInput
 from rheostat.model import Observation
 from rheostat.replay.recording import Recording
+from rheostat.replay.validate import Moment
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
 from rheostat.sim.plant import Ledger
@@ -143,21 +144,33 @@ def recorded(recording: Recording) -> Recorded:
                 f"the recording has no {name}; a Spark plant is fitted to executors, arrival rate,"
                 " lag and batches"
             )
-    usual_s = statistics.median(late.t_s - early.t_s for early, late in pairwise(observations))
-    for moment, (early, late) in zip(moments[1:], pairwise(observations), strict=True):
+    for index in _gaps(moments)[:1]:
         # Batches, sizes and arrivals in a gap are unknown; a fit over it would invent them.
-        if late.t_s - early.t_s > max(_GAP * usual_s, 60.0):
-            raise BadInput(
-                f"{moment.where}: a gap of {late.t_s - early.t_s:.0f} s among rows {usual_s:g} s"
-                " apart; what happened in it cannot be fitted: cut the recording there"
-            )
+        early, late = moments[index - 1 : index + 1]
+        gap_s = late.observation.t_s - early.observation.t_s
+        raise BadInput(
+            f"{late.where}: a gap of {gap_s:.0f} s without rows; what happened in it cannot be"
+            " fitted: cut the recording there"
+        )
     batches = _batches(observations)
     if len(batches) < _FEWEST_BATCHES:
         raise BadInput(
-            f"the recording shows {len(batches)} batches with rows; a fit needs {_FEWEST_BATCHES}"
-            " at least"
+            f"the recording shows too few batches with rows: {len(batches)}, and a fit needs"
+            f" {_FEWEST_BATCHES}"
         )
     return Recorded(observations, origin_s, batches)
+
+
+def parts(moments: Sequence[Moment]) -> list[Sequence[Moment]]:
+    """Return the parts of a recording between its gaps, such as those around a restart."""
+    return [moments[i:j] for i, j in pairwise([0, *_gaps(moments), len(moments)])]
+
+
+def _gaps(moments: Sequence[Moment]) -> list[int]:
+    """Return the positions of the moments behind a gap."""
+    apart_s = [late.observation.t_s - early.observation.t_s for early, late in pairwise(moments)]
+    most_s = max(_GAP * statistics.median(apart_s), 60.0) if apart_s else 0.0
+    return [index for index, distance_s in enumerate(apart_s, start=1) if distance_s > most_s]
 
 
 def _batches(observations: Sequence[Observation]) -> tuple[RecordedBatch, ...]:

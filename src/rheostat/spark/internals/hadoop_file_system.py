@@ -35,7 +35,8 @@ class HadoopFileSystem:
     * Calls: Hadoop's public ``FileSystem`` (``copyFromLocalFile``, ``copyToLocalFile``,
       ``create``, ``createFile``, ``delete``, ``getContentSummary``, ``getFileStatus``,
       ``listFiles``, ``listStatus``, ``makeQualified``, ``mkdirs``, ``open``, ``rename``);
-      ``FileContext.rename``; ``FSDataOutputStream.hasCapability`` and ``hflush``.
+      ``FileContext.rename``; ``FSDataOutputStream.hasCapability`` and ``hflush``;
+      ``VersionInfo.getVersion``.
     * Without them: StorageError; a journal stays in its local folder.
     * Spark 3.5 to 4.3.
     """

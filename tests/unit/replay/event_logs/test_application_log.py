@@ -7,7 +7,7 @@ from rheostat.replay.event_logs.application_log import read_log
 
 def test_a_log_shows_the_application_its_executors_and_its_queries():
     log = read_log("file", written_log(lambda t_s: 100.0, batches=5))
-    assert (log.application, log.name, log.spark) == ("app-1", "shop", "4.0.1")
+    assert (log.application, log.name, log.spark) == ("file", "shop", "4.0.1")
     assert [change[1:] for change in log.executors] == [("0", 1), ("1", 1)]
     assert [at_s - requested_s for requested_s, at_s in log.requests] == pytest.approx([4.0, 4.0])
     (query,) = log.queries.values()

@@ -103,7 +103,7 @@ def test_two_queries_of_one_name_are_two_recordings():
     lines += [line.replace("q-1", "q-2") for line in lines]
     log = read_log("file", lines)
     names = {moments(log, query)[0].observation.application for query in log.queries.values()}
-    assert names == {"app-1/orders-q-1", "app-1/orders-q-2"}
+    assert names == {"file/orders-q-1", "file/orders-q-2"}
 
 
 def test_a_query_without_a_batch_has_no_moments():

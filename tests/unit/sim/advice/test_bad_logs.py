@@ -5,7 +5,13 @@ import os
 
 import pytest
 from pyarrow.fs import LocalFileSystem
-from tests.unit.replay.event_logs.written_log import event, written_log
+from tests.unit.replay.event_logs.written_log import (
+    START_S,
+    STREAMING,
+    event,
+    stamp,
+    written_log,
+)
 
 from rheostat.errors import BadInput
 from rheostat.model import Slo
@@ -21,12 +27,17 @@ def text(rate=100.0, batches=3):
 
 
 def spark_2(version):
-    return event("SparkListenerLogStart", **{"Spark Version": version}) + "\n"
+    lines = written_log(lambda t_s: 100.0, 40)
+    return "\n".join(lines).replace('"Spark Version":"4.0.1"', f'"Spark Version":"{version}"')
 
 
 def two_clocks():
     lines = list(written_log(lambda t_s: 100.0, 30))
     return "\n".join([*lines, *(line.replace("2023-11-14T22", "2023-11-14T21") for line in lines)])
+
+
+def progress_alone():
+    return "\n".join(line for line in written_log(lambda t_s: 9.0, 30) if "Progress" in line)
 
 
 BAD = {
@@ -40,6 +51,8 @@ BAD = {
     "h_two_clocks": (two_clocks().encode(), "its times go back by 36"),
     "i_short": (text().encode(), "the recording shows"),
     "j_lzf.lzf": (b"ZV", "LZF"),
+    "k_progress": (progress_alone().encode(), "it shows no executors"),
+    "l_renamed.gz": (b"plain", "it is empty, or its content is not of the compression"),
 }
 
 
@@ -63,7 +76,20 @@ def test_a_log_that_must_not_be_read_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(advise_job, "lines", refused)
     (log,) = find_logs(str(tmp_path))
     (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=10.0)))
-    assert row.cannot == "[Errno 13] Permission denied: 'app-1'"
+    assert row.cannot == "it cannot be read: Permission denied"
+
+
+def test_a_log_that_shows_a_defect_of_the_reader_is_one_line(tmp_path, monkeypatch):
+    def defective(log, place):
+        raise ZeroDivisionError("division by zero")
+
+    (tmp_path / "app-1").write_text(text())
+    monkeypatch.setattr(advise_job, "lines", defective)
+    (log,) = find_logs(str(tmp_path))
+    (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=10.0)))
+    assert row.cannot == (
+        "a defect of Rheostat, please report it: ZeroDivisionError: division by zero"
+    )
 
 
 def test_a_rolled_log_that_must_not_be_listed_is_one_line_and_the_rest_is_processed(
@@ -82,7 +108,7 @@ def test_a_rolled_log_that_must_not_be_listed_is_one_line_and_the_rest_is_proces
     readable, refused = (
         row.cannot for log in find_logs(str(tmp_path)) for row in rows_of(log, request)
     )
-    assert refused == "[Errno 13] Permission denied"
+    assert refused == "it cannot be read: Permission denied"
     assert "the recording shows" in (readable or "")
 
 
@@ -118,3 +144,38 @@ def test_only_the_last_hours_are_kept_in_memory():
     read = read_log("app", written_log(lambda t_s: 10.0, 9000, fixed_s=1.0), hours=0.5)
     (query,) = read.queries.values()
     assert 1500 < len(query.progress) < 1800 + 4096
+
+
+def idle(t_s):
+    return event(f"{STREAMING}QueryIdleEvent", id="q-1", runId="r-1", timestamp=stamp(t_s))
+
+
+def after_a_pause(with_idle_events):
+    """A query with 40 batches, and 60 more ten minutes later."""
+    first = list(written_log(lambda t_s: 100.0, 40))[:-1]
+    later = [
+        line.replace("2023-11-14T22:13", "2023-11-14T22:23").replace("T22:14", "T22:24")
+        for line in list(written_log(lambda t_s: 100.0, 60))[6:-1]
+    ]
+    between = [idle(START_S + 60.0 + 10 * number) for number in range(53)]
+    return [*first, *(between if with_idle_events else []), *later]
+
+
+def test_a_query_that_waited_for_rows_is_judged_over_its_pause(tmp_path):
+    row = judged(tmp_path, after_a_pause(with_idle_events=True))
+    assert (row.facts["parts"], row.facts["batches"]) == (1, 100)
+    assert row.advice["hours"] == pytest.approx(0.18, abs=0.01)
+
+
+def test_of_a_query_that_was_down_the_longest_part_is_judged(tmp_path):
+    row = judged(tmp_path, after_a_pause(with_idle_events=False))
+    assert (row.facts["parts"], row.facts["batches"]) == (2, 100)
+    assert row.advice["hours"] == pytest.approx(0.012, abs=0.002)
+
+
+def judged(folder, lines):
+    (folder / "app-1").write_text("\n".join(lines))
+    (log,) = find_logs(str(folder))
+    (row,) = rows_of(log, Request(place=str(folder), slo=Slo(latency_s=10.0)))
+    assert row.advice is not None, row.cannot
+    return row

@@ -166,7 +166,7 @@ def test_arrivals_are_held_over_the_time_up_to_their_observation() -> None:
         ),
         (
             [_plain(float(t)) for t in (*range(20), 500)],
-            "row 21: a gap of 481 s among rows 1 s apart",
+            "row 21: a gap of 481 s without rows",
         ),
     ],
 )
