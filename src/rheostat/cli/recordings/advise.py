@@ -245,7 +245,7 @@ def _write_page(answer: Mapping[str, Any], file: Path) -> None:
     queries = [
         {
             "label": row["label"],
-            "cells": _cells(row) if row["advice"] else [""] * (len(COLUMNS) - 1),
+            "cells": _cells(row) if row["advice"] else [""] * (len(COLUMNS) - 2) + ["not judged"],
             "lines": [_facts_line(row), *_advice_lines(row)]
             if row["advice"]
             else [f"{row['label']} cannot be judged: {row['cannot']}"],

@@ -245,11 +245,9 @@ class _Reader:
         query = self._query(event)
         if query.progress:
             at_s = _unix_s(event["timestamp"])
-            idle = replace(query.progress[-1], begin_s=at_s, looked_s=at_s, batch_s=0.0, rows=0)
-            nothing: Mapping[str, Any] = {}
-            offsets = {"starts": nothing, "ends": nothing, "latest": nothing}
-            without = {"parts_s": nothing, "source_rows": nothing, "tasks": None, **offsets}
-            self._keep(query, replace(idle, **without))
+            nothing = replace(query.progress[-1], parts_s={}, starts={}, ends={}, latest={})
+            idle = replace(nothing, begin_s=at_s, looked_s=at_s, batch_s=0.0, rows=0, tasks=None)
+            self._keep(query, replace(idle, source_rows={}))
 
     def _keep(self, query: QueryLog, progress: Progress) -> None:
         kept = query.progress

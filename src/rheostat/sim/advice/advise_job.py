@@ -110,8 +110,7 @@ def rows_of(log: LogFiles, request: Request) -> Iterator[Row]:
 def _judged(log: LogFiles, request: Request) -> Iterator[Row]:
     read = read_log(log.application, lines(log, request.place), request.hours)
     if not read.is_event_log:
-        reason = "no line is an event of Spark" if read.lines else _EMPTY
-        yield _without(log, read, reason)
+        yield _without(log, read, "no line is an event of Spark" if read.lines else _EMPTY)
         return
     if reason := _nothing_to_judge(read):
         yield _without(log, read, reason)
@@ -155,7 +154,8 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
                 " clocks wrote them, or the clock was set"
             )
         if len(recording) < 2:
-            raise BadInput(f"too few batches ended; {read.malformed} of its lines are malformed")
+            lost = f"; malformed lines: {read.malformed}" if read.malformed else ""
+            raise BadInput(f"fewer than two batches ended{lost}")
         if request.folder:
             _write_parquet(recording, Path(request.folder))
         judged = max(parts(recording), key=len)

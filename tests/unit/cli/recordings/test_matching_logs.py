@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-calls=False
 """Logs of a file system that only Hadoop opens are selected once, and copied one by one."""
 
 import time

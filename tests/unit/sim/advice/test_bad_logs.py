@@ -170,7 +170,7 @@ def test_a_query_that_waited_for_rows_is_judged_over_its_pause(tmp_path):
 def test_of_a_query_that_was_down_the_longest_part_is_judged(tmp_path):
     row = judged(tmp_path, after_a_pause(with_idle_events=False))
     assert (row.facts["parts"], row.facts["batches"]) == (2, 100)
-    assert row.advice["hours"] == pytest.approx(0.012, abs=0.002)
+    assert 0.005 < row.advice["hours"] < 0.02
 
 
 def judged(folder, lines):
