@@ -8,6 +8,7 @@ import pytest
 from tests.unit.replay.event_logs.written_log import written_log
 
 from rheostat.cli.recordings import advise as command
+from rheostat.cli.recordings.prices import Prices
 from rheostat.errors import BadInput
 from rheostat.sim.advice.advise_job import rows_of
 
@@ -78,7 +79,7 @@ def test_queries_of_one_name_are_distinguished_by_their_logs():
         row("orders", 1.0, 0.1, application="app-2"),
         row("other", 1, 0),
     ]
-    command._add_labels(rows)
+    command._rank(rows, Prices())
     assert [labelled["label"] for labelled in rows] == [
         "shop/orders (app-1)",
         "shop/orders (app-2)",

@@ -106,10 +106,7 @@ def advise(
             folder=None if parquet is None else str(parquet.absolute() / "recordings"),
         )
         rows = _rows(logs, request, master)
-    rows.sort(key=_saved_hours, reverse=True)
-    _add_labels(rows)
-    for row in rows:
-        row["price_per_slot_hour"] = prices.of(row["facts"].get("instance_type"))
+    _rank(rows, prices)
     if parquet:
         _write_parquet(rows, parquet)
     answer = {"slo_s": slo, **_sum(rows), "queries": rows, "changes": _compare(before, rows)}
@@ -266,12 +263,16 @@ def _change_line(change: Mapping[str, Any]) -> str:
     )
 
 
-def _add_labels(rows: Sequence[dict[str, Any]]) -> None:
-    """Name each row by its application and query, and by its log where several have the name."""
+def _rank(rows: list[dict[str, Any]], prices: Prices) -> None:
+    """Sort rows by what they would save, and add to each its price and its label: its application
+    and query, and its log where several have that name.
+    """
+    rows.sort(key=_saved_hours, reverse=True)
     names = ["/".join(filter(None, (r["name"] or r["application"], r["query"]))) for r in rows]
     count = Counter(names)
     for name, row in zip(names, rows, strict=True):
         row["label"] = name if count[name] == 1 else f"{name} ({row['application']})"
+        row["price_per_slot_hour"] = prices.of(row["facts"].get("instance_type"))
 
 
 def _facts_line(row: Mapping[str, Any]) -> str:
