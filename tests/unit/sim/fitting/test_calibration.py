@@ -162,7 +162,7 @@ def test_arrivals_are_held_over_the_time_up_to_their_observation() -> None:
         ([_plain(float(t), lag_rows=None) for t in range(20)], "the recording has no lag_rows"),
         (
             [_plain(float(t), batch_s=1.0) for t in range(20)],
-            "shows 0 batches with rows; a fit needs 8 at least",
+            "too few batches with rows: 0, and a fit needs 8",
         ),
         (
             [_plain(float(t)) for t in (*range(20), 500)],
