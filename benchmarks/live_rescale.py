@@ -44,7 +44,7 @@ from rheostat_lab.rescale.job_arguments import add_job_arguments, named_values
 from rheostat_lab.rescale.job_setting import PARTITIONS, Setting
 from rheostat_lab.rescale.rescale_measures import Run, measures
 from rheostat_lab.rescale.rescale_plot import draw
-from rheostat_lab.rescale.rescale_ways import WAYS, Mark, Way, open_way, options_of
+from rheostat_lab.rescale.rescale_ways import WAYS, Mark, RescaleMethod, open_method, options_of
 from rheostat_lab.rescale.stateful_job import StatefulJob
 from rheostat_lab.rescale.stateful_rows import KEEPING, Shape
 from rheostat_lab.services.broker import Broker
@@ -97,7 +97,7 @@ def measure(given: argparse.Namespace, way: str) -> dict[str, Any]:
                 f"{way}: executors arrive"
                 f" {'warm' if warm and warm.trained else why_cold or 'cold at first'}"
             )
-        changes = open_way(way, job, low, (low, high), folder)
+        changes = open_method(way, job, low, (low, high), folder)
         stack.callback(changes.stop)
         found = rescale_by_turns(given, way, job, changes)
         changes.stop()
@@ -136,7 +136,7 @@ def setting_of(given: argparse.Namespace, way: str, warm: WarmStart | None) -> S
 
 
 def rescale_by_turns(
-    given: argparse.Namespace, way: str, job: StatefulJob, changes: Way
+    given: argparse.Namespace, way: str, job: StatefulJob, changes: RescaleMethod
 ) -> dict[str, Any]:
     """Go to HIGH and back to LOW as often as asked, write FILE after each time, and return the last
     numbers.
@@ -193,7 +193,7 @@ def share_taken(before: tuple[float, float]) -> float:
     return (after[0] - before[0]) / (after[1] - before[1])
 
 
-def cycle_half(job: StatefulJob, changes: Way, size: int, steady: int) -> Mark:
+def cycle_half(job: StatefulJob, changes: RescaleMethod, size: int, steady: int) -> Mark:
     """Rescale once and run on for so many batches: the tail of the rescale and the steady ones."""
     mark = changes.rescale(size)
     say(

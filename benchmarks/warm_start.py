@@ -96,7 +96,7 @@ class Bench:
             start_cpu_s = cpu_s(process)
             before = self._job.last_batch
             if "rehearsal" in steps:
-                self._rehearse(executor)
+                self._rerun_tasks(executor)
             warm_cpu_s = cpu_s(process) - start_cpu_s
             self._job.run_on(3)
             shared = self._job.last_batch
@@ -144,7 +144,7 @@ class Bench:
             time.sleep(0.02)
         return str((set(self._job.executors()) - known).pop())
 
-    def _rehearse(self, executor: str) -> None:
+    def _rerun_tasks(self, executor: str) -> None:
         """Warm it as the rescale controller does, and wait for the end."""
         parts = self._job.internals
         rhythms = Rhythms(parts.queries)

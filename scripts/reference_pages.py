@@ -227,19 +227,19 @@ def _attribute_docs(kind: type[Any]) -> dict[str, str]:
 
 def python() -> str:
     """Return the page of the public names."""
-    said = [MADE, "# Python\n", "All of these are names of `rheostat`.\n"]
+    page = [MADE, "# Python\n", "All of these are names of `rheostat`.\n"]
     for name in sorted(rheostat.__all__, key=str.lower):
-        found = getattr(rheostat, name)
-        said += [f"## `{name}{_signature(found)}`\n", inspect.getdoc(found) or "", ""]
-    return "\n".join(said)
+        member = getattr(rheostat, name)
+        page += [f"## `{name}{_signature(member)}`\n", inspect.getdoc(member) or "", ""]
+    return "\n".join(page)
 
 
-def _signature(found: Any) -> str:
-    if not inspect.isfunction(found):
+def _signature(member: Any) -> str:
+    if not inspect.isfunction(member):
         return ""
     names = [
         parameter.name if parameter.default is parameter.empty else f"{parameter.name}=..."
-        for parameter in inspect.signature(found).parameters.values()
+        for parameter in inspect.signature(member).parameters.values()
         if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
     return f"({', '.join(names)})"

@@ -182,19 +182,19 @@ class Loop:
                 if on_record:
                     on_record(record)
             except Exception as fault:
-                faults.say(fault)
+                faults.warn(fault)
             # Also wait after an error, so that a failing sensor is not polled in a busy loop.
             stop.wait(interval_s)
 
     def _failed(self, fault: Exception, faults: FaultLog) -> Record:
         """Log the error, and record it if possible."""
-        kind = faults.say(fault)
+        kind = faults.warn(fault)
         # The observation of this tick may be what failed.
         record = _nothing(time.time(), "failed", f"{kind}; the size stays")
         try:
             return self._keep(record)
         except Exception as unwritten:
-            faults.say(unwritten)
+            faults.warn(unwritten)
             return record
 
     def _keep(self, record: Record) -> Record:

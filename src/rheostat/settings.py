@@ -145,11 +145,11 @@ def settings_of(**arguments: Any) -> Settings:
     if isinstance(port := given.get("serve"), int):
         given["serve"] = str(port)
     if not isinstance(given.get("serve"), ServeOptions):
-        given["serve"] = _taken(ServeOptions, given)
-    return Settings(state=_taken(StateOptions, given), **given)
+        given["serve"] = _pop_group(ServeOptions, given)
+    return Settings(state=_pop_group(StateOptions, given), **given)
 
 
-def _taken(group: type[_T], given: dict[str, Any]) -> _T:
+def _pop_group(group: type[_T], given: dict[str, Any]) -> _T:
     """Return the group built from its options in ``given``, and remove those from ``given``."""
     names = {option.name for option in fields(group)} & given.keys()  # type: ignore[arg-type]
     return group(**{name: given.pop(name) for name in names})

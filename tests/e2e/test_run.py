@@ -203,7 +203,7 @@ def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigter
         assert len(run.java()) >= 4
         assert run.ended_by(signal.SIGTERM) == 128 + signal.SIGTERM
     assert (
-        "sizes this application: policy spark-batch-ratio, 1 to 2 executors, objective 10 s, a"
+        "autoscales this application: policy spark-batch-ratio, 1 to 2 executors, objective 10 s, a"
         " decision every 1 s" in sizes
     )
     assert stays.startswith("rheostat: state stays where Spark has put it: ")
@@ -231,7 +231,7 @@ def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceba
         run.until("advice", lambda: bool(run.decided()))
         assert (run.finished(), run.output) == (1, "running\n"), run.errors
     watches, _, shadow, missing = run.own_lines
-    assert "watches this application" in watches
+    assert "observes this application" in watches
     assert shadow == "rheostat: shadow mode: nothing is changed\n"
     assert missing == NO_KAFKA
     assert f'Traceback (most recent call last):\n  File "{app}", line ' in run.errors
@@ -286,7 +286,7 @@ def test_against_dynamic_allocation_it_does_not_scale_the_script_s_exit_code_is_
         assert (run.finished(), run.output) == (7, "running\n"), run.errors
     assert list(files.glob("rheostat-cluster-*")) == []
     watches, _, conflict, _ = run.own_lines
-    assert "watches this application" in watches
+    assert "observes this application" in watches
     assert conflict.startswith(
         "rheostat: Spark's own dynamic allocation is in effect: not scaling against it; "
     )
@@ -312,7 +312,7 @@ def test_a_script_with_a_local_master_of_its_own_is_watched(
         assert (run.finished(), run.output) == (0, "running\n"), run.errors
     unused, watches, _, local, _ = run.own_lines
     assert unused.startswith("rheostat: spark.master=local[2] (the script): --master spark://")
-    assert "watches this application" in watches
+    assert "observes this application" in watches
     assert local.startswith("rheostat: master local[2] has no executors to scale; ")
     assert {record.target for record in run.records()} == {None}
 

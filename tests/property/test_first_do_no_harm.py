@@ -211,12 +211,12 @@ class Controller(Sensor):
         for quarter in range(4):
             if quarter == 2:
                 self.application.run_batch()
-            self.look()
+            self.poll()
         self.loop.step(self.application.now)
 
-    def look(self) -> None:
+    def poll(self) -> None:
         self.application.now += 0.25
-        self.controller.look(self.application.now)
+        self.controller.poll(self.application.now)
 
 
 class AskFor:
@@ -258,7 +258,7 @@ earlier = st.lists(
     max_size=30,
 )
 later = st.lists(
-    st.tuples(NATURE | st.sampled_from(["tick", "tick", "look"]), numbers), max_size=40
+    st.tuples(NATURE | st.sampled_from(["tick", "tick", "poll"]), numbers), max_size=40
 )
 
 
@@ -328,8 +328,8 @@ def test_as_long_as_the_policy_holds_no_executor_leaves_and_no_fewer_are_asked_f
     for what, n in then:
         if what == "tick":
             controller.tick()
-        elif what == "look":
-            controller.look()
+        elif what == "poll":
+            controller.poll()
         else:
             happen(application, what, n)
         assert application.harm == []
@@ -346,7 +346,7 @@ def test_as_long_as_the_policy_holds_no_executor_leaves_and_no_fewer_are_asked_f
     wanted=st.integers(1, MOST),
     then=st.lists(
         st.tuples(
-            NATURE | st.sampled_from(["tick", "tick", "look", "ask", "halt", "halt", "resume"]),
+            NATURE | st.sampled_from(["tick", "tick", "poll", "ask", "halt", "halt", "resume"]),
             numbers,
         ),
         max_size=40,
@@ -366,8 +366,8 @@ def test_while_halted_no_executor_leaves_and_no_other_number_is_asked_for(
             controller.loop.step(application.now)  # at once, as the handle does
         elif what == "tick":
             controller.tick()
-        elif what == "look":
-            controller.look()
+        elif what == "poll":
+            controller.poll()
         else:
             happen(application, what, n)
         if halted:
@@ -403,8 +403,8 @@ def test_after_a_halt_the_size_stays_until_something_else_is_decided(
     for what, n in [("tick", 0), *then]:
         if what == "tick":
             controller.tick()
-        elif what == "look":
-            controller.look()
+        elif what == "poll":
+            controller.poll()
         else:
             happen(application, what, n)
         assert application.harm == []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
 from rheostat.model import Limits
-from rheostat.operator.actions import Adopt, Clear, Drain, Start, Stop, Tell
+from rheostat.operator.actions import Adopt, Clear, Drain, SendSizing, Start, Stop
 from rheostat.operator.observed import Driver, Observed, Status
 from rheostat.operator.reconcile import mirrored, reconcile
 from rheostat.operator.streaming_application import Application
@@ -79,7 +79,7 @@ class World:
                 del self.pods[action.name], self.agents[pod.uid]
         elif isinstance(action, Drain):
             self._drain(action.uid)
-        elif isinstance(action, Tell) and not self.silent:
+        elif isinstance(action, SendSizing) and not self.silent:
             for uid, report in self.agents.items():
                 if report.sizing != action.sizing:
                     self.told.append(action.sizing)

@@ -10,7 +10,7 @@ from rheostat.fault_log import FaultLog
 def test_each_kind_of_fault_is_told_once_with_what_failed(caplog):
     faults = FaultLog("a step failed")
     with caplog.at_level(logging.WARNING, logger="rheostat"):
-        kinds = [faults.say(fault) for fault in (KeyError("a"), KeyError("a"), KeyError("b"))]
+        kinds = [faults.warn(fault) for fault in (KeyError("a"), KeyError("a"), KeyError("b"))]
     assert kinds == ["KeyError: 'a'", "KeyError: 'a'", "KeyError: 'b'"]
     assert [record.getMessage() for record in caplog.records] == [
         "rheostat: a step failed: KeyError: 'a'",

@@ -52,17 +52,17 @@ def application(only: str = "") -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
     )
     app.callback()(options)
-    for name in _wanted(COMMANDS, only):
+    for name in _matching(COMMANDS, only):
         app.command(name)(_load(COMMANDS[name]))
-    for name in _wanted(GROUPS, only):
+    for name in _matching(GROUPS, only):
         app.add_typer(_load(GROUPS[name]), name=name)
     if only not in COMMANDS:
         extend(app, installed(only))
-        add_missing(app, _wanted(OF_LAB, only))
+        add_missing(app, _matching(OF_LAB, only))
     return app
 
 
-def _wanted(names: Iterable[str], only: str) -> list[str]:
+def _matching(names: Iterable[str], only: str) -> list[str]:
     return [name for name in names if only in ("", name)]
 
 

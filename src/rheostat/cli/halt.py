@@ -54,9 +54,9 @@ def resume(target: Target) -> None:
             raise RheostatError(f"{target}: still {still.get('detail')}; resume it there, too")
         typer.echo(f"{target}: resumed")
         return
-    from rheostat.spark.journaling.kill_switches import take_away
+    from rheostat.spark.journaling.kill_switches import remove
 
-    typer.echo(f"{_file(target, take_away)} is removed: decisions resume")
+    typer.echo(f"{_file(target, remove)} is removed: decisions resume")
 
 
 def _file(target: str, change: Callable[[str], str]) -> str:

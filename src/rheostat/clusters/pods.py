@@ -61,7 +61,7 @@ def _has(rule: Mapping[str, Any], part: str, wanted: str) -> bool:
 
 
 EXECUTOR_LABEL = "spark-exec-id"
-GHOST_S = 30.0
+STUCK_S = 30.0
 """Seconds within which a working kubelet has ended and removed a pod."""
 
 _TAKEN = "DisruptionTarget"
@@ -137,11 +137,11 @@ def taken_of(pod_list: Mapping[str, Any]) -> dict[str, str]:
     return taken
 
 
-def ghosts_of(
+def stuck_pods_of(
     pod_list: Mapping[str, Any],
     registered: Collection[str],
     now: float,
-    patience_s: float = GHOST_S,
+    patience_s: float = STUCK_S,
 ) -> dict[str, str]:
     """Return the nodes, by pod, of pods that are reported as running though they were deleted and
     should have ended ``patience_s`` seconds ago: the kubelet of their node does not answer.
@@ -149,7 +149,7 @@ def ghosts_of(
     Spark counts them as executors and requests no replacements. Kubernetes keeps them until the
     node returns or its object is deleted.
     """
-    ghosts = {}
+    stuck = {}
     for item in pod_list.get("items") or []:
         metadata = item["metadata"]
         executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
@@ -157,17 +157,17 @@ def ghosts_of(
         end_s = _seconds(metadata.get("deletionTimestamp"))
         runs = (item.get("status") or {}).get("phase") == "Running"
         if runs and executor not in registered and end_s and now - end_s >= patience_s:
-            ghosts[str(metadata["name"])] = str((item.get("spec") or {}).get("nodeName"))
-    return ghosts
+            stuck[str(metadata["name"])] = str((item.get("spec") or {}).get("nodeName"))
+    return stuck
 
 
-def ghost_words(ghosts: Mapping[str, str]) -> str:
+def stuck_text(stuck: Mapping[str, str]) -> str:
     """Return a message about these pods; empty if there are none."""
-    if not ghosts:
+    if not stuck:
         return ""
     return (
-        f"{len(ghosts)} of the pods on {', '.join(sorted(set(ghosts.values())))}"
-        f" ({next(iter(ghosts))}, ...) should have ended: the node does not answer. Spark counts"
+        f"{len(stuck)} of the pods on {', '.join(sorted(set(stuck.values())))}"
+        f" ({next(iter(stuck))}, ...) should have ended: the node does not answer. Spark counts"
         " them, so as many more are requested; delete a node that will not return:"
         " kubectl delete node NAME"
     )
@@ -284,16 +284,16 @@ class Unregistered:
             self._registered.update(registered)
             self._ended = {}
 
-    def see(self, pods: Iterable[Pod], registered: Collection[str]) -> None:
+    def record(self, pods: Iterable[Pod], registered: Collection[str]) -> None:
         """Record the pods and the registered executors of one moment."""
         self.note(registered)
-        there = {pod.executor: pod for pod in pods}
+        by_executor = {pod.executor: pod for pod in pods}
         for executor in list(self._running):
             if executor in self._registered:
                 del self._running[executor]
-            elif executor not in there or not there[executor].lives:
+            elif executor not in by_executor or not by_executor[executor].lives:
                 self._ended[executor] = self._running.pop(executor)
-        for pod in there.values():
+        for pod in by_executor.values():
             if pod.phase == "Failed" and pod.executor not in self._registered:
                 self._ended[pod.executor] = pod.name
             elif pod.phase == "Running" and pod.executor not in self._registered:

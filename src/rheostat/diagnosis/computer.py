@@ -28,13 +28,13 @@ def machine_findings() -> Iterator[Finding]:
     for topic, look in (("Java", _java), ("Spark", _spark), ("Kafka source", _kafka_source)):
         yield _checked(topic, look)
     for module, (name, with_it, without) in _EXTRAS.items():
-        there = importlib.util.find_spec(module) is not None
+        installed = importlib.util.find_spec(module) is not None
         line = (
             f"{name} {importlib.metadata.version(name)}: {with_it}"
-            if there
+            if installed
             else f"{name} is not installed: {without}"
         )
-        yield Finding(topic=name, state="good" if there else "idle", line=line)
+        yield Finding(topic=name, state="good" if installed else "idle", line=line)
 
 
 def _checked(topic: str, look: Callable[[], Finding]) -> Finding:

@@ -125,19 +125,19 @@ def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Obser
     return Binding(query, bound.kind, line, numbers)
 
 
-def _of_next_size(query: str, numbers: dict[str, float], there_s: float, more: int) -> Binding:
+def _of_next_size(query: str, numbers: dict[str, float], larger_s: float, more: int) -> Binding:
     """Return what the next larger size gains and costs."""
     here_s, executors = numbers["batch_s"], numbers["executors"]
-    shorter, dearer = 1 - there_s / here_s, more / executors - 1
+    shorter, dearer = 1 - larger_s / here_s, more / executors - 1
     is_worth = shorter >= _WORTH * (1 - executors / more)
     cost = "double the cost" if dearer == 1 else f"cost {100 * dearer:.0f} % more"
     gain = (
         f"{more} instead of {executors:.0f} executors shorten a batch of {numbers['rows']:,.0f}"
-        f" rows by {100 * shorter:.0f} % ({there_s:.2f} s instead of {here_s:.2f} s) and {cost}"
+        f" rows by {100 * shorter:.0f} % ({larger_s:.2f} s instead of {here_s:.2f} s) and {cost}"
     )
     line = f"more executors help: {gain}" if is_worth else f"the size fits: {gain}, not worth it"
     return Binding(
-        query, "nothing" if is_worth else "cost", line, numbers | {"next_batch_s": there_s}
+        query, "nothing" if is_worth else "cost", line, numbers | {"next_batch_s": larger_s}
     )
 
 

@@ -146,13 +146,13 @@ class RemoteJournal(FolderJournal):
     def restore(self) -> Memory:
         """Return the memory of the remote folder; the local one if that is absent or unreadable."""
         with suppress(OSError):
-            self._fetch_beside()
+            self._fetch_metadata()
             text = self._far_text(MEMORY_FILE)
             if text and (memory := memory_in(text)) is not None:
                 return memory
         return super().restore()
 
-    def _fetch_beside(self) -> None:
+    def _fetch_metadata(self) -> None:
         """Copy the starts and the summary from the remote folder unless local ones exist."""
         for name in (STARTS_FILE, SUMMARY_FILE):
             text = None if (self.folder / name).exists() else self._far_text(name)
@@ -212,9 +212,9 @@ class RemoteJournal(FolderJournal):
             del self._waiting[: len(lines)]
             self._decided = self._decided and bool(self._waiting)
         self._files.write(f"{self._far}/{MEMORY_FILE}", memory_text(memory))
-        self._carry_beside()
+        self._copy_metadata()
 
-    def _carry_beside(self) -> None:
+    def _copy_metadata(self) -> None:
         """Copy starts and summary to the remote folder if they have changed."""
         for name in (STARTS_FILE, SUMMARY_FILE):
             try:
@@ -235,7 +235,7 @@ class RemoteJournal(FolderJournal):
             self.carry()
             self._close_segment()
             if self._may_write_far():
-                self._carry_beside()
+                self._copy_metadata()
         finally:
             self._files.close()
             if self._far_claim:
@@ -270,16 +270,16 @@ class RemoteJournal(FolderJournal):
         most = min(self._kept.segment_bytes, self._files.append_limit_bytes)
         is_full = self._far_bytes + more_bytes > most and not self._is_retry
         if self._far_segment is None or is_full:
-            there = self._far_segments()
-            self._prune(there, now)
-            numbers = [int(name[len(_SEGMENT) :].partition(".")[0]) for name in there]
+            remote_segments = self._far_segments()
+            self._prune(remote_segments, now)
+            numbers = [int(name[len(_SEGMENT) :].partition(".")[0]) for name in remote_segments]
             self._far_segment = f"{_SEGMENT}{max(numbers, default=-1) + 1:05d}.jsonl"
             self._far_bytes = 0
         return self._far_segment
 
-    def _prune(self, there: dict[str, FileStatus], now: float) -> None:
-        left = sum(segment.bytes for segment in there.values())
-        for name, segment in sorted(there.items()):
+    def _prune(self, remote_segments: dict[str, FileStatus], now: float) -> None:
+        left = sum(segment.bytes for segment in remote_segments.values())
+        for name, segment in sorted(remote_segments.items()):
             if left <= self._kept.segments_bytes and segment.changed_s >= now - self._kept.most_s:
                 return
             self._files.delete(f"{self._far}/{name}")

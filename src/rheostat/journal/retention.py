@@ -69,9 +69,9 @@ def changes_files(folder: Path) -> list[Path]:
     """Return the changes of deleted segments in order; changes of a segment that still exists
     (after a crash) are skipped, because the segment contains them.
     """
-    there = {_number(path) for path in segments(folder)}
+    existing = {_number(path) for path in segments(folder)}
     kept = sorted(folder.glob("changes-[0-9][0-9][0-9][0-9][0-9].jsonl"))
-    return [path for path in kept if _number(path) not in there]
+    return [path for path in kept if _number(path) not in existing]
 
 
 def prune(folder: Path, retention: Retention, now: float) -> None:
@@ -84,7 +84,7 @@ def prune(folder: Path, retention: Retention, now: float) -> None:
     for path in _surplus(ours, retention.segments_bytes, now - retention.most_s):
         # The changes first: a crash in between leaves both, and the segment takes precedence.
         with suppress(OSError):
-            _leave_changes(path)
+            _extract_changes(path)
         with suppress(OSError):
             path.unlink()
     for path in _surplus(changes_files(folder), retention.changes_bytes, None):
@@ -131,7 +131,7 @@ def _surplus(paths: Sequence[Path], most_bytes: int, oldest_s: float | None) -> 
     return list(paths)
 
 
-def _leave_changes(segment: Path) -> None:
+def _extract_changes(segment: Path) -> None:
     kept = segment.with_name(f"changes-{_number(segment)}.jsonl")
     with segment.open("rb") as lines:
         # A damaged segment still leaves its readable changes.

@@ -76,20 +76,22 @@ class Request:
             return self.settings.limits
         return Limits.between(self.order.executors, self.order.executors)
 
-    def with_own(self, own: Mapping[str, str]) -> Request:
-        """Return the request for an application in which the script has set ``own``.
+    def with_script_settings(self, script_settings: Mapping[str, str]) -> Request:
+        """Return the request for an application in which the script has set ``script_settings``.
 
         Raises BadInput for unusable settings of Rheostat.
         """
-        if self.cli is None or not any(name.startswith(PREFIX) for name in own):
+        if self.cli is None or not any(name.startswith(PREFIX) for name in script_settings):
             return self
         before = {name: setting.value for name, setting in self.given.items()}
-        return replace(self, settings=settings_for(self.script, {**before, **own}, self.cli))
+        return replace(
+            self, settings=settings_for(self.script, {**before, **script_settings}, self.cli)
+        )
 
-    def master_of(self, own: Mapping[str, Given]) -> str | None:
-        """Return the master of an application with settings ``own``; None for a local cluster."""
-        if MASTER in own:
-            return own[MASTER].value
+    def master_of(self, script_settings: Mapping[str, Given]) -> str | None:
+        """Return the master of an application with these settings; None for a local cluster."""
+        if MASTER in script_settings:
+            return script_settings[MASTER].value
         if self.master or self.local:
             return self.master
         return self.given[MASTER].value if MASTER in self.given else None
@@ -219,7 +221,7 @@ class AppRun:
 
         Raises RheostatError if that fails, BadInput for an unusable master.
         """
-        request = self.request = self._original.with_own(own)
+        request = self.request = self._original.with_script_settings(own)
         before = {name: setting.value for name, setting in request.given.items()}
         scripts = {
             name: Given(value, SCRIPT) for name, value in own.items() if before.get(name) != value
@@ -237,7 +239,7 @@ class AppRun:
         if self._attaches and not request.shadow and request.order is None:
             given = {**request.given, **scripts}
             self._own_executors = own_executors(planned.limits, given, master or LOCAL)
-        self._say((*(_set_for(planned) if local is None else ()), *planned.lines))
+        self._log_once((*(_set_for(planned) if local is None else ()), *planned.lines))
         if request.order is None:
             self._limits = planned.limits
         return planned.settings
@@ -266,7 +268,7 @@ class AppRun:
         try:
             check_journal(self.request.settings, mode)
         except BadInput as fault:
-            self._say([f"not attached, the job runs as Spark's own settings say: {fault}"])
+            self._log_once([f"not attached, the job runs as Spark's own settings say: {fault}"])
             return False
         return True
 
@@ -306,7 +308,7 @@ class AppRun:
         self.applications.append(Application(application, handle, self._limits, slots, since_s))
         return handle
 
-    def _say(self, lines: Sequence[str]) -> None:
+    def _log_once(self, lines: Sequence[str]) -> None:
         """Log each line once, even if there are several applications."""
         for line in (candidate for candidate in lines if candidate not in self._logged):
             _log.warning("rheostat: %s", line)

@@ -57,7 +57,7 @@ class Installation:
             how = "pip install rheostat-lab"
         return f"comes with the package rheostat-lab, {how}"
 
-    def again(self) -> str:
+    def reinstall_command(self) -> str:
         """Return the command that reinstalls Rheostat."""
         if self.clone:
             return f"in {self.clone}: git status, then pip install -e ."
@@ -72,7 +72,7 @@ def advice(module: str, here: Installation | None = None) -> str:
     if top in _OURS:
         return (
             f"the file {module.replace('.', '/')} of Rheostat itself is missing: the installation"
-            f" is damaged; install it again, {installed.again()}"
+            f" is damaged; install it again, {installed.reinstall_command()}"
         )
     wanted = _DISTRIBUTIONS.get(top, _normal(top))
     extras = extras_of(installed.requires)

@@ -40,7 +40,7 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
         if not begun and (not line or line[0] in "#!"):
             continue
         first = first if begun else number
-        if _goes_on(line):
+        if _is_continued(line):
             begun += line[:-1]
             continue
         yield first, begun + line
@@ -49,7 +49,7 @@ def _logical(text: str) -> Iterator[tuple[int, str]]:
         yield first, begun
 
 
-def _goes_on(line: str) -> bool:
+def _is_continued(line: str) -> bool:
     # An even number of trailing backslashes is a sequence of escaped backslashes.
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
@@ -57,7 +57,7 @@ def _goes_on(line: str) -> bool:
 def _without_blanks_after(value: str) -> str:
     kept = value.rstrip()
     # Keep an escaped trailing blank: without it the value would end with its backslash.
-    return value[: len(kept) + 1] if _goes_on(kept) else kept
+    return value[: len(kept) + 1] if _is_continued(kept) else kept
 
 
 def _plain(text: str) -> str:

@@ -70,7 +70,7 @@ class Webhook:
         try:
             self._waiting.put_nowait(event)
         except queue.Full:
-            self._faults.say(RheostatError("events are dropped, because the receiver is too slow"))
+            self._faults.warn(RheostatError("events are dropped, because the receiver is too slow"))
 
     def close(self) -> None:
         """Send the queued events, for at most two seconds."""
@@ -86,7 +86,7 @@ class Webhook:
                 self._retrying(self._post, event)
             except Exception as fault:
                 status = f" {fault.code}" if isinstance(fault, HTTPError) else ""
-                self._faults.say(RheostatError(f"{type(fault).__name__}{status}"))
+                self._faults.warn(RheostatError(f"{type(fault).__name__}{status}"))
 
     def _post(self, event: Event) -> None:
         body = json.dumps(self._body(event)).encode()

@@ -15,7 +15,7 @@ class Adopt:
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class SendSizing:
     """Send the sizing to the driver, which moves state and scales if live scaling is possible."""
 
     sizing: Sizing
@@ -53,4 +53,4 @@ class Clear:
     end: str
 
 
-Action = Adopt | Tell | Drain | Stop | Start | Clear
+Action = Adopt | SendSizing | Drain | Stop | Start | Clear

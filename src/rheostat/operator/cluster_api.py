@@ -10,7 +10,7 @@ from typing import Any
 
 from kubernetes import client
 
-from rheostat.operator.operator_ports import Silent
+from rheostat.operator.operator_ports import ApiError
 from rheostat.operator.streaming_application import GROUP, KIND, PLURAL, VERSION
 
 _GONE, _THERE = 404, 409
@@ -36,14 +36,14 @@ class ApiCluster:
         await _call(self._custom.patch_namespaced_custom_object_scale, _GONE, **where)
 
     async def secret(self, namespace: str, name: str) -> Mapping[str, str]:
-        """Return the values of a Secret as text; raises ``Silent`` if it cannot be read."""
+        """Return the values of a Secret as text; raises ``ApiError`` if it cannot be read."""
         try:
             read = await asyncio.to_thread(self._core.read_namespaced_secret, name, namespace)
             return {key: b64decode(value).decode() for key, value in (read.data or {}).items()}
         except (client.ApiException, ValueError) as fault:
             why = getattr(fault, "reason", None) or "it is not text"
             message = f"the Secret {namespace}/{name} cannot be read: {why}"
-            raise Silent("NoSecret", message) from None
+            raise ApiError("NoSecret", message) from None
 
     async def start(self, pod: Mapping[str, Any]) -> None:
         """Create a pod."""

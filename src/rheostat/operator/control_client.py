@@ -13,7 +13,7 @@ import aiohttp
 from rheostat.control.driver_report import Report, report_of
 from rheostat.control.sizing import Sizing, to_json
 from rheostat.errors import BadInput
-from rheostat.operator.operator_ports import Endpoint, Silent
+from rheostat.operator.operator_ports import ApiError, Endpoint
 
 _REASONS = {400: "Refused", 401: "WrongToken", 403: "NoToken", 409: "Refused"}
 
@@ -58,14 +58,14 @@ class ControlClient:
                     return report_of(read)
                 message = str(read.get("error") if isinstance(read, Mapping) else read)
                 reason = _REASONS.get(answer.status, "NoAnswer")
-                raise Silent(reason, f"{where} answered {answer.status}: {message}")
+                raise ApiError(reason, f"{where} answered {answer.status}: {message}")
         except (aiohttp.ClientSSLError, ssl.SSLError) as fault:
-            raise Silent("NoTrust", f"{where} has no trusted certificate: {fault}") from None
+            raise ApiError("NoTrust", f"{where} has no trusted certificate: {fault}") from None
         except (aiohttp.ClientError, asyncio.TimeoutError, OSError) as fault:
             message = str(fault) or type(fault).__name__
-            raise Silent("NoAnswer", f"{where} does not answer: {message}") from None
+            raise ApiError("NoAnswer", f"{where} does not answer: {message}") from None
         except (ValueError, BadInput) as fault:
-            raise Silent("NoAnswer", f"{where} gave no report: {fault}") from None
+            raise ApiError("NoAnswer", f"{where} gave no report: {fault}") from None
 
     def _terms(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
         token = endpoint.token or self._token

@@ -13,10 +13,10 @@ from typing import Any
 
 from rheostat.control.driver_report import Report
 from rheostat.errors import BadInput
-from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
+from rheostat.operator.actions import Action, Adopt, Clear, Drain, SendSizing, Start, Stop
 from rheostat.operator.driver_pod import driver_of, driver_pod
 from rheostat.operator.observed import Condition, Driver, Observed, Status, status_json, status_of
-from rheostat.operator.operator_ports import Cluster, ControlApis, Endpoint, Silent
+from rheostat.operator.operator_ports import ApiError, Cluster, ControlApis, Endpoint
 from rheostat.operator.reconcile import Outcome, invalid, mirrored, reconcile
 from rheostat.operator.streaming_application import Application, application_of
 from rheostat.operator.written_sizes import Since, UnappliedSizes
@@ -45,7 +45,7 @@ class Controller:
         self._control = drivers
         self._round_s = round_s
         self._sizes, self._runs = Since(clock), Since(clock)
-        self._unread = UnappliedSizes(clock)
+        self._unapplied = UnappliedSizes(clock)
         self._secrets: dict[tuple[str, str], tuple[float, Mapping[str, str]]] = {}
         self._bodies: dict[str, Body] = {}
         self._wanted: dict[str, Application | BadInput] = {}
@@ -55,7 +55,7 @@ class Controller:
         self._wakes: dict[str, asyncio.Event] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    def see(self, body: Body, gone: bool = False) -> None:
+    def update(self, body: Body, gone: bool = False) -> None:
         """Record the current version of a resource, and reconcile it if its spec has changed."""
         uid = body["metadata"]["uid"]
         if gone or body["metadata"].get("deletionTimestamp"):
@@ -65,15 +65,17 @@ class Controller:
         if known is None or known.get("spec") != body.get("spec"):
             self._wanted[uid] = wanted = _read(body)
             if isinstance(wanted, Application):
-                self._sizes.see(uid, wanted.sizing.size)
-                self._unread.see(uid, wanted.sizing.mode, (body.get("spec") or {}).get("replicas"))
+                self._sizes.update(uid, wanted.sizing.size)
+                self._unapplied.record(
+                    uid, wanted.sizing.mode, (body.get("spec") or {}).get("replicas")
+                )
         if uid not in self._tasks:
             self._wakes[uid] = asyncio.Event()
             self._tasks[uid] = asyncio.create_task(self._keep(uid))
         elif known is None or known.get("spec") != body.get("spec"):
             self._wakes[uid].set()  # the operator's own status writes do not trigger this
 
-    def see_pod(self, pod: Body, gone: bool = False) -> None:
+    def update_pod(self, pod: Body, gone: bool = False) -> None:
         """Record the current version of a driver's pod."""
         uid = pod["metadata"]["uid"]
         before = self._pods.pop(uid, None)
@@ -110,7 +112,7 @@ class Controller:
             kept.pop(uid, None)
         self._sizes.forget(uid)
         self._runs.forget(uid)
-        self._unread.forget(uid)
+        self._unapplied.forget(uid)
         task = self._tasks.pop(uid, None)
         if task:
             task.cancel()
@@ -183,14 +185,14 @@ class Controller:
             return Observed(drivers=drivers, rival=rival)
         observed = Observed(
             drivers=drivers,
-            stood_s=self._sizes.see(uid, wanted.sizing.size),
-            ran_s=self._runs.see(uid, running[0].uid),
-            unread=self._unread.size(uid),
+            stood_s=self._sizes.update(uid, wanted.sizing.size),
+            ran_s=self._runs.update(uid, running[0].uid),
+            unapplied_size=self._unapplied.size(uid),
         )
         try:
             report = await self._control.ask(await self._endpoint(running[0], wanted))
-        except Silent as silent:
-            return replace(observed, silence=str(silent), silence_reason=silent.reason)
+        except ApiError as error:
+            return replace(observed, silence=str(error), silence_reason=error.reason)
         self._reports[uid] = (time.monotonic(), report)
         return replace(observed, report=report)
 
@@ -231,7 +233,7 @@ class Controller:
     async def _do(self, wanted: Application, body: Body, action: Action) -> None:
         namespace, name = wanted.namespace, wanted.name
         if isinstance(action, Adopt):
-            self._unread.writes(body["metadata"]["uid"], action.replicas)
+            self._unapplied.writes(body["metadata"]["uid"], action.replicas)
             await self._cluster.write_scale(namespace, name, action.replicas)
         elif isinstance(action, Start):
             await self._cluster.start(driver_pod(wanted, action.incarnation, action.size))
@@ -245,9 +247,9 @@ class Controller:
             )
             await self._cluster.tell(body, "Normal", "Cleared", message)
         else:
-            await self._ask(wanted, body, action)
+            await self._send(wanted, body, action)
 
-    async def _ask(self, wanted: Application, body: Body, action: Tell | Drain) -> None:
+    async def _send(self, wanted: Application, body: Body, action: SendSizing | Drain) -> None:
         drivers = [
             driver for driver in self._drivers(wanted) if driver.running and not driver.leaving
         ]
@@ -259,19 +261,19 @@ class Controller:
                 await self._control.drain(endpoint)
             else:
                 await self._control.direct(endpoint, action.sizing)
-        except Silent as silent:
-            await self._refused(body, silent)
+        except ApiError as error:
+            await self._refused(body, error)
 
-    async def _refused(self, body: Body, silent: Silent) -> None:
+    async def _refused(self, body: Body, error: ApiError) -> None:
         """Report in the condition why the driver was not updated; the next round retries."""
         uid = body["metadata"]["uid"]
         status = self._written[uid]
-        outcome = _not_ready(status, silent)
+        outcome = _not_ready(status, error)
         await self._write(uid, {**body, "status": status_json(status, {}, _now())}, status, outcome)
 
 
-def _not_ready(status: Status, silent: Silent) -> Outcome:
-    ready = Condition(type="Ready", true=False, reason=silent.reason, message=str(silent))
+def _not_ready(status: Status, error: ApiError) -> Outcome:
+    ready = Condition(type="Ready", true=False, reason=error.reason, message=str(error))
     others = tuple(condition for condition in status.conditions if condition.type != "Ready")
     return Outcome(replace(status, conditions=(ready, *others)))
 

@@ -70,17 +70,17 @@ def registry_of(terms: OperatorConfig) -> kopf.OperatorRegistry:
 
     @kopf.on.event(GROUP, VERSION, PLURAL, registry=registry)
     async def resource(body: kopf.Body, type: str | None, **_: Any) -> None:  # noqa: A002
-        kept["controller"].see(_plain(body), type == "DELETED")
+        kept["controller"].update(_plain(body), type == "DELETED")
 
     # Kopf fills an index before it calls other handlers. So the controller knows all driver pods
     # before it reconciles a resource, and never mistakes a running driver for a missing one.
     @kopf.index("", "v1", "pods", labels=ROLE, registry=registry)
     async def drivers(body: kopf.Body, **_: Any) -> None:
-        kept["controller"].see_pod(_plain(body))
+        kept["controller"].update_pod(_plain(body))
 
     @kopf.on.event("", "v1", "pods", labels=ROLE, registry=registry)
     async def pod(body: kopf.Body, type: str | None, **_: Any) -> None:  # noqa: A002
-        kept["controller"].see_pod(_plain(body), type == "DELETED")
+        kept["controller"].update_pod(_plain(body), type == "DELETED")
 
     return registry
 
@@ -97,7 +97,7 @@ async def _serve(terms: OperatorConfig, controller: Controller) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         cert, key = certificate(Path(folder), list(terms.names))
         tls = context(cert, key, _aggregator())
-        _trust(cert.read_bytes())
+        _publish_certificate(cert.read_bytes())
     return await serve(host, port, tls, controller.report)
 
 
@@ -112,7 +112,7 @@ def _aggregator() -> str | None:
     return (read.data or {}).get("requestheader-client-ca-file") or None
 
 
-def _trust(cert: bytes) -> None:
+def _publish_certificate(cert: bytes) -> None:
     """Set our certificate in the APIService that refers to this server, if it exists."""
     spec = {"caBundle": base64.b64encode(cert).decode(), "insecureSkipTLSVerify": False}
     try:

@@ -34,7 +34,7 @@ class Leadership:
         """Block until this operator leads; from then on a thread renews the lease."""
         while not self._turned():
             time.sleep(TURN_S)
-        threading.Thread(target=self._stay, name="rheostat-lease", daemon=True).start()
+        threading.Thread(target=self._renew_until_lost, name="rheostat-lease", daemon=True).start()
 
     def leads(self) -> bool:
         """Return whether this operator leads; check this before each write."""
@@ -54,7 +54,7 @@ class Leadership:
             _log.warning("rheostat: the lease %s: %s", self._place, fault)
         return self.leads()
 
-    def _stay(self) -> None:
+    def _renew_until_lost(self) -> None:
         while self._turned():
             time.sleep(TURN_S)
         _log.warning("rheostat: the lease %s is lost; another operator takes over", self._place)

@@ -31,8 +31,8 @@ class Observed:
     """The present state: driver pods by label, the driver's report or error, an older ``rival``.
 
     ``stood_s`` is how long the resource's size has been unchanged, ``ran_s`` how long the driver
-    has been running, both in seconds. ``unread`` is a size that another controller keeps writing
-    without effect.
+    has been running, both in seconds. ``unapplied_size`` is a size that another controller
+    keeps writing without effect.
     """
 
     drivers: tuple[Driver, ...] = ()
@@ -42,7 +42,7 @@ class Observed:
     rival: str | None = None
     stood_s: float = math.inf
     ran_s: float = math.inf
-    unread: int | None = None
+    unapplied_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ class Cluster(Protocol):
         ...
 
     async def secret(self, namespace: str, name: str) -> Mapping[str, str]:
-        """Return the values of a Secret as text; raises ``Silent`` if it cannot be read."""
+        """Return the values of a Secret as text; raises ``ApiError`` if it cannot be read."""
         ...
 
     async def start(self, pod: Mapping[str, Any]) -> None:
@@ -51,7 +51,7 @@ class Cluster(Protocol):
 
 
 class ControlApis(Protocol):
-    """The control APIs of drivers; raises ``Silent`` for an invalid or missing answer."""
+    """The control APIs of drivers; raises ``ApiError`` for an invalid or missing answer."""
 
     async def ask(self, endpoint: Endpoint) -> Report:
         """Return the report of a driver."""
@@ -66,7 +66,7 @@ class ControlApis(Protocol):
         ...
 
 
-class Silent(Exception):
+class ApiError(Exception):
     """A control API did not answer, or refused; ``reason`` is that of the condition."""
 
     def __init__(self, reason: str, message: str) -> None:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
-from rheostat.operator.actions import Action, Adopt, Clear, Drain, Start, Stop, Tell
+from rheostat.operator.actions import Action, Adopt, Clear, Drain, SendSizing, Start, Stop
 from rheostat.operator.observed import Condition, Driver, Observed, Status
 from rheostat.operator.streaming_application import Application
 from rheostat.protocols.restart import RESTART, RestartFacts, RestartOrder
@@ -58,7 +58,7 @@ def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcom
         message = f"the driver belongs to {observed.rival}, which is older; delete one of the two"
         return _with_message(status, "TwoResources", message)
     if wanted.template is not None:
-        return _of_ours(wanted, status, observed)
+        return _own_driver_outcome(wanted, status, observed)
     running = [driver for driver in observed.drivers if driver.running and not driver.leaving]
     if len(running) != 1:
         labels = ",".join(f"{name}={value}" for name, value in sorted(wanted.labels.items()))
@@ -69,7 +69,7 @@ def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcom
     return _live(wanted, status, observed)
 
 
-def _of_ours(wanted: Application, status: Status, observed: Observed) -> Outcome:
+def _own_driver_outcome(wanted: Application, status: Status, observed: Observed) -> Outcome:
     """Return the outcome for a driver that the operator creates itself."""
     limits = wanted.sizing.limits
     least = limits.min_executors if limits else 1
@@ -218,7 +218,7 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
         sizing = replace(sizing, size=in_force)
         actions.append(Adopt(in_force))
     if report.sizing != sizing:
-        actions.append(Tell(sizing))
+        actions.append(SendSizing(sizing))
     if report.halted:
         reason = "Paused" if sizing.paused else "Halted"
         return _with_message(status, reason, report.detail, tuple(actions), phase=report.phase)
@@ -229,9 +229,10 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
         return _with_message(
             status, "Contested", report.contested, tuple(actions), phase=report.phase
         )
-    reason, message = "Sized", _how(sizing)
-    if observed.unread is not None and sizing.mode != "external":
-        reason, message = "ScaleUnread", f"{message}; {_unread(observed.unread, sizing.mode)}"
+    reason, message = "Sized", _sizing_text(sizing)
+    if observed.unapplied_size is not None and sizing.mode != "external":
+        unapplied = _unapplied_text(observed.unapplied_size, sizing.mode)
+        reason, message = "ScaleUnread", f"{message}; {unapplied}"
     ready = Condition(type="Ready", true=True, reason=reason, message=message)
     valid = Condition(type="Valid", true=True, reason="Valid")
     return Outcome(replace(status, conditions=(ready, valid)), tuple(actions))
@@ -272,14 +273,14 @@ def _executors(report: Report) -> str | None:
     return f"spark-app-selector={report.application},spark-role=executor"
 
 
-def _unread(size: int, mode: str) -> str:
+def _unapplied_text(size: int, mode: str) -> str:
     return (
         f"another controller keeps writing {size} into scale, which has no effect in the mode"
         f" {mode}: delete that HPA (kubectl get hpa), or set mode: external"
     )
 
 
-def _how(sizing: Sizing) -> str:
+def _sizing_text(sizing: Sizing) -> str:
     if sizing.mode == "external":
         return f"sized from outside: {sizing.size} executors" if sizing.size else "no size yet"
     by = sizing.policy or "the driver's own policy"

@@ -42,8 +42,8 @@ def application_of(body: Mapping[str, Any]) -> Application:
     driver, wrong = spec.get("driver") or {}, []
     given = [source for source in SOURCES if driver.get(source)]
     if len(given) != 1:
-        there = " and ".join(given) or "none"
-        wrong.append(f"driver needs exactly one of {', '.join(SOURCES)}, but it has {there}")
+        present = " and ".join(given) or "none"
+        wrong.append(f"driver needs exactly one of {', '.join(SOURCES)}, but it has {present}")
     options = {name: spec[name] for name in _SIZING if spec.get(name) is not None}
     for group in ("guards", "metrics"):
         if isinstance(options.get(group), Mapping):

@@ -14,7 +14,7 @@ class Since:
         self._clock = clock
         self._kept: dict[Hashable, tuple[object, float]] = {}
 
-    def see(self, key: Hashable, value: object) -> float:
+    def update(self, key: Hashable, value: object) -> float:
         """Record the current value; return for how many seconds it has been unchanged."""
         now = self._clock()
         known = self._kept.get(key)
@@ -32,29 +32,31 @@ class UnappliedSizes:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._ours: dict[str, int | None] = {}
-        self._hands: dict[str, ConflictHistory] = {}
+        self._written: dict[str, int | None] = {}
+        self._conflicts: dict[str, ConflictHistory] = {}
 
     def writes(self, uid: str, replicas: int) -> None:
         """Record a size that the operator is about to write."""
-        self._ours[uid] = replicas
+        self._written[uid] = replicas
 
-    def see(self, uid: str, mode: str, replicas: int | None) -> None:
+    def record(self, uid: str, mode: str, replicas: int | None) -> None:
         """Record the current size in a resource."""
-        if mode == "external" or uid not in self._ours:
+        if mode == "external" or uid not in self._written:
             # A size from before the operator's first write is not a conflict.
             self.forget(uid)
             return
-        if replicas is None or replicas == self._ours[uid]:
+        if replicas is None or replicas == self._written[uid]:
             return
-        self._hands[uid] = self._hands.get(uid, ConflictHistory()).recorded(replicas, self._clock())
+        self._conflicts[uid] = self._conflicts.get(uid, ConflictHistory()).recorded(
+            replicas, self._clock()
+        )
 
     def size(self, uid: str) -> int | None:
         """Return the size that another controller keeps writing; None if there is none."""
-        hand = self._hands.get(uid)
-        return hand.size if hand and hand.is_conflict(self._clock()) else None
+        conflict = self._conflicts.get(uid)
+        return conflict.size if conflict and conflict.is_conflict(self._clock()) else None
 
     def forget(self, uid: str) -> None:
         """Remove the records of a resource."""
-        self._ours.pop(uid, None)
-        self._hands.pop(uid, None)
+        self._written.pop(uid, None)
+        self._conflicts.pop(uid, None)

@@ -9,7 +9,7 @@ nodes for them.
 
 from __future__ import annotations
 
-BEARS = 100
+MANY_FAILURES = 100
 """An application that tolerates this many failed executors requests several at a time; any other
 requests one more at a time."""
 
@@ -18,19 +18,21 @@ STEP = 4
 a call per second until the next check, and two checks scale from one executor to eight."""
 
 
-def total_to_request(wanted: int, there: int, *, refused: bool, bears: int) -> int:
+def total_to_request(wanted: int, existing: int, *, refused: bool, tolerated_failures: int) -> int:
     """Return the total to request.
 
-    ``there`` is the number of executors that run or wait for room, ``refused`` is whether the
-    manager would refuse another one now, ``bears`` is the number of failed executors that is
-    tolerated.
+    ``existing`` is the number of executors that run or wait for room, ``refused`` is whether the
+    manager would refuse another one now, ``tolerated_failures`` is how many executors may fail
+    before the application ends.
     """
     # A lower total is always granted: only additional executors can be refused.
-    if wanted <= there:
+    if wanted <= existing:
         return wanted
     if refused:
-        return there
-    return min(wanted, there + (max(STEP, there) if bears >= BEARS else 1))
+        return existing
+    return min(
+        wanted, existing + (max(STEP, existing) if tolerated_failures >= MANY_FAILURES else 1)
+    )
 
 
 def tolerated_failures(failures: str | None, initial: int) -> int:

@@ -35,7 +35,7 @@ class SizeInForce:
         """The last decision; None before the first."""
         return self._decided
 
-    def see(
+    def update(
         self, registered: int, requested: int | None, now: float
     ) -> tuple[int | None, int | None]:
         """Return the working executors and the size in force, from the registered executors and the

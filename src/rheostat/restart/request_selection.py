@@ -40,14 +40,14 @@ def select_request(
     them.
     """
     if person is not None and person.t_s > state.requested_s:
-        return _taken(state, partitions, person, at_least=False)
+        return _applied(state, partitions, person, at_least=False)
     if loop is None or loop.run != state.run or now - state.since_s < config.pause_s:
         return None
     if not may_repartition(config, now):
         loop = replace(loop, partitions=None)
     if loop.partitions == state.partitions and state.refusal:
         loop = replace(loop, partitions=None)  # it was refused before
-    return _taken(state, partitions, loop, at_least=True)
+    return _applied(state, partitions, loop, at_least=True)
 
 
 def may_repartition(config: RestartConfig, now: float) -> bool:
@@ -62,7 +62,7 @@ def differs(partitions: int, requested: int | None, at_least: bool) -> bool:
     return partitions < requested if at_least else partitions != requested
 
 
-def _taken(
+def _applied(
     state: RestartState, partitions: Sequence[int], request: RestartRequest, *, at_least: bool
 ) -> RestartState | None:
     executors = request.executors or state.executors

@@ -74,11 +74,11 @@ def _executors(number: int) -> str:
     return f"{number} executor{'s' * (number != 1)}"
 
 
-FILE = "story.jsonl"
+FILE = "restarts.jsonl"
 
 
 class RestartLog(EventLog[RestartState]):
-    """The file ``story.jsonl`` in the folder of the control channel."""
+    """The file ``restarts.jsonl`` in the folder of the control channel."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(LocalFileSystem(), str(folder / FILE), asdict, _state)

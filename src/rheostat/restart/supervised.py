@@ -54,7 +54,7 @@ class ProcessJob:
 
     def start(self, order: Order) -> None:
         """Start the process with an order, after the end of one left by an earlier supervisor."""
-        self._end_left_over()
+        self._end_orphaned_process()
         self._channel.write_order(order)
         environment = {**os.environ, VARIABLE: str(self._channel.folder)}
         self._process = subprocess.Popen(self._command, env=environment)
@@ -78,7 +78,7 @@ class ProcessJob:
         code = self._process.wait()
         return code if code >= 0 else 128 - code
 
-    def _end_left_over(self) -> None:
+    def _end_orphaned_process(self) -> None:
         """Wait for the process of a killed supervisor, which ends with its cluster within a second
         or two; kill it after the grace period.
         """
@@ -150,7 +150,7 @@ def supervise(
             states=CheckpointStates(),
             config=config,
             halted=(journal / STOP_FILE).exists,
-            on_step=_say,
+            on_step=_log_step,
         ).run()
 
 
@@ -225,7 +225,7 @@ def _alone(folder: Path, journal: Path) -> Iterator[None]:
         yield
 
 
-def _say(state: RestartState) -> None:
+def _log_step(state: RestartState) -> None:
     if state.number and state.phase == "running" and state.down_s is not None:
         _log.info("rheostat: %s", restart_text(state))
     elif state.number and state.phase in PHASE_TEXTS:

@@ -21,7 +21,7 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
     # Slowest relative to its own interval: a batch of 4 s is late for a trigger of 2 s, not for 10
     # s.
     slowest = max(queries, key=_load)
-    shares = [_batches_meanwhile(slowest, query) for query in queries]
+    shares = [_relative_batch_rate(slowest, query) for query in queries]
     lag_s = _most(q.lag_s for q in queries)
     return replace(
         slowest,
@@ -65,7 +65,7 @@ def _named(
     return named or None
 
 
-def _batches_meanwhile(slowest: Observation, query: Observation) -> float:
+def _relative_batch_rate(slowest: Observation, query: Observation) -> float:
     """Return the query's batches per batch of the slowest query; 1 if unknown."""
     slowest_s, query_s = _interval_s(slowest), _interval_s(query)
     # An unknown interval counts as equal: leaving the query out would give too small a size.

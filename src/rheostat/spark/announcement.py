@@ -36,7 +36,7 @@ def announcement(
     lines = [
         (
             logging.INFO,
-            f"rheostat {'sizes' if capabilities.can_scale else 'watches'} this application:"
+            f"rheostat {'autoscales' if capabilities.can_scale else 'observes'} this application:"
             f" {settings.summary}, a decision every {settings.loop.interval_s:g} s"
             f"{'' if settings.limits_given else '; limits= is not given'}"
             f"{f'; {standby} executors in standby' if standby else ''}",
@@ -60,8 +60,8 @@ def beyond_ceiling(settings: Settings, registered: int) -> str | None:
     if not settings.limits_given or registered <= most:
         return None
     return (
-        f"{registered} executors are there and limits= allows {most}, so {registered - most} will"
-        " leave"
+        f"{registered} executors are registered and limits= allows {most}, so"
+        f" {registered - most} will leave"
     )
 
 
@@ -98,19 +98,19 @@ class BrokerLog:
 
     def __init__(self, servers: str) -> None:
         self._servers = servers
-        self._away_s: float | None = None
+        self._outage_s: float | None = None
 
     def changed(self, up: bool, now: float) -> None:
         """Log a change of the brokers' availability; an answer at the start is not a change."""
         if not up:
-            self._away_s = now
-            log_lines([(logging.WARNING, _AWAY.format(servers=self._servers))])
-        elif self._away_s is not None:
-            after = f"after {now - self._away_s:.0f} s"
+            self._outage_s = now
+            log_lines([(logging.WARNING, _OUTAGE.format(servers=self._servers))])
+        elif self._outage_s is not None:
+            after = f"after {now - self._outage_s:.0f} s"
             log_lines([(logging.INFO, f"rheostat: Kafka at {self._servers} answers again {after}")])
 
 
-_AWAY = (
+_OUTAGE = (
     "rheostat: Kafka at {servers} (kafka=) does not answer: check the address, the network and the"
     " credentials; until it does, the backlog and the arrival rate are unknown and policies that"
     " need them keep the size"

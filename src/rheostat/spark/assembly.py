@@ -40,7 +40,7 @@ from rheostat.spark.resizing.state.state_placement import Placement
 from rheostat.spark.restarting.job_watch import JobWatch
 from rheostat.spark.restarting.restart_actuator import RestartActuator
 from rheostat.spark.restarting.session_queries import SessionQueries
-from rheostat.spark.scaling_capabilities import ScalingCapabilities, means_of
+from rheostat.spark.scaling_capabilities import ScalingCapabilities, scaling_capabilities
 from rheostat.spark.sensing.capabilities.capabilities import (
     application_id,
     initial_executors,
@@ -48,9 +48,9 @@ from rheostat.spark.sensing.capabilities.capabilities import (
     is_local,
     is_on,
     locality_wait_s,
+    observation_obstacles,
     obstacles,
     slots_per_executor,
-    unseen,
 )
 from rheostat.spark.sensing.fleet_receivers import wanted_receivers
 from rheostat.spark.sensing.local_processes import LocalExecutors
@@ -85,7 +85,7 @@ With a shorter wait tasks move state by themselves, and no assignment lasts.
 
 def watcher(spark: Any, settings: Settings) -> Handle:
     """Return the handle that observes an application through public interfaces only."""
-    cannot = ("shadow mode: nothing is changed", *unseen(spark))
+    cannot = ("shadow mode: nothing is changed", *observation_obstacles(spark))
     return _advised(_parts(spark, settings, None), cannot)
 
 
@@ -104,8 +104,8 @@ def sizer(spark: Any, settings: Settings) -> Handle:
         cannot = ("this Spark's scheduler has no calls to change the number of executors",)
     if cannot:
         return _advised(_parts(spark, settings, internals), cannot)
-    means = means_of(spark, settings, internals, limitations)
-    return _sized(_parts(spark, settings, internals), internals, means)
+    capabilities = scaling_capabilities(spark, settings, internals, limitations)
+    return _sized(_parts(spark, settings, internals), internals, capabilities)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,17 +179,17 @@ def _restarted(parts: _Parts, internals: Internals, folder: Path) -> Handle:
     return parts.handle(actuator, start_at(order.executors, parts.settings, time.time()))
 
 
-def _sized(parts: _Parts, internals: Internals, means: ScalingCapabilities) -> Handle:
+def _sized(parts: _Parts, internals: Internals, capabilities: ScalingCapabilities) -> Handle:
     spark, settings, executors = parts.spark, parts.settings, internals.executors
-    size = LiveSize(executors, initial_executors(spark), means.standby)
+    size = LiveSize(executors, initial_executors(spark), capabilities.standby)
     latest = parts.offsets.latest if parts.offsets else None
     configured = size.requested() or executors.registered()
     start = session_start(spark, settings, internals, parts.kept.journal, latest, configured)
     platform = _platform(spark, internals)
     cluster = SharedCluster(executors, platform, ConflictDetector(executors.requested))
     actuator = SparkActuator(
-        rescale_controller(spark, settings, internals, means, platform, cluster),
-        Capabilities(can_scale=True, cannot=means.cannot),
+        rescale_controller(spark, settings, internals, capabilities, platform, cluster),
+        Capabilities(can_scale=True, cannot=capabilities.cannot),
         size,
         LocalityWait(internals.locality_waits.set_wait, parts.sensor),
         parts.notes,
@@ -201,9 +201,9 @@ def _sized(parts: _Parts, internals: Internals, means: ScalingCapabilities) -> H
 def _platform(spark: Any, internals: Internals) -> Platform:
     """Return the observer of the cluster manager."""
     failures = spark.sparkContext.getConf().get(FAILURES, None)
-    bears = tolerated_failures(failures, initial_executors(spark) or 1)
+    tolerated = tolerated_failures(failures, initial_executors(spark) or 1)
     reasons = ExecutorsEndpoint(internals.status).remove_reasons
-    return Platform(internals.pods, reasons, bears, internals.executors.leaving)
+    return Platform(internals.pods, reasons, tolerated, internals.executors.leaving)
 
 
 def _sensor(
@@ -257,14 +257,14 @@ def rescale_controller(
     spark: Any,
     settings: Settings,
     internals: Internals,
-    means: ScalingCapabilities,
+    capabilities: ScalingCapabilities,
     platform: Platform,
     cluster: SharedCluster,
 ) -> RescaleController:
     """Return the rescale controller of an application; if state is placed, it moves state and makes
     tasks wait long enough for it.
     """
-    verdict, slo_s = means.placement, settings.slo.latency_s
+    verdict, slo_s = capabilities.placement, settings.slo.latency_s
     own_s = locality_wait_s(spark)
     short = verdict.places and own_s < STATE_WAIT_S
     usual = f"{STATE_WAIT_S:g}s" if short else None
@@ -273,10 +273,10 @@ def rescale_controller(
     terms = RescaleConfig(
         slo_s=slo_s,
         requests=cluster,
-        graceful=means.graceful,
+        graceful=capabilities.graceful,
         hides=not is_on(spark, "spark.storage.decommission.enabled"),
         slots_per_executor=slots_per_executor(spark),
-        standby=means.standby,
+        standby=capabilities.standby,
         max_executors=settings.limits.max_executors,
         nodes=platform.nodes,
         frees_nodes=settings.state.free_nodes,
@@ -298,7 +298,7 @@ def rescale_controller(
 
     shares = settings.state.shares
     weigh = internals.files.size if shares == "bytes" else None
-    loads = verdict.loads and not means.standby
+    loads = verdict.loads and not capabilities.standby
     return RescaleController(
         executors,
         managers,

@@ -31,9 +31,9 @@ from rheostat.spark.resizing.actuator import LiveSize, NoopActuator
 from rheostat.spark.sensing.capabilities.capabilities import (
     application_id,
     initial_executors,
+    observation_obstacles,
     obstacles,
     slots_per_executor,
-    unseen,
 )
 from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
 from rheostat.spark.sensing.rest.rest_pages import Rest
@@ -59,7 +59,7 @@ def watcher(streaming: Any, settings: Settings) -> Handle:
     rest = _rest(streaming)
     batch_s, count = partial(read_interval, rest), ExecutorsEndpoint(rest).count
     sensor = DStreamsSensor(*_application(streaming, rest), batch_s, lambda: True, count)
-    watched = ("shadow mode: nothing is changed", *unseen(streaming), _DEPRECATED)
+    watched = ("shadow mode: nothing is changed", *observation_obstacles(streaming), _DEPRECATED)
     adviser = NoopActuator(Capabilities(can_scale=False, cannot=watched))
     ended = partial(has_ended, streaming)
     return _handle(streaming, settings, sensor, adviser, Overhead(None, None), ended)
@@ -78,7 +78,7 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
         adviser = NoopActuator(Capabilities(can_scale=False, cannot=(*missing, _DEPRECATED)), size)
         return _batches_within(streaming, settings, internals, dstreams, adviser)
     moves = settings.state.placement != "off" and dstreams.can_move()
-    cannot = [*limitations.degrading, *_announcement(streaming, settings, streams, cores, moves)]
+    cannot = [*limitations.degrading, *_notes(streaming, settings, streams, cores, moves)]
     actuator = DStreamsActuator(
         internals.executors,
         dstreams,
@@ -92,7 +92,7 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
     return _batches_within(streaming, settings, internals, dstreams, actuator)
 
 
-def _announcement(
+def _notes(
     streaming: Any, settings: Settings, streams: tuple[str, ...], cores: int, moves: bool
 ) -> list[str]:
     """Return the notes for the user about these receivers, one line each."""

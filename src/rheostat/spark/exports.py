@@ -93,7 +93,7 @@ def _start(name: str, subscribe: Callable[[Any], None], start: Callable[[], Any]
         try:
             add(item)
         except Exception as fault:
-            faults.say(fault)
+            faults.warn(fault)
 
     try:
         add = start()
@@ -102,7 +102,7 @@ def _start(name: str, subscribe: Callable[[Any], None], start: Callable[[], Any]
         why = advice(missing.name or str(missing))
         _log.warning("rheostat: scaling continues without %s: %s", name, why)
     except Exception as fault:
-        faults.say(fault)
+        faults.warn(fault)
 
 
 def _log_decision(event: Event) -> None:

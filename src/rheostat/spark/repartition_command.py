@@ -26,7 +26,7 @@ def partitions_command(
     def command(observation: Observation, number: int) -> str:
         means = rescaling_means(spark.version)
         if settings.restarts and means == "own":
-            return f"rheostat restart {_word(journal)} --partitions {number}"
+            return f"rheostat restart {_quoted(journal)} --partitions {number}"
         checkpoint = (
             UNKNOWN if means == "none" else _checkpoint(spark, internals, observation.query)
         )
@@ -43,8 +43,8 @@ def _checkpoint(spark: Any, internals: Internals | None, name: str | None) -> st
     if internals is None or len(named) != 1:
         return UNKNOWN
     folder = internals.queries.state_folder(named[0])
-    return UNKNOWN if folder is None else _word(Path(folder.removeprefix("file:")).parent)
+    return UNKNOWN if folder is None else _quoted(Path(folder.removeprefix("file:")).parent)
 
 
-def _word(path: Path) -> str:
+def _quoted(path: Path) -> str:
     return shlex.quote(str(path))

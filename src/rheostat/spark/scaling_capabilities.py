@@ -31,7 +31,7 @@ class ScalingCapabilities:
     cannot: tuple[str, ...]
 
 
-def means_of(
+def scaling_capabilities(
     spark: Any, settings: Settings, internals: Internals, limitations: Obstacles
 ) -> ScalingCapabilities:
     """Return what this session allows, and which requested features are unavailable."""

@@ -23,7 +23,7 @@ from rheostat.spark.sensing.capabilities.capabilities import application_id
 def watch(spark: Any, settings: Settings) -> Handle:
     """Observe an application and advise; see ``rheostat.shadow``."""
     _check(spark)
-    return _begin(spark, _room(spark).watcher(spark, settings), settings)
+    return _begin(spark, _builder_of(spark).watcher(spark, settings), settings)
 
 
 def size(spark: Any, settings: Settings, gives_way: bool = False) -> Handle:
@@ -34,13 +34,13 @@ def size(spark: Any, settings: Settings, gives_way: bool = False) -> Handle:
     _check(spark)
     return take(
         application_id(spark),
-        lambda: _begin(spark, _room(spark).sizer(spark, settings), settings, gives_way),
+        lambda: _begin(spark, _builder_of(spark).sizer(spark, settings), settings, gives_way),
         settings.replace,
         gives_way,
     )
 
 
-def _room(spark: Any) -> ModuleType:
+def _builder_of(spark: Any) -> ModuleType:
     """Return the module that builds the autoscaler of a session or of a StreamingContext."""
     return dstreams if dstreams.is_streaming_context(spark) else assembly
 

@@ -83,7 +83,7 @@ def guard_checks() -> Checks[Guard]:
     """Return the checks of a guard, by name."""
     return [
         ("has a name", _has_a_name),
-        ("lets the size stand", _lets_the_size_stand),
+        ("lets the size stand", _keeps_the_size),
         ("never goes beyond what was asked or stands", _stays_between),
         ("gives a reason for a change", _gives_a_reason),
         ("remembers in JSON", _guard_remembers_in_json),
@@ -117,7 +117,7 @@ def _has_a_name(make: Callable[[], Guard]) -> None:
     assert make().name, "a guard has no name"
 
 
-def _lets_the_size_stand(make: Callable[[], Guard]) -> None:
+def _keeps_the_size(make: Callable[[], Guard]) -> None:
     decision, _ = make()(
         Decision(target=3, reason="as it is"), Observation(t_s=0.0, executors=3, target=3), {}, 0.0
     )

@@ -39,11 +39,11 @@ def policy_checks() -> Checks[Policy]:
         ("requests an integer and gives a reason", _requests_an_integer),
         ("keeps the size when nothing is known", _keeps_the_size_when_blind),
         ("keeps the size when its signals go away", _keeps_the_size_when_going_blind),
-        ("bears any absent signal", _bears_absent_signals),
-        ("bears repeated ticks and a clock that is put back", _bears_odd_clocks),
+        ("tolerates any absent signal", _tolerates_absent_signals),
+        ("tolerates repeated ticks and a clock that is put back", _tolerates_odd_clocks),
         ("decides again after the clock was put back", _decides_after_clock_was_put_back),
         ("takes late and reordered samples as absent", _takes_late_samples_as_absent),
-        ("bears zeros", _bears_zeros),
+        ("tolerates zeros", _tolerates_zeros),
         ("keeps the size at its steady load", _keeps_the_size_at_its_steady_load),
         ("is monotone where it claims to be", _is_monotone_where_claimed),
     ]
@@ -115,7 +115,7 @@ def _keeps_the_size_when_going_blind(make: Callable[[], Policy]) -> None:
         )
 
 
-def _bears_absent_signals(make: Callable[[], Policy]) -> None:
+def _tolerates_absent_signals(make: Callable[[], Policy]) -> None:
     for name in SIGNALS:
         policy, absent = make(), cast("dict[str, Any]", {name: None})
         follow(policy, [replace(observation, **absent) for observation in minutes()])
@@ -124,7 +124,7 @@ def _bears_absent_signals(make: Callable[[], Policy]) -> None:
         assert decision.target >= 0, f"without {name} the target was {decision.target}"
 
 
-def _bears_odd_clocks(make: Callable[[], Policy]) -> None:
+def _tolerates_odd_clocks(make: Callable[[], Policy]) -> None:
     script = minutes()
     follow(make(), [observation for observation in script for _ in range(2)])
     follow(make(), script[::-1])
@@ -160,7 +160,7 @@ def _takes_late_samples_as_absent(make: Callable[[], Policy]) -> None:
             )
 
 
-def _bears_zeros(make: Callable[[], Policy]) -> None:
+def _tolerates_zeros(make: Callable[[], Policy]) -> None:
     nothing = Observation(
         t_s=0.0,
         executors=0,

@@ -47,7 +47,7 @@ def halted(files: HadoopFileSystem, checkpoint: str) -> bool:
     """Pull the kill switch in a checkpoint and return whether it is noticed."""
     switches = KillSwitches(lambda: [checkpoint], files)
     files.write(f"{checkpoint}/{HALT_FILE}", "")
-    switches.look()
+    switches.poll()
     pulled = bool(switches.pulled())
     files.delete(f"{checkpoint}/{HALT_FILE}")
     return pulled

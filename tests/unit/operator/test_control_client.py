@@ -20,7 +20,7 @@ from rheostat.control.sizing import Sizing
 from rheostat.operator.control_client import ControlClient
 from rheostat.operator.controller import Controller
 from rheostat.operator.metrics_server import certificate
-from rheostat.operator.operator_ports import Endpoint, Silent
+from rheostat.operator.operator_ports import ApiError, Endpoint
 
 pytestmark = pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl")
 NAME = "etl.n.svc"
@@ -70,7 +70,7 @@ def test_what_is_not_trusted_changes_nothing(driver, tmp_path, changed, reason):
         (tmp_path / "other").mkdir()
         changed = {"ca": certificate(tmp_path / "other", [NAME])[0].read_text()}
     terms = {"token": "own", "ca": ca, "name": NAME, **changed}
-    with pytest.raises(Silent) as refused:
+    with pytest.raises(ApiError) as refused:
         directed(Endpoint(address=server.address, **terms))
     assert refused.value.reason == reason
     assert service.report().sizing.size is None
@@ -95,8 +95,8 @@ def test_a_controller_reads_the_secret_of_each_resource_once():
         controller = Controller(api, agent, round_s=0.02)
         driver = {"selector": {"app": "etl"}, "secret": "etl-control", "controlPort": 9000}
         api.bodies["etl"] = body(replicas=2, driver=driver)
-        controller.see_pod(pod())
-        controller.see(dict(api.bodies["etl"]))
+        controller.update_pod(pod())
+        controller.update(dict(api.bodies["etl"]))
         await asyncio.sleep(0.2)
         controller.close()
 

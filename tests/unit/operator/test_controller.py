@@ -10,7 +10,7 @@ from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
 from rheostat.operator.controller import Controller
 from rheostat.operator.driver_pod import INCARNATION, SIZE
-from rheostat.operator.operator_ports import Silent
+from rheostat.operator.operator_ports import ApiError
 from rheostat.operator.streaming_application import own_labels
 
 
@@ -48,12 +48,12 @@ class Agent:
 
     async def ask(self, address):
         if self.refuses == "NoAnswer":
-            raise Silent("NoAnswer", "nobody there")
+            raise ApiError("NoAnswer", "nobody there")
         return self.report
 
     async def direct(self, address, sizing):
         if self.refuses:
-            raise Silent(self.refuses, "refused")
+            raise ApiError(self.refuses, "refused")
         self.told.append(sizing)
         size = sizing.size or self.report.target
         self.report = replace(self.report, sizing=sizing, executors=size, target=size)
@@ -85,8 +85,8 @@ def played(play, refuses="", **spec):
     async def run():
         keeper = Controller(api, agent, round_s=0.02)
         api.bodies["etl"] = body(**spec)
-        keeper.see_pod(pod())
-        keeper.see(dict(api.bodies["etl"]))
+        keeper.update_pod(pod())
+        keeper.update(dict(api.bodies["etl"]))
         await asyncio.sleep(0.1)
         await play(keeper, api, agent)
         await asyncio.sleep(0.1)
@@ -119,7 +119,7 @@ def test_a_rescale_is_one_event():
 
 def test_a_change_of_the_spec_is_told():
     async def scaled(keeper, api, agent):
-        keeper.see(body(replicas=7))
+        keeper.update(body(replicas=7))
 
     _, agent = played(scaled, replicas=5)
     assert [sizing.size for sizing in agent.told] == [5, 7]
@@ -141,7 +141,7 @@ def test_a_driver_that_comes_back_is_told_again():
 def test_the_younger_of_two_resources_waits():
     async def second(keeper, api, agent):
         api.bodies["zz"] = body("zz", replicas=9)
-        keeper.see(dict(api.bodies["zz"]))
+        keeper.update(dict(api.bodies["zz"]))
         await asyncio.sleep(0.1)
 
     api, agent = played(second, replicas=5)
@@ -168,13 +168,13 @@ def test_a_driver_that_cannot_be_scaled_is_restarted_once_a_size_has_stood():
         driver["metadata"]["labels"] = own_labels("etl") | {"spark-role": "driver"}
         driver["metadata"]["annotations"] = {INCARNATION: "1", SIZE: "2"}
         api.bodies["etl"] = body(replicas=2, **own)
-        keeper.see_pod(driver)
-        keeper.see(dict(api.bodies["etl"]))
+        keeper.update_pod(driver)
+        keeper.update(dict(api.bodies["etl"]))
         await asyncio.sleep(0.05)
         now[0] += 100.0
         for second in range(20):
             now[0] += 1.0
-            keeper.see(body(replicas=3 + second % 2, **own))
+            keeper.update(body(replicas=3 + second % 2, **own))
             await asyncio.sleep(0.02)
         assert drains == []
         assert reason(api) == "Waiting"
@@ -188,8 +188,8 @@ def test_a_driver_that_cannot_be_scaled_is_restarted_once_a_size_has_stood():
 
 def test_a_resource_that_is_gone_is_not_looked_at():
     async def deleted(keeper, api, agent):
-        keeper.see(body(replicas=5), gone=True)
-        keeper.see(
+        keeper.update(body(replicas=5), gone=True)
+        keeper.update(
             body(replicas=5) | {"metadata": {**body()["metadata"], "deletionTimestamp": "t"}}
         )
         agent.told.clear()
@@ -223,9 +223,9 @@ def test_an_hpa_that_nobody_reads_is_named_and_scale_goes_back_to_the_size_in_fo
     async def fought(keeper, api, agent):
         for _ in range(3):
             assert reason(api) == "Sized"
-            keeper.see(body(mode="policy", replicas=9))
+            keeper.update(body(mode="policy", replicas=9))
             await asyncio.sleep(0.1)
-            keeper.see(body(mode="policy", replicas=2))  # the event of our own write
+            keeper.update(body(mode="policy", replicas=2))  # the event of our own write
             await asyncio.sleep(0.05)
 
     api, agent = played(fought, mode="policy", replicas=5)
@@ -240,7 +240,7 @@ def test_an_hpa_that_nobody_reads_is_named_and_scale_goes_back_to_the_size_in_fo
 def test_sizes_that_are_written_where_they_are_read_are_no_fight():
     async def scaled(keeper, api, agent):
         for size in (6, 7, 8, 9):
-            keeper.see(body(replicas=size))
+            keeper.update(body(replicas=size))
             await asyncio.sleep(0.05)
 
     api, _ = played(scaled, replicas=5)

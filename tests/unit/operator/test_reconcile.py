@@ -6,7 +6,7 @@ from tests.unit.protocols.recording_table import RecordingTable
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
 from rheostat.model import Limits
-from rheostat.operator.actions import Adopt, Clear, Drain, Start, Stop, Tell
+from rheostat.operator.actions import Adopt, Clear, Drain, SendSizing, Start, Stop
 from rheostat.operator.observed import Driver, Observed, Status
 from rheostat.operator.reconcile import invalid, mirrored, reconcile
 from rheostat.operator.streaming_application import Application
@@ -26,7 +26,7 @@ def ready(outcome):
 
 def test_a_driver_that_is_sized_otherwise_is_told():
     found = reconcile(THEIRS, Status(), Observed(drivers=(POD,), report=LIVE))
-    assert found.actions == (Tell(SIZING),)
+    assert found.actions == (SendSizing(SIZING),)
     assert (found.status.replicas, found.status.target) == (3, 4)
     assert found.status.selector == "spark-app-selector=app-1,spark-role=executor"
 
@@ -39,7 +39,7 @@ def test_a_driver_that_is_sized_as_wanted_is_left_alone():
 def test_without_a_size_the_one_in_force_is_adopted():
     wanted = replace(THEIRS, sizing=replace(SIZING, size=None))
     found = reconcile(wanted, Status(), Observed(drivers=(POD,), report=LIVE))
-    assert found.actions == (Adopt(4), Tell(SIZING))
+    assert found.actions == (Adopt(4), SendSizing(SIZING))
 
 
 def test_where_nobody_outside_decides_scale_follows_the_size_in_force():
@@ -70,7 +70,7 @@ HALTED = replace(LIVE, halted=True, phase="halted", detail="halted since 16:20 (
 
 def test_a_driver_that_somebody_else_has_halted_is_reported_and_sized_once_it_resumes():
     found = reconcile(THEIRS, Status(), Observed(drivers=(POD,), report=HALTED))
-    assert (found.actions, ready(found).reason) == ((Tell(SIZING),), "Halted")
+    assert (found.actions, ready(found).reason) == ((SendSizing(SIZING),), "Halted")
     assert (found.status.phase, ready(found).message) == ("halted", "halted since 16:20 (J/STOP)")
 
 
@@ -79,13 +79,13 @@ def test_a_resource_pauses_its_driver_shows_it_and_resumes_it():
     wanted = replace(THEIRS, sizing=paused)
     running = replace(LIVE, sizing=SIZING)
     found = reconcile(wanted, Status(), Observed(drivers=(POD,), report=running))
-    assert found.actions == (Tell(paused),)
+    assert found.actions == (SendSizing(paused),)
     halted = replace(HALTED, sizing=paused)
     found = reconcile(wanted, Status(), Observed(drivers=(POD,), report=halted))
     assert (found.actions, ready(found).reason) == ((), "Paused")
     assert found.status.phase == "halted"
     found = reconcile(THEIRS, Status(), Observed(drivers=(POD,), report=halted))
-    assert found.actions == (Tell(SIZING),)
+    assert found.actions == (SendSizing(SIZING),)
 
 
 def test_a_paused_driver_is_not_restarted_at_another_size():
@@ -198,7 +198,7 @@ def test_a_resource_that_contradicts_itself_changes_nothing():
 def test_sizes_that_somebody_writes_and_nobody_reads_are_said_and_the_driver_is_sized_as_before():
     sized = replace(SIZING, mode="policy", size=None)
     wanted = replace(THEIRS, sizing=sized)
-    seen = Observed(drivers=(POD,), report=replace(LIVE, sizing=sized), unread=9)
+    seen = Observed(drivers=(POD,), report=replace(LIVE, sizing=sized), unapplied_size=9)
     found = reconcile(wanted, Status(), seen)
     assert (found.actions, ready(found).true, ready(found).reason) == ((), True, "ScaleUnread")
     assert "kubectl get hpa" in ready(found).message

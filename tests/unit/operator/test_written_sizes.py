@@ -14,19 +14,19 @@ def test_the_size_in_force_that_we_write_ourselves_is_nobodys_fight() -> None:
     sizes = UnappliedSizes(Clock())
     for size in range(1, 9):
         sizes.writes("u", size)
-        sizes.see("u", "policy", size)
+        sizes.record("u", "policy", size)
     assert sizes.size("u") is None
 
 
 def test_who_writes_three_times_in_two_minutes_is_seen_until_he_stops() -> None:
     clock = Clock()
     sizes = UnappliedSizes(clock)
-    sizes.see("u", "policy", 9)  # before our first write
+    sizes.record("u", "policy", 9)  # before our first write
     sizes.writes("u", 5)
     for _ in range(3):
         assert sizes.size("u") is None
-        sizes.see("u", "policy", 3)
-        sizes.see("u", "policy", 5)
+        sizes.record("u", "policy", 3)
+        sizes.record("u", "policy", 5)
         clock.now += 15.0
     assert sizes.size("u") == 3
     clock.now += 120.0
@@ -37,6 +37,6 @@ def test_in_the_mode_external_every_size_is_read() -> None:
     sizes = UnappliedSizes(Clock())
     sizes.writes("u", 5)
     for _ in range(3):
-        sizes.see("u", "policy", 3)
-    sizes.see("u", "external", 3)
+        sizes.record("u", "policy", 3)
+    sizes.record("u", "external", 3)
     assert sizes.size("u") is None

@@ -90,7 +90,7 @@ def test_what_is_logged_has_its_level(caplog):
 
 def test_limits_below_what_is_there_are_said_because_executors_will_leave():
     said = beyond_ceiling(settings_of(limits=(1, 2)), 5)
-    assert said == "5 executors are there and limits= allows 2, so 3 will leave"
+    assert said == "5 executors are registered and limits= allows 2, so 3 will leave"
 
 
 @pytest.mark.parametrize(("limits", "registered"), [((1, 5), 5), ((1, 8), 3), (None, 12)])

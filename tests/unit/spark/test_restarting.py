@@ -10,7 +10,7 @@ import pytest
 
 from rheostat.journal.control_channel import LOOP, ControlChannel, Order
 from rheostat.model import Decision, RepartitionState
-from rheostat.spark.restarting.job_watch import CALM_S, DRAINING_S, JobWatch
+from rheostat.spark.restarting.job_watch import DRAINING_S, IDLE_S, JobWatch
 from rheostat.spark.restarting.restart_actuator import RestartActuator
 from rheostat.spark.restarting.session_queries import drain
 
@@ -51,10 +51,10 @@ def channel(tmp_path: Path) -> ControlChannel:
 def test_a_job_reports_its_checkpoints_with_its_first_batch(channel: ControlChannel) -> None:
     queries = Queries(a=-1, b=-1)
     watch = JobWatch(queries, channel, run=2)
-    watch.look(10.0)
+    watch.poll(10.0)
     assert channel.report() is None
     queries.batches["b"] = 0
-    watch.look(11.0)
+    watch.poll(11.0)
     report = channel.report()
     assert report is not None
     assert (report.run, report.works_s, report.checkpoints) == (2, 11.0, ("/cp/a", "/cp/b"))
@@ -64,11 +64,11 @@ def test_a_job_reports_its_checkpoints_with_its_first_batch(channel: ControlChan
 def test_a_query_that_is_started_later_is_reported_too(channel: ControlChannel) -> None:
     queries = Queries(a=0)
     watch = JobWatch(queries, channel, run=2)
-    watch.look(10.0)
+    watch.poll(10.0)
     queries.batches["b"] = -1
-    watch.look(11.0)
+    watch.poll(11.0)
     del queries.batches["a"]
-    watch.look(12.0)
+    watch.poll(12.0)
     report = channel.report()
     assert report is not None
     assert (report.works_s, report.checkpoints) == (10.0, ("/cp/a", "/cp/b"))
@@ -78,18 +78,18 @@ def test_a_query_that_is_started_later_is_reported_too(channel: ControlChannel) 
 def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(channel: ControlChannel) -> None:
     queries = Queries(a=5, b=7)
     watch = JobWatch(queries, channel, run=2)
-    watch.look(10.0)
-    assert watch.pause_s(10.0) == CALM_S
+    watch.poll(10.0)
+    assert watch.pause_s(10.0) == IDLE_S
     channel.write_order(Order(run=2, executors=1, drain=True))
-    watch.look(11.0)
+    watch.poll(11.0)
     assert queries.batches == {"a": 5, "b": 7}
     assert watch.pause_s(11.0) == DRAINING_S
     queries.batches["a"] = 6
-    watch.look(12.0)
+    watch.poll(12.0)
     assert queries.batches == {"b": 7}
     queries.resting = {"b"}
-    watch.look(13.0)
-    watch.look(14.0)
+    watch.poll(13.0)
+    watch.poll(14.0)
     report = channel.report()
     assert report is not None
     assert report.drained_s == 13.0
@@ -99,7 +99,7 @@ def test_an_order_for_another_process_is_not_obeyed(channel: ControlChannel) -> 
     queries = Queries(a=5)
     queries.resting = {"a"}
     channel.write_order(Order(run=1, executors=1, drain=True))
-    JobWatch(queries, channel, run=2).look(10.0)
+    JobWatch(queries, channel, run=2).poll(10.0)
     assert queries.batches == {"a": 5}
 
 
@@ -109,10 +109,10 @@ def test_a_job_for_one_batch_is_done_when_what_it_has_started_has_ended(
     channel.write_order(Order(run=2, executors=1, once=True))
     started = 0
     watch = JobWatch(Queries(), channel, run=2, started=lambda: started)
-    watch.look(10.0)
+    watch.poll(10.0)
     assert channel.report() is None
     started = 1
-    watch.look(11.0)
+    watch.poll(11.0)
     report = channel.report()
     assert report is not None
     assert report.drained_s == 11.0

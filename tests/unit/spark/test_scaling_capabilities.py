@@ -11,7 +11,7 @@ import pytest
 from rheostat.config import StateOptions
 from rheostat.settings import settings_of
 from rheostat.spark.internals.internals import Internals
-from rheostat.spark.scaling_capabilities import ScalingCapabilities, means_of
+from rheostat.spark.scaling_capabilities import ScalingCapabilities, scaling_capabilities
 from rheostat.spark.sensing.capabilities.capabilities import Obstacles
 
 
@@ -54,7 +54,7 @@ class Parts:
     status: Any = field(default_factory=lambda: SimpleNamespace(answers=True))
 
 
-def means(
+def capabilities(
     state: StateOptions,
     parts: Parts | None = None,
     found: Obstacles | None = None,
@@ -64,12 +64,14 @@ def means(
         limits=(1, 4), placement=state.placement, standby=state.standby, shares=state.shares
     )
     given = cast("Internals", parts or Parts())
-    return means_of(cast("Any", session or Session()), settings, given, found or Obstacles())
+    return scaling_capabilities(
+        cast("Any", session or Session()), settings, given, found or Obstacles()
+    )
 
 
 def test_what_degrades_is_passed_on() -> None:
     found = Obstacles(degrading=("no decommissioning",), can_decommission=True)
-    told = means(StateOptions(placement="off"), found=found)
+    told = capabilities(StateOptions(placement="off"), found=found)
     assert told.cannot == ("no decommissioning",)
     assert told.graceful
 
@@ -80,7 +82,7 @@ def test_a_ui_that_is_off_matters_only_where_the_driver_is_not_asked_directly(
 ) -> None:
     off = Session(sparkContext=SimpleNamespace(uiWebUrl=None))
     parts = Parts(status=SimpleNamespace(answers=answers))
-    told = means(StateOptions(placement="off"), parts, session=off).cannot
+    told = capabilities(StateOptions(placement="off"), parts, session=off).cannot
     assert any(line.startswith("spark.ui.enabled is off") for line in told) is not answers
 
 
@@ -90,12 +92,12 @@ def test_leaving_is_graceful_only_where_spark_can_and_the_session_allows_it(
 ) -> None:
     parts = Parts(executors=Executors(can_decommission=spark_can))
     found = Obstacles(can_decommission=session_allows)
-    assert not means(StateOptions(placement="off"), parts, found).graceful
+    assert not capabilities(StateOptions(placement="off"), parts, found).graceful
 
 
 def test_placement_that_is_forced_and_missing_is_said_and_so_is_standby_in_vain() -> None:
     parts = Parts(coordinator=Coordinator("this Spark has no such call"))
-    told = means(StateOptions(placement="force", standby=2), parts)
+    told = capabilities(StateOptions(placement="force", standby=2), parts)
     assert not told.placement.places
     assert told.standby == 0
     assert "state stays where Spark has put it: this Spark has no such call" in told.cannot
@@ -103,16 +105,16 @@ def test_placement_that_is_forced_and_missing_is_said_and_so_is_standby_in_vain(
 
 
 def test_placement_that_is_off_is_no_complaint() -> None:
-    assert means(StateOptions(placement="off")).cannot == ()
+    assert capabilities(StateOptions(placement="off")).cannot == ()
 
 
 def test_standby_is_kept_where_state_is_placed() -> None:
-    told = means(StateOptions(placement="force", standby=2))
+    told = capabilities(StateOptions(placement="force", standby=2))
     assert told.placement.places
     assert told.standby == 2
 
 
 def test_more_executors_than_the_ceiling_are_said() -> None:
-    told = means(StateOptions(placement="off"), Parts(executors=Executors(there=9)))
+    told = capabilities(StateOptions(placement="off"), Parts(executors=Executors(there=9)))
     assert len(told.cannot) == 1
     assert "9" in told.cannot[0]

@@ -31,10 +31,10 @@ def up(
     """
     from rheostat_lab.clusters import cluster_kinds
 
-    def say(line: str) -> None:
+    def report(line: str) -> None:
         typer.echo(f"rheostat: {line}", err=True)
 
-    cluster = cluster_kinds.up(kind, cores, nodes, port, say)
+    cluster = cluster_kinds.up(kind, cores, nodes, port, report)
 
     def show() -> None:
         typer.echo(cluster.url)

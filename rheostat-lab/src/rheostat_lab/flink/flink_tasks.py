@@ -100,7 +100,7 @@ class Tasks:
         # The restart loses a checkpoint in progress.
         self._pending, self._next_s = None, self.down_until_s + self.job.checkpoint_s
         self._place(position)
-        self._look(self.arrived[self.second])
+        self._update_waiting(self.arrived[self.second])
 
     def step(self) -> None:
         """Advance one second."""
@@ -110,7 +110,7 @@ class Tasks:
         if start < self.down_until_s:
             # Nothing is processed, but a starting JVM is half busy.
             self.processed, self.used, self.worked, self.cpu = 0.0, 0.0, 0.0, 0.5
-            self._look(now)
+            self._update_waiting(now)
             return
         tasks = len(self.born)
         work = job.work(tasks, self.age_s)
@@ -141,7 +141,7 @@ class Tasks:
         # Smoothed over about five seconds, because buffers between tasks fill and drain that
         # slowly.
         self.pressed += ((full / tasks) - self.pressed) * 0.2
-        self._look(now)
+        self._update_waiting(now)
         self._checkpoint()
 
     def _shared(self, wanted: Sequence[float], able: float) -> float:
@@ -158,7 +158,7 @@ class Tasks:
             counts.remove(count)
         return able / sum(counts) if counts else math.inf
 
-    def _look(self, now: float) -> None:
+    def _update_waiting(self, now: float) -> None:
         """Compute the lag and the age of the records."""
         arrived, total, waiting = self.arrived, 0.0, 0.0
         for group in self.groups:

@@ -82,19 +82,19 @@ def _size(run: Run, miss: Miss) -> Iterator[str]:
     lack = shortage(run, miss)
     if lack is None:
         yield f"{_executors(stood)} stood, and the policy asked for no more"
-        yield from _left(run, miss)
+        yield from _removed_executors(run, miss)
         return
     yield f"{_executors(stood)} stood, {lack.needed} were needed"
-    yield from _left(run, miss)
+    yield from _removed_executors(run, miss)
     # A request could not come earlier than the next tick: that is not a delay of the policy.
     if lack.wanted_s - miss.arrived_s > run.interval_s:
         late_s = lack.wanted_s - miss.arrived_s
         yield f"the policy asked for more {late_s:.0f} s after the first of these rows had arrived"
-    yield from _held(lack, during)
-    yield from _coming(run, miss, lack)
+    yield from _limits(lack, during)
+    yield from _start_delays(run, miss, lack)
 
 
-def _left(run: Run, miss: Miss) -> Iterator[str]:
+def _removed_executors(run: Run, miss: Miss) -> Iterator[str]:
     """Describe how many executors were removed before the last late row was committed."""
     gone = sum(
         life.registered_s <= miss.arrived_s < life.removed_s <= miss.end_s
@@ -105,7 +105,7 @@ def _left(run: Run, miss: Miss) -> Iterator[str]:
         yield f"{gone} of them left meanwhile"
 
 
-def _held(lack: Shortage, during: Sequence[Record]) -> Iterator[str]:
+def _limits(lack: Shortage, during: Sequence[Record]) -> Iterator[str]:
     """Describe what kept the target below the policy's request, temporarily or all the time."""
     if lack.allowed_s is not None and lack.allowed_s > lack.wanted_s:
         waited_s = lack.allowed_s - lack.wanted_s
@@ -127,7 +127,7 @@ def _guard(records: Sequence[Record], below: int) -> str:
     return f" ({cut[-1]})" if cut else ""
 
 
-def _coming(run: Run, miss: Miss, lack: Shortage) -> Iterator[str]:
+def _start_delays(run: Run, miss: Miss, lack: Shortage) -> Iterator[str]:
     """Describe how long new executors took from the decision to their registration."""
     if lack.allowed_s is None:
         return
@@ -148,9 +148,9 @@ def _job(run: Run, miss: Miss) -> Iterator[str]:
     took_s = max((batch.commit_s - batch.start_s for batch in ran), default=0.0)
     if took_s >= _LONG_BATCH * run.slo.latency_s:
         yield longest(ran)
-    unseen = [record for record in _during(run, miss) if record.observation is None]
-    if unseen:
-        yield f"{len(unseen)} times the autoscaler saw nothing of the job"
+    unobserved = [record for record in _during(run, miss) if record.observation is None]
+    if unobserved:
+        yield f"{len(unobserved)} times the autoscaler saw nothing of the job"
     if run.failed_batches:
         yield f"the query failed {run.failed_batches} times in this run and was started again"
     if not miss.committed:

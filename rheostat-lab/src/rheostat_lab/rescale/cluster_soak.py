@@ -92,7 +92,9 @@ def soak(wanted: argparse.Namespace, done: Soak) -> None:
     """Run the soak test; ``done`` always has the current progress."""
     began_s = time.monotonic()
     # Whichever nodes are lost, one with room for all executors remains.
-    cluster = local_cluster(wanted.kind, MOST * (1 + wanted.losses), max(2, 1 + wanted.losses), say)
+    cluster = local_cluster(
+        wanted.kind, MOST * (1 + wanted.losses), max(2, 1 + wanted.losses), log_line
+    )
     shape = Shape(
         query=wanted.query,
         state_mb=0.5,
@@ -108,7 +110,7 @@ def soak(wanted: argparse.Namespace, done: Soak) -> None:
             setting = replace(QUICK, trigger_s=wanted.trigger)
             with StatefulJob(shape, setting, broker, cluster, folder, limits, 1) as job:
                 job.start()
-                say("the query runs")
+                log_line("the query runs")
                 done.spark_out_s = round(_spark_out_s(job), 1)
                 _change(job, cluster, wanted, done, folder)
         finally:
@@ -145,7 +147,7 @@ def _change(
             done.failed_in_planned += (endpoint.failed_tasks() or 0) - before
         took = f"{time.monotonic() - requested_s:.0f} s"
         beside = f", {fault}" if fault else ""
-        say(f"{number + 1} of {wanted.rescalings}: {size} executors after {took}{beside}")
+        log_line(f"{number + 1} of {wanted.rescalings}: {size} executors after {took}{beside}")
     verdict = job.finish()
     done.exact, done.rows = verdict.exact, verdict.expected
     done.failed_tasks, done.failed_queries = endpoint.failed_tasks() or 0, job.failures
@@ -206,7 +208,7 @@ def _note(done: Soak, detail: str) -> None:
             done.ends.append(part)
 
 
-def say(line: str) -> None:
+def log_line(line: str) -> None:
     """Write a line of progress to standard error."""
     sys.stderr.write(f"soak: {line}\n")
 
@@ -234,7 +236,7 @@ def main(words: Sequence[str] | None = None) -> int:
             soak(given, done)
     except RheostatError as fault:
         done.fault = str(fault)
-        say(done.fault)
+        log_line(done.fault)
     sys.stdout.write(json.dumps(asdict(done)) + "\n")
     return 0 if done.passed else 1
 

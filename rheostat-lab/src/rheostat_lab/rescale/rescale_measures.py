@@ -144,7 +144,7 @@ def window(mark: Mark, kind: str, run: Run) -> Window:
     ``out_start`` the part before that.
     """
     registered_s = min(
-        (life.added_s for life in run.log.executors.values() if _came(life.added_s, mark)),
+        (life.added_s for life in run.log.executors.values() if _joined_during(life.added_s, mark)),
         default=mark.requested_s,
     )
     if kind == "out_start":
@@ -193,7 +193,7 @@ def moved(
         return None
     units = [unit for unit in after if before.get(unit) != after[unit]]
     receivers = {after[unit] for unit in units}
-    new = {name for name, life in run.log.executors.items() if _came(life.added_s, mark)}
+    new = {name for name, life in run.log.executors.items() if _joined_during(life.added_s, mark)}
     even = run.partitions * len(new) / mark.after
     counts = [list(after.values()).count(executor) for executor in _alive(run, mark.settled_s)]
     return Moved(
@@ -218,7 +218,7 @@ def _alive(run: Run, at_s: float) -> list[str]:
     ]
 
 
-def _came(added_s: float, mark: Mark) -> bool:
+def _joined_during(added_s: float, mark: Mark) -> bool:
     return mark.requested_s <= added_s <= mark.settled_s
 
 

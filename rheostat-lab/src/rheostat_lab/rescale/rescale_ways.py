@@ -47,7 +47,7 @@ class Scripted:
         return Decision(target=self.executors, reason="the script says so"), memory
 
 
-class Way(Protocol):
+class RescaleMethod(Protocol):
     """Changes the size and returns when the change has settled."""
 
     def rescale(self, executors: int) -> Mark:
@@ -175,9 +175,9 @@ class Restart:
         """Do nothing, because nothing runs in the background."""
 
 
-def open_way(
+def open_method(
     name: str, job: StatefulJob, executors: int, limits: tuple[int, int], folder: Path
-) -> Way:
+) -> RescaleMethod:
     """Return a way of ``WAYS`` on a running job with ``executors`` executors."""
     if name == "restart":
         return Restart(job, executors)

@@ -120,11 +120,11 @@ def _end_all(process: psutil.Process) -> None:
         with contextlib.suppress(psutil.NoSuchProcess):
             doomed.add(psutil.Process(pid))
     for signal_ in (psutil.Process.terminate, psutil.Process.kill):
-        for member in filter(_lives, doomed):
+        for member in filter(_is_alive, doomed):
             with contextlib.suppress(psutil.NoSuchProcess):
                 signal_(member)
         deadline = time.monotonic() + child_supervisor.GRACE_S
-        while any(map(_lives, doomed)) and time.monotonic() < deadline:
+        while any(map(_is_alive, doomed)) and time.monotonic() < deadline:
             time.sleep(child_supervisor.POLL_S)
 
 
@@ -134,10 +134,10 @@ def _process(service: Service) -> psutil.Process | None:
         same = abs(process.create_time() - service.created_s) < SAME_TIME_S
     except psutil.Error:
         return None
-    return process if same and _lives(process) else None
+    return process if same and _is_alive(process) else None
 
 
-def _lives(process: psutil.Process) -> bool:
+def _is_alive(process: psutil.Process) -> bool:
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

@@ -19,7 +19,7 @@ class SpecErrors:
         self.name, self._lines = name, lines
         self._wrong: list[tuple[int, str]] = []
 
-    def tell(self) -> None:
+    def raise_errors(self) -> None:
         """Raise BadInput with all errors, if there are any."""
         if self._wrong:
             count = "1 error" if len(self._wrong) == 1 else f"{len(self._wrong)} errors"
@@ -32,7 +32,7 @@ class SpecErrors:
     def mapping(self, place: str, given: Any, such: str) -> Iterator[tuple[str, Any]]:
         """Yield the entries of what must be a mapping with at least one entry, such as ``such``."""
         if not (isinstance(given, dict) and given):
-            self.say(place, f"is a mapping with one entry at least, such as {such}")
+            self.add(place, f"is a mapping with one entry at least, such as {such}")
             return
         yield from ((str(name), value) for name, value in given.items())
 
@@ -41,7 +41,7 @@ class SpecErrors:
         if is_number(value) and (value > above if above is not None else value >= 0):
             return float(value)
         shown = "missing" if value is None else repr(value)
-        self.say(
+        self.add(
             place,
             f"must be a number {'above' if above is not None else 'of at least'} 0, but it is"
             f" {shown}",
@@ -52,7 +52,7 @@ class SpecErrors:
         """Record the unknown names at this place."""
         for name in given:
             if name not in known:
-                self.say(
+                self.add(
                     f"{place}.{name}".lstrip("."),
                     f"is not known here; there are {', '.join(sorted(known))}",
                 )
@@ -62,12 +62,12 @@ class SpecErrors:
         try:
             return make()
         except BadInput as wrong:
-            self.say(place, str(wrong))
+            self.add(place, str(wrong))
         except (TypeError, ValueError, OverflowError) as wrong:
-            self.say(place, f"has a value of the wrong type ({wrong})")
+            self.add(place, f"has a value of the wrong type ({wrong})")
         return None
 
-    def say(self, place: str, message: str) -> None:
+    def add(self, place: str, message: str) -> None:
         """Record an error at a place of the specification."""
         near = place
         # The line of the nearest place in the text, because a missing entry has no line of its own.

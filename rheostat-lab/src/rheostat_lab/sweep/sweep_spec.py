@@ -93,9 +93,9 @@ class _Reader:
         guards = list(self._guards(read.get("guards") or {}))
         faults = self._faults(read["faults"], plants, settings) if "faults" in read else {"": {}}
         if not isinstance(read.get("bounds", False), bool):
-            self._spec.say("bounds", "is true or false")
-        self._spec.tell()
-        # For the type checker: ``tell`` has raised if there were errors.
+            self._spec.add("bounds", "is true or false")
+        self._spec.raise_errors()
+        # For the type checker: ``raise_errors`` has raised if there were errors.
         assert settings is not None  # nothing was wrong  # noqa: S101
         return tuple(
             self._all(
@@ -168,7 +168,7 @@ class _Reader:
             # The exact type, because True is an instance of int.
             and all(type(limit) is int for limit in limits)
         ):
-            self._spec.say(
+            self._spec.add(
                 "limits", f"are two whole numbers, such as [1, 16], but they are {limits!r}"
             )
             return None
@@ -178,7 +178,7 @@ class _Reader:
         made = Settings(**given, slo=slo, low=limits[0], high=limits[1])
         self._spec.attempt("limits", lambda: made.limits)
         if made.interval_s > made.seconds or made.warm_up_s >= made.seconds:
-            self._spec.say(
+            self._spec.add(
                 "minutes",
                 "must last longer than interval_s and warm_up_s, but a run lasts"
                 f" {made.seconds:g} s",
@@ -195,7 +195,7 @@ class _Reader:
             and len(set(given)) == len(given)
         ):
             return given
-        self._spec.say(
+        self._spec.add(
             "seeds",
             f"is a number of seeds of at least 1, or a list of different ones, but it is {given!r}",
         )
@@ -209,12 +209,12 @@ class _Reader:
         ):
             place = f"plants.{name}"
             if not isinstance(plant, dict):
-                self._spec.say(place, f"is a mapping of parameters, but it is {plant!r}")
+                self._spec.add(place, f"is a mapping of parameters, but it is {plant!r}")
                 continue
             kind = plant.get("kind", "spark")
             parameters = {key: value for key, value in plant.items() if key != "kind"}
             if kind not in KINDS:
-                self._spec.say(place, f"kind must be one of {', '.join(KINDS)}, but it is {kind!r}")
+                self._spec.add(place, f"kind must be one of {', '.join(KINDS)}, but it is {kind!r}")
                 continue
             self._spec.attempt(place, partial(plant_values, kind, parameters))
             executors = parameters.get("executors")
@@ -223,7 +223,7 @@ class _Reader:
                 and isinstance(executors, int)
                 and not settings.low <= executors <= settings.high
             ):
-                self._spec.say(
+                self._spec.add(
                     place,
                     f"starts with {executors} executors, outside the limits {settings.low} to"
                     f" {settings.high}",
@@ -236,7 +236,7 @@ class _Reader:
             if load is not None and settings:
                 step_s = settings.seconds / _SAMPLES
                 if not any(load.rate_per_s((i + 0.5) * step_s) > 0 for i in range(_SAMPLES)):
-                    self._spec.say(
+                    self._spec.add(
                         f"loads.{name}",
                         f"{text!r} brings no row in {settings.minutes:g} minutes; there is nothing"
                         " to scale",
@@ -247,7 +247,7 @@ class _Reader:
         self, given: Any, settings: Settings | None
     ) -> Iterator[tuple[str, dict[str, Any]]]:
         if not (isinstance(given, list) and given):
-            self._spec.say(
+            self._spec.add(
                 "policies", "is a list of one policy at least, such as - measured-throughput"
             )
             return
@@ -263,7 +263,7 @@ class _Reader:
                 # YAML keys may be other types than text, but parameter names are not.
                 or not all(isinstance(name, str) for name in entry.get("set", {}))
             ):
-                self._spec.say(
+                self._spec.add(
                     place, f"is a name, or a mapping with policy and set, but it is {item!r}"
                 )
                 continue
@@ -271,14 +271,14 @@ class _Reader:
             for parameters in grid_of(entry.get("set", {})):
                 label = f"{entry['policy']} {json.dumps(parameters, sort_keys=True, default=str)}"
                 if label in known:
-                    self._spec.say(place, f"{label} is there twice")
+                    self._spec.add(place, f"{label} is there twice")
                 known.add(label)
                 self._spec.attempt(place, partial(create, entry["policy"], parameters, slo))
                 yield entry["policy"], parameters
 
     def _guards(self, given: Any) -> Iterator[dict[str, Any]]:
         if not isinstance(given, dict):
-            self._spec.say(
+            self._spec.add(
                 "guards", f"is a mapping such as cooldown_in_s: [0, 60], but it is {given!r}"
             )
             return
@@ -303,6 +303,6 @@ class _Reader:
             for place, message in wrong_faults(
                 parameters, kinds, settings.seconds if settings else math.inf
             ):
-                self._spec.say(f"faults.{name}{place}", message)
+                self._spec.add(f"faults.{name}{place}", message)
             valid[name] = parameters
         return valid

@@ -65,7 +65,7 @@ class RunningJob:
         self._more_batches("steady batches")
         ordered_s, self._changes = time.time(), self._changes + 1
         self._order(executors)
-        self.until(f"{executors} executors", lambda: self._is_there(executors))
+        self.until(f"{executors} executors", lambda: self._is_reached(executors))
         settled_s = time.time()
         self._more_batches("batches after it")
         output = self.output()
@@ -104,7 +104,7 @@ class RunningJob:
         )
         ControlChannel(self._folder / "journal" / FOLDER).write_request(PERSON, request)
 
-    def _is_there(self, executors: int) -> bool:
+    def _is_reached(self, executors: int) -> bool:
         if self._way != "live":
             last = self._kept().last()
             done = last is not None and last.restarts == self._changes

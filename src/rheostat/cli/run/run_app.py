@@ -203,10 +203,10 @@ def run(
     request = request_of(script, options, options.arguments(groups, explicit_options(context)))
     if restarts.actuator == "restart" and not output.show_settings:
         return run_supervised(request, arguments or [], restarts, output)
-    return go(request, arguments or [], output)
+    return execute(request, arguments or [], output)
 
 
-def go(request: Request, arguments: list[str], output: OutputOptions) -> int:
+def execute(request: Request, arguments: list[str], output: OutputOptions) -> int:
     """Run the script or show the settings; return the exit code."""
     if output.show_settings:
         _show_settings(request, output)

@@ -51,4 +51,4 @@ def connect_server(
 
     cli = options.arguments(groups, explicit_options(context))
     request = run_app.request_of(SCRIPT, options, cli)
-    return run_app.go(replace(request, connect=Address.of(address)), [], output)
+    return run_app.execute(replace(request, connect=Address.of(address)), [], output)

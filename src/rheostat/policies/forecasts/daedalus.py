@@ -133,7 +133,7 @@ class Daedalus:
             (
                 q
                 for q in range(1, self.max_executors + 1)
-                if self._will_do(q, p, load, lag, ahead, state)
+                if self._suffices(q, p, load, lag, ahead, state)
             ),
             self.max_executors,
         )
@@ -156,7 +156,7 @@ class Daedalus:
         )
         return Decision(target=target, reason=reason, evidence=evidence), state
 
-    def _will_do(
+    def _suffices(
         self, q: int, p: int, load: float, lag: float, ahead: Sequence[float], state: dict[str, Any]
     ) -> bool:
         capacity = _capacity(q, p, state["capacity"])

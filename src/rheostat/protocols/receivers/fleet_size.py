@@ -71,7 +71,7 @@ class FleetFacts:
     """The present facts: the staying executors, oldest first, the leaving ones, the cores of each,
     and the executor of each receiver that was not dismissed.
 
-    ``running`` are the receivers in service. ``rows_per_s`` is their total rate, ``ceiling`` the
+    ``running`` are the receivers in service. ``rows_per_s`` is their total rate, ``capacity`` the
     capacity of one, both None if unknown.
     """
 
@@ -81,49 +81,49 @@ class FleetFacts:
     receivers: Mapping[int, str] = field(default_factory=dict)
     running: frozenset[int] = frozenset()
     rows_per_s: float | None = None
-    ceiling: float | None = None
+    capacity: float | None = None
 
 
-def receivers_for(input_rows_per_s: float, ceiling_rows_per_s: float, share: float = 1.0) -> int:
+def receivers_for(input_rows_per_s: float, capacity_rows_per_s: float, share: float = 1.0) -> int:
     """Return how many receivers the input needs: ceil(rate / (share x one receiver's measured
     capacity)), at least one (version 3).
 
     ``share`` (0..1] is the part of its capacity that a receiver may carry. Raises BadInput for a
     value out of range.
     """
-    if not (0 <= input_rows_per_s < math.inf and 0 < ceiling_rows_per_s < math.inf):
-        given = f"{input_rows_per_s} and {ceiling_rows_per_s} rows/s"
+    if not (0 <= input_rows_per_s < math.inf and 0 < capacity_rows_per_s < math.inf):
+        given = f"{input_rows_per_s} and {capacity_rows_per_s} rows/s"
         raise BadInput(
-            f"the rate must be at least 0 and a receiver's ceiling above 0, but they are {given}"
+            f"the rate must be at least 0 and a receiver's capacity above 0, but they are {given}"
         )
     if not 0 < share <= 1:
         raise BadInput(f"share must be in (0, 1], but it is {share}")
-    return max(1, math.ceil(input_rows_per_s / (share * ceiling_rows_per_s)))
+    return max(1, math.ceil(input_rows_per_s / (share * capacity_rows_per_s)))
 
 
-def measured_ceiling(samples: Sequence[tuple[float, float]]) -> float | None:
+def measured_capacity(samples: Sequence[tuple[float, float]]) -> float | None:
     """Return the capacity of one receiver in rows per second: the median, over samples of (rows per
     second, busy share), of rows per busy second; None if none was busy enough.
     """
     # A sample may include busy time from before it: a share above 1 would lower the capacity.
-    ceilings = [rate / min(1.0, busy) for rate, busy in samples if busy >= BUSY and rate > 0]
-    return statistics.median(ceilings) if ceilings else None
+    capacities = [rate / min(1.0, busy) for rate, busy in samples if busy >= BUSY and rate > 0]
+    return statistics.median(capacities) if capacities else None
 
 
 def wanted_receivers(
-    facts: FleetFacts, there: int, limits: FleetLimits, low_since_s: float | None, now: float
+    facts: FleetFacts, present: int, limits: FleetLimits, low_since_s: float | None, now: float
 ) -> tuple[int, float | None]:
-    """Return how many receivers the load requires if ``there`` exist, and since when one fewer
+    """Return how many receivers the load requires if ``present`` exist, and since when one fewer
     would suffice (None: it would not).
 
     Receivers are added at once, and one is removed after ``HOLD_S``; their number stays while the
     rate or the capacity is unknown. Whether the executors have cores for them is not checked here.
     """
-    count, most = max(there, limits.least), limits.most
-    if facts.rows_per_s is None or facts.ceiling is None or not facts.executors:
+    count, most = max(present, limits.least), limits.most
+    if facts.rows_per_s is None or facts.capacity is None or not facts.executors:
         return min(count, most), None
-    up = receivers_for(facts.rows_per_s, facts.ceiling, UP_SHARE)
-    down = receivers_for(facts.rows_per_s, facts.ceiling, DOWN_SHARE)
+    up = receivers_for(facts.rows_per_s, facts.capacity, UP_SHARE)
+    down = receivers_for(facts.rows_per_s, facts.capacity, DOWN_SHARE)
     # Scale out at once, in after a minute: rows that are not received may be lost, an idle core is
     # only a cost.
     if up > count:
@@ -142,7 +142,7 @@ def fleet_step(
     """Return the orders of this step, and the new memory.
 
     To move a receiver, its successor is started first, and the receiver is stopped when the
-    successor serves. Memory holds ``low_since_s``, ``balanced_s``, ``asked`` (what the load
+    successor serves. Memory holds ``low_since_s``, ``balanced_s``, ``demanded`` (what the load
     requires), ``wanted`` (how many of them the executors can hold) and ``replaced`` (the receivers
     that stop once all others serve).
     """
@@ -152,15 +152,15 @@ def fleet_step(
         for receiver, executor in sorted(facts.receivers.items())
         if executor not in facts.executors and receiver not in replaced
     ]
-    orders: list[FleetOrder] = [Stop(gone) for gone in _gone(facts, replaced)]
+    orders: list[FleetOrder] = [Stop(gone) for gone in _lost_receivers(facts, replaced)]
     # Receivers to be replaced still serve, but only their successors count.
     staying = {
         receiver: executor
         for receiver, executor in facts.receivers.items()
         if receiver not in replaced
     }
-    there, since_s = len(staying), memory.get("low_since_s")
-    demanded, low_since_s = wanted_receivers(facts, there, limits, since_s, now)
+    present, since_s = len(staying), memory.get("low_since_s")
+    demanded, low_since_s = wanted_receivers(facts, present, limits, since_s, now)
     # The required number is kept as well: the sensor reports it, and executors are added for it.
     wanted = min(demanded, receivers_held(len(facts.executors), facts.cores))
     counts = Counter(staying.values())
@@ -183,13 +183,13 @@ def fleet_step(
         "low_since_s": low_since_s,
         "balanced_s": balanced_s,
         "replaced": replaced,
-        "asked": demanded,
+        "demanded": demanded,
         "wanted": wanted,
     }
     return orders, kept
 
 
-def _gone(facts: FleetFacts, replaced: Collection[int]) -> list[int]:
+def _lost_receivers(facts: FleetFacts, replaced: Collection[int]) -> list[int]:
     """Return the receivers whose executor was lost, and that ended with it."""
     known = {*facts.executors, *facts.leaving}
     return [receiver for receiver in replaced if facts.receivers[receiver] not in known]

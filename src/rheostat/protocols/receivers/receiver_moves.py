@@ -141,17 +141,17 @@ def _resize(
     total = max(target, needed)
     orders.append(Request(total))
     if len(staying) < total:
-        return "growing", f"{len(staying)} of {total} executors are there"
+        return "growing", f"{len(staying)} of {total} executors are registered"
     if leaving:
         return "shrinking", f"executor {', '.join(leaving)} is leaving"
     if len(staying) > total:
-        return _let_one_go(facts, staying, leaving, orders, now)
+        return _release_one(facts, staying, leaving, orders, now)
     if target < needed:
         return "blocked", _too_few(facts, needed, target)
     return "steady", f"{total} executors"
 
 
-def _let_one_go(
+def _release_one(
     facts: ReceiverFacts,
     staying: list[str],
     leaving: dict[str, float],

@@ -104,10 +104,10 @@ def slopes(times: Sequence[float], columns: Iterable[Sequence[float | None]]) ->
     origin = times[0] if times else 0.0
     passed = [t - origin for t in times]
     middle = sum(passed) / len(passed) if passed else 0.0
-    away = [s - middle for s in passed]
-    spread = sum(map(mul, away, away))
+    deviations = [s - middle for s in passed]
+    spread = sum(map(mul, deviations, deviations))
     return [
-        _of_some(times, column) if None in column else _of_all(away, column, spread)
+        _of_some(times, column) if None in column else _of_all(deviations, column, spread)
         for column in columns
     ]
 
@@ -116,14 +116,14 @@ def _of_some(times: Sequence[float], column: Sequence[float | None]) -> float | 
     return deriv([(t, value) for t, value in zip(times, column, strict=True) if value is not None])
 
 
-def _of_all(away: Sequence[float], column: Sequence[Any], spread: float) -> float | None:
+def _of_all(deviations: Sequence[float], column: Sequence[Any], spread: float) -> float | None:
     if not spread:
         return None
     return (
         0.0
         # Rounding would leave a slope of 1e-17 here, and policies compare slopes with 0.
         if column.count(column[0]) == len(column)
-        else float(sum(map(mul, away, column))) / spread
+        else float(sum(map(mul, deviations, column))) / spread
     )
 
 

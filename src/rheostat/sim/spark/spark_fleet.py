@@ -39,7 +39,7 @@ class Fleet:
         """The registered executors, oldest first, including draining ones."""
         self.target = p.executors
         self._starting: list[int] = []
-        self._going = 0
+        self._releasing = 0
         self._numbers = p.executors
         self._slot_s = 0.0
         self._counted_s = events.now
@@ -78,14 +78,14 @@ class Fleet:
         self._note(now)
         return self._phase()
 
-    def let_go(self, executors: list[Executor], now: float) -> None:
+    def release(self, executors: list[Executor], now: float) -> None:
         """Release idle executors: they accept no tasks and are paid until they end."""
         if not executors:
             return
         self._remove(executors, now)
-        self._going += len(executors)
+        self._releasing += len(executors)
         self._note(now)
-        self._events.at(now + self._p.leave_s, lambda t_s: self._gone(len(executors), t_s))
+        self._events.at(now + self._p.leave_s, lambda t_s: self._released(len(executors), t_s))
 
     def lose(self, executor: Executor, now: float) -> None:
         """Lose an executor; a new one is requested at once, because the target is unchanged."""
@@ -117,13 +117,13 @@ class Fleet:
         self.slot_s(now)
         self.executors = [executor for executor in self.executors if executor not in executors]
 
-    def _gone(self, count: int, now: float) -> None:
-        self._going -= count
+    def _released(self, count: int, now: float) -> None:
+        self._releasing -= count
         self._note(now)
 
     def _note(self, now: float) -> None:
         self._book.registered(now, len(self.executors))
-        self._book.paid(now, len(self.executors) + len(self._starting) + self._going)
+        self._book.paid(now, len(self.executors) + len(self._starting) + self._releasing)
 
     def _phase(self) -> Rescaling:
         leaving = sum(executor.leaving for executor in self.executors)

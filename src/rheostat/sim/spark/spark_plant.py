@@ -89,7 +89,7 @@ class SparkPlant(Plant):
         """Set the target; executors register after a start time and are removed after a batch."""
         self.advance(now)
         rescaling = self.fleet.aim(decision.target, now)
-        self._let_go(now)
+        self._release_draining(now)
         return rescaling
 
     def advance(self, now: float) -> None:
@@ -152,8 +152,8 @@ class SparkPlant(Plant):
             min(self.arrivals.rows_at(now) - self.committed + 1e-6, self.p.max_rows or math.inf)
         )
         if rows < 1:
-            self._let_go(now)
-            self.events.at(self._next_look_s(now), self._trigger)
+            self._release_draining(now)
+            self.events.at(self._next_trigger_s(now), self._trigger)
             return
         fixed_s = self.p.fixed_s * self.slow * self._batch_noise.take(1)[0]
         # Half of the fixed cost is planning before the tasks, half the commit after them.
@@ -179,13 +179,13 @@ class SparkPlant(Plant):
         self.done_task_s += batch.task_s
         self.last, self.running = batch, None
         self._book.committed(now, self.committed)
-        self._let_go(now)
+        self._release_draining(now)
         self.events.at(max(now, self._next_multiple_s(batch.begin_s)), self._trigger)
 
-    def _let_go(self, now: float) -> None:
+    def _release_draining(self, now: float) -> None:
         """Release draining executors once no batch or state needs them."""
         if self.running is None:
-            self.fleet.let_go(
+            self.fleet.release(
                 [
                     executor
                     for executor in self.fleet.executors
@@ -207,7 +207,7 @@ class SparkPlant(Plant):
             * self.p.trigger_s
         )
 
-    def _next_look_s(self, now: float) -> float:
+    def _next_trigger_s(self, now: float) -> float:
         """Return when a row may be available: at the next trigger, or at its arrival."""
         if self.p.trigger_s > 0:
             return self._next_multiple_s(now)

@@ -8,7 +8,7 @@ import time
 
 from pyspark.sql import SparkSession
 
-_LOOK_S = 1.0
+_POLL_S = 1.0
 
 
 def serve() -> None:
@@ -18,7 +18,7 @@ def serve() -> None:
     address = (conf.get(f"spark.connect.grpc.binding.{part}", "") for part in ("address", "port"))
     print(f"Spark Connect: sc://{':'.join(address)}", flush=True)  # noqa: T201
     while context.applicationId and SparkSession.getActiveSession() is not None:
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ class Directory:
             wanted = sorted(self._wanted & self._beats.keys())
             return [self._beats[receiver].address for receiver in wanted]
 
-    def hear(self, receiver: int, report: Mapping[str, Any]) -> bool:
+    def record_report(self, receiver: int, report: Mapping[str, Any]) -> bool:
         """Take a receiver's report, and return whether it shall continue."""
         executor = report.get("executor")
         beat = Beat(
@@ -109,7 +109,7 @@ def _handler(directory: Directory) -> type[BaseHTTPRequestHandler]:
             try:
                 length = min(int(self.headers.get("Content-Length", 0)), _MOST_BYTES)
                 report = json.loads(self.rfile.read(length))
-                go_on = directory.hear(int(self.path.removeprefix("/receivers/")), report)
+                go_on = directory.record_report(int(self.path.removeprefix("/receivers/")), report)
             except (ValueError, KeyError, TypeError, AttributeError):
                 self._answer(400, {"error": "POST /receivers/N with a receiver's report"})
             else:

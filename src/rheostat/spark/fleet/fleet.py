@@ -20,13 +20,13 @@ from rheostat.protocols.receivers.fleet_size import (
     FleetOrder,
     Start,
     fleet_step,
-    measured_ceiling,
+    measured_capacity,
 )
 from rheostat.spark.fleet.directory import Beat, Directory
 from rheostat.spark.fleet.receiving import ReceiverTask, receive
 
 _log = logging.getLogger("rheostat")
-LOOK_S = 1.0
+PERIOD_S = 1.0
 RATE_S = 10.0
 """The rate's window in seconds: a burst of one second does not start a receiver."""
 
@@ -66,7 +66,7 @@ class _Member:
 
     executor: str
     started_s: float
-    going: bool = False
+    dismissed: bool = False
     last: Beat | None = None
 
 
@@ -81,7 +81,7 @@ class FleetState:
     demanded: int
     wanted: int
     rows_per_s: float | None
-    ceiling: float | None
+    capacity: float | None
 
     @property
     def receivers(self) -> int:
@@ -169,21 +169,21 @@ class Fleet:
         atexit.unregister(self.stop)
 
     def _run(self) -> None:
-        while not self._end.wait(LOOK_S):
+        while not self._end.wait(PERIOD_S):
             if self._ended():
                 return
             try:
-                self.look(time.time())
+                self.poll(time.time())
             except Exception as fault:
                 if self._ended():
                     return
-                self._faults.say(fault)
+                self._faults.warn(fault)
 
-    def look(self, now: float) -> None:
+    def poll(self, now: float) -> None:
         """Compute one step: read the receivers' reports, decide, and carry out the orders."""
         hosts = self._executors.hosts()
         leaving = self._executors.leaving(hosts)
-        self._hear(now)
+        self._read_reports(now)
         facts = self._facts(hosts, leaving, now)
         if now >= self._wait_s:
             orders, self._memory = fleet_step(facts, self._limits, self._memory, now)
@@ -194,12 +194,12 @@ class Fleet:
             executor = facts.receivers[number]
             counts[executor] = counts.get(executor, 0) + 1
         least = self._limits.least
-        demanded, wanted = self._memory.get("asked", least), self._memory.get("wanted", least)
-        self.state = FleetState(now, counts, demanded, wanted, facts.rows_per_s, facts.ceiling)
+        demanded, wanted = self._memory.get("demanded", least), self._memory.get("wanted", least)
+        self.state = FleetState(now, counts, demanded, wanted, facts.rows_per_s, facts.capacity)
         for watcher in self._watchers:
             watcher(self.state)
 
-    def _hear(self, now: float) -> None:
+    def _read_reports(self, now: float) -> None:
         beats = self._directory.beats()
         with self._lock:
             for number, member in self._members.items():
@@ -223,32 +223,34 @@ class Fleet:
     def _facts(self, hosts: Mapping[str, str], leaving: set[str], now: float) -> FleetFacts:
         (first_s, first), (last_s, last) = self._taken[0], self._taken[-1]
         with self._lock:
-            there = {number: member for number, member in self._members.items() if not member.going}
-        for number, member in list(there.items()):
+            members = {
+                number: member for number, member in self._members.items() if not member.dismissed
+            }
+        for number, member in list(members.items()):
             if not _serves(member, now) and now - member.started_s > UP_S:
-                del there[number]
-                self._let_go(number)
+                del members[number]
+                self._dismiss(number)
         return FleetFacts(
             executors=tuple(executor for executor in hosts if executor not in leaving),
             leaving=frozenset(leaving),
             cores=self._cores,
-            receivers={number: member.executor for number, member in there.items()},
-            running=frozenset(number for number, member in there.items() if _serves(member, now)),
+            receivers={number: member.executor for number, member in members.items()},
+            running=frozenset(number for number, member in members.items() if _serves(member, now)),
             rows_per_s=(last - first) / (last_s - first_s) if last_s > first_s else None,
-            ceiling=measured_ceiling(self._samples),
+            capacity=measured_capacity(self._samples),
         )
 
     def _carry_out(self, order: FleetOrder, hosts: Mapping[str, str], now: float) -> None:
         if isinstance(order, Start):
             self._start_one(order.executor, hosts[order.executor], now)
         else:
-            self._let_go(order.receiver)
+            self._dismiss(order.receiver)
 
-    def _let_go(self, number: int) -> None:
+    def _dismiss(self, number: int) -> None:
         self._directory.dismiss(number)
         with self._lock:
             if number in self._members:
-                self._members[number].going = True
+                self._members[number].dismissed = True
 
     def _start_one(self, executor: str, host: str, now: float) -> None:
         number, self._numbers = self._numbers, self._numbers + 1
@@ -256,16 +258,16 @@ class Fleet:
             self._members[number] = _Member(executor, now)
         self._directory.expect(number)
         task = replace(self._task, number=number, host=self._task.host or host)
-        run = partial(self._be, number, executor, host, task)
+        run = partial(self._run_receiver, number, executor, host, task)
         threading.Thread(target=run, name=f"receiver-{number}", daemon=True).start()
 
-    def _be(self, number: int, executor: str, host: str, task: ReceiverTask) -> None:
+    def _run_receiver(self, number: int, executor: str, host: str, task: ReceiverTask) -> None:
         """Run a receiver's job until it ends."""
         try:
             self._runs(executor, host, partial(receive, task))
         except Exception as fault:
             if not self._ended() and not self._end.is_set():
-                self._faults.say(fault)
+                self._faults.warn(fault)
                 self._wait_s = time.time() + AGAIN_S
         finally:
             self._directory.forget(number)

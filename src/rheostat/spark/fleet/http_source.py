@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.spark.fleet.intake import Intake, NotTaken
+from rheostat.spark.fleet.intake import Intake, NotWritten
 from rheostat.spark.fleet.records import from_json_lines
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -40,7 +40,7 @@ def http_server(intake: Intake, bind: str) -> ThreadingHTTPServer:
                 intake.take(records)
             except BadInput as fault:
                 self._answer(400, {"error": str(fault)})
-            except NotTaken as fault:
+            except NotWritten as fault:
                 self._answer(503, {"error": str(fault)}, closes=True)
             else:
                 self._answer(200, {"acknowledged": len(records)})

@@ -20,7 +20,7 @@ PRODUCER_SETTINGS: Mapping[str, Any] = {
 minute the retries end, and the sender gets an error."""
 
 
-class NotTaken(Exception):
+class NotWritten(Exception):
     """Not all records were written; their sender must send them again."""
 
 
@@ -70,11 +70,11 @@ class _Writing:
             self._done.set()
 
     def wait(self, within_s: float) -> None:
-        """Return once the broker has all records; raises NotTaken otherwise."""
+        """Return once the broker has all records; raises NotWritten otherwise."""
         if not self._done.wait(within_s):
-            raise NotTaken(f"the broker has not answered within {within_s:g} s")
+            raise NotWritten(f"the broker has not answered within {within_s:g} s")
         if self._failed:
-            raise NotTaken(f"the broker has not taken a record: {self._failed}")
+            raise NotWritten(f"the broker has not taken a record: {self._failed}")
 
 
 class Intake:
@@ -99,10 +99,10 @@ class Intake:
         self._poller.start()
 
     def take(self, records: Sequence[PushedRecord]) -> None:
-        """Return once the broker has all records; after NotTaken some of them may be written."""
+        """Return once the broker has all records; after NotWritten some of them may be written."""
         with self._gate:
             if self._closed:
-                raise NotTaken("this receiver is leaving")
+                raise NotWritten("this receiver is leaving")
             self._inside += 1
         try:
             self._paced(len(records))
@@ -144,9 +144,9 @@ class Intake:
                 on_delivery=writing.report,
             )
         except BufferError:
-            raise NotTaken("too many records wait for the broker") from None
+            raise NotWritten("too many records wait for the broker") from None
         except Exception as fault:  # KafkaException, which is not imported here
-            raise NotTaken(f"the broker has not taken a record: {fault}") from None
+            raise NotWritten(f"the broker has not taken a record: {fault}") from None
 
     def _serve(self) -> None:
         while not (self._closed and self._inside == 0):

@@ -57,14 +57,14 @@ def serve(task: ReceiverTask, producer: Any, beat: Callable[..., bool] | None = 
     threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
     address = {"address": f"{task.host}:{server.server_address[1]}", "executor": executor_id()}
     try:
-        _stay(task, intake, address, beat or report)
+        _report_until_dismissed(task, intake, address, beat or report)
     finally:
         server.shutdown()
         server.server_close()
         intake.close()
 
 
-def _stay(
+def _report_until_dismissed(
     task: ReceiverTask, intake: Intake, address: dict[str, Any], beat: Callable[..., bool]
 ) -> None:
     answered_s = time.monotonic()

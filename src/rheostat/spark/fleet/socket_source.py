@@ -6,7 +6,7 @@ import contextlib
 import socketserver
 
 from rheostat.errors import BadInput
-from rheostat.spark.fleet.intake import Intake, NotTaken
+from rheostat.spark.fleet.intake import Intake, NotWritten
 from rheostat.spark.fleet.records import MOST_ID_BYTES, from_tab_lines
 
 _READ_BYTES = 64 * 1024
@@ -24,7 +24,7 @@ def socket_server(intake: Intake, bind: str) -> socketserver.ThreadingTCPServer:
         def handle(self) -> None:
             """Serve one sender until it disconnects or the receiver ends."""
             left = b""
-            with contextlib.suppress(OSError, NotTaken):
+            with contextlib.suppress(OSError, NotWritten):
                 while got := self.request.recv(_READ_BYTES):
                     *lines, left = (left + got).split(b"\n")
                     if not self._take(lines, len(left)):

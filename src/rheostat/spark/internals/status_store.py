@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.sensing.rest.rest_pages import Pages
 
-_UNTOLD = (Py4JError, OSError, LookupError)
+_UNAVAILABLE = (Py4JError, OSError, LookupError)
 
 
 class StatusStore:
@@ -38,7 +38,7 @@ class StatusStore:
             return json.loads(self._mapper.writeValueAsString(value))
         except Py4JJavaError:  # no such job or stage
             return None if self.answers else self._otherwise.get(page)
-        except _UNTOLD:
+        except _UNAVAILABLE:
             return self._otherwise.get(page)
 
     @functools.cached_property
@@ -46,7 +46,7 @@ class StatusStore:
         """Whether this Spark has the calls."""
         try:
             return "executorList" in dir(self._store) and bool(self._mapper)
-        except _UNTOLD:
+        except _UNAVAILABLE:
             return False
 
     def _page(self, page: str, query: dict[str, list[str]]) -> Any:

@@ -80,7 +80,7 @@ def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
         pause_s = settings.retention.object_store_s
         switches = KillSwitches(noted, application_files(spark), pause_s)
         journal.other_switch = switches.pulled
-        tasks["the checkpoints cannot be checked for a kill switch"] = switches.look
+        tasks["the checkpoints cannot be checked for a kill switch"] = switches.poll
     return Kept(journal, BackgroundTasks(tasks, settings.loop.interval_s))
 
 

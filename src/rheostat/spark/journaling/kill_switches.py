@@ -45,7 +45,7 @@ class KillSwitches:
         """Return the file that existed at the last check; empty without one."""
         return self._pulled
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Check for the files now; raises StorageError if that fails."""
         files = [f"{checkpoint}/{HALT_FILE}" for checkpoint in self._checkpoints()]
         # The known file first: the end of its query must not resume the other queries.
@@ -72,7 +72,7 @@ def pull(target: str) -> str:
     return switch
 
 
-def take_away(target: str) -> str:
+def remove(target: str) -> str:
     """Delete the kill switch of a checkpoint or a journal and return its name; raises as
     ``pull``.
     """

@@ -17,7 +17,7 @@ from rheostat.spark.resizing.locality import LocalityWait
 class Protocols(Protocol):
     """Runs the protocols of a rescale."""
 
-    def ask(
+    def reconcile(
         self, target: int, replace: Collection[str], now: float, decided: bool = True
     ) -> Rescaling:
         """Take the target in force and the executors to replace, and return the progress.
@@ -73,13 +73,13 @@ class LiveSize(SizeInForce):
         """Return the number of working executors and the size in force."""
         # The request may change until the first decision, and matters only until then.
         requested = self.requested() if self.decided is None else None
-        return self.see(self._executors.registered(), requested, now)
+        return self.update(self._executors.registered(), requested, now)
 
 
 class Environment(Protocol):
     """Observes changes to the executors that Rheostat did not request."""
 
-    def look(self, target: int, now: float) -> str:
+    def poll(self, target: int, now: float) -> str:
         """Return a description of them, empty if there are none; called at every tick."""
         ...
 
@@ -137,8 +137,8 @@ class SparkActuator(Actuator):
         decided = self._size.decided
         target = decision.target if decided is None else decided
         # Before the protocol: the cluster manager's refusals limit the total that it requests.
-        happens = self._environment.look(target, now) if self._environment else ""
-        rescaling = self._protocols.ask(target, replaced, now, decided is not None)
+        happens = self._environment.poll(target, now) if self._environment else ""
+        rescaling = self._protocols.reconcile(target, replaced, now, decided is not None)
         self._kept = rescaling.memory
         self._locality_wait.tick(rescaling.phase != "steady", now)
         kept = {**self._notes(), "protocol": rescaling.memory}

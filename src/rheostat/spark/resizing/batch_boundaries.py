@@ -35,9 +35,9 @@ class BatchBoundaryTracker:
         self.number: int | None = None
         """The number of completed rounds; None while no query runs."""
         self._beats: dict[str, _Beat] = {}
-        self._looked_s = float("-inf")
+        self._polled_s = float("-inf")
 
-    def see(
+    def update(
         self, batches: dict[str, int], idle: Callable[[str, float], bool], now: float
     ) -> Collection[str]:
         """Take the last finished batch of every running query, and return the queries that are at a
@@ -48,7 +48,7 @@ class BatchBoundaryTracker:
         """
         for run_id in self._beats.keys() - batches.keys():
             del self._beats[run_id]
-        fresh, self._looked_s = now - self._looked_s <= FRESH_S, now
+        fresh, self._polled_s = now - self._polled_s <= FRESH_S, now
         # Without a query there are no batches to count, and the protocol uses the clock.
         self.number = (self.number or 0) if batches else None
         passed = [

@@ -36,8 +36,8 @@ from rheostat.protocols.orders import (
 from rheostat.spark.resizing.batch_boundaries import BatchBoundaryTracker
 from rheostat.spark.resizing.executors.executor_registry import ExecutorRegistry
 from rheostat.spark.resizing.locality import SourceHiding, TaskHold
-from rheostat.spark.resizing.look_pace import Pace
-from rheostat.spark.resizing.look_thread import LookThread
+from rheostat.spark.resizing.poll_interval import Pace
+from rheostat.spark.resizing.poll_thread import PollThread
 from rheostat.spark.resizing.rescale_config import RescaleConfig
 from rheostat.spark.resizing.rescale_ports import (
     BlockManagers,
@@ -89,7 +89,7 @@ class RescaleController:
         self._queries = queries
         self._terms = terms
         self._lock = threading.Lock()
-        self._thread = LookThread(self.look, self.pause_s, terms.ended)
+        self._thread = PollThread(self.poll, self.pause_s, terms.ended)
         self._registry = ExecutorRegistry(executors)
         self._boundaries = BatchBoundaryTracker()
         self._pace = Pace()
@@ -141,7 +141,7 @@ class RescaleController:
         next_end_s = None if coming else self._loading.next_end_s()
         return self._pace.pause_s(self._busy or coming, self._rescaling.phase, now, next_end_s)
 
-    def ask(
+    def reconcile(
         self, target: int, replace: Collection[str], now: float, decided: bool = True
     ) -> Rescaling:
         """Take the target in force and the executors to replace, compute one step, and return the
@@ -157,12 +157,12 @@ class RescaleController:
                 # Weighing lists checkpoint folders, so it is done only when a rescale may begin.
                 self._state.weigh()
             self._request = request
-            self._look(request, now, due=True)
+            self._poll(request, now, due=True)
             places = self._state.places_to_record(now)
             memory = self._memory.to_json()
             return dataclasses.replace(self._rescaling, memory=memory, places=places)
 
-    def look(self, now: float) -> None:
+    def poll(self, now: float) -> None:
         """Check for a boundary and for changed executors, and compute a step if there is
         a reason.
         """
@@ -172,21 +172,21 @@ class RescaleController:
                 return
             if not self._busy and now - self._glanced_s >= RECONCILE_S:
                 self._glance(now)
-            self._look(self._request, now, due=False)
+            self._poll(self._request, now, due=False)
 
     @property
     def _busy(self) -> bool:
         """Whether a batch boundary is awaited."""
         return self._alert or bool(self._moves) or awaits_boundary(self._memory)
 
-    def _look(self, request: RescaleRequest, now: float, due: bool) -> None:
+    def _poll(self, request: RescaleRequest, now: float, due: bool) -> None:
         phase, rounds = self._rescaling.phase, self._boundaries.number
         due |= self._registry.count(rounds, phase, self._busy, now)
         if not (self._busy or due):
             return
         if due:
             self._hide_from_sources()  # the next batch may be planned during the step
-        passed, over = self._see_boundaries(now)
+        passed, over = self._update_boundaries(now)
         # Before the step: Spark may plan the next batch within milliseconds, and a step makes many
         # calls first.
         self._send(self._moves.take(passed))
@@ -198,10 +198,10 @@ class RescaleController:
         # Again, because the step may have changed which executors are arriving.
         self._hide_from_sources()
 
-    def _see_boundaries(self, now: float) -> tuple[Collection[str], bool]:
+    def _update_boundaries(self, now: float) -> tuple[Collection[str], bool]:
         """Return the queries that are at a boundary now, and whether a round has ended."""
         before = self._boundaries.number
-        passed = self._boundaries.see(self._queries.batches(), self._queries.idle, now)
+        passed = self._boundaries.update(self._queries.batches(), self._queries.idle, now)
         if self._state.places:
             self._loading.note(passed)
         return passed, self._boundaries.number != before
@@ -215,7 +215,7 @@ class RescaleController:
         """Compute a step of the protocol and return its orders; ``over``: a round just ended."""
         # This queries every store, so it is omitted while nothing is in progress.
         if over or self._busy:
-            self._state.look()
+            self._state.poll()
             self._registry.note_holders(self._state.holders.values())
         # A complete round without a finding ends the alert; without queries there is no round to
         # wait for.
@@ -303,7 +303,7 @@ class RescaleController:
         assignment has rested long enough.
         """
         self._glanced_s = now
-        self._alert |= self._state.look() or has_rested(self._memory, now)
+        self._alert |= self._state.poll() or has_rested(self._memory, now)
 
 
 class ExecutorOrders:
@@ -334,7 +334,7 @@ class ExecutorOrders:
             case Hide(executors):
                 self._block_managers.hide(list(executors))
             case Decommission(executors):
-                self._let_go(list(executors))
+                self._decommission(list(executors))
             case Kill(executors):
                 self._executors.kill(list(executors))
 
@@ -356,7 +356,7 @@ class ExecutorOrders:
         if self._warmth and self._warmth.available and executor in hosts:
             self._warmth.begin(executor, hosts[executor])
 
-    def _let_go(self, executors: list[str]) -> None:
+    def _decommission(self, executors: list[str]) -> None:
         if not self._terms.graceful:
             self._executors.kill_idle(executors)
             return

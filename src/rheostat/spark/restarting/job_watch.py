@@ -13,7 +13,7 @@ from typing import Any
 from rheostat.journal.control_channel import ControlChannel, Report
 from rheostat.spark.restarting.session_queries import Drain, JobQueries
 
-CALM_S = 0.2
+IDLE_S = 0.2
 DRAINING_S = 0.02
 """Seconds between polls: a query without an interval plans its next batch within about 50 ms."""
 
@@ -39,9 +39,9 @@ class JobWatch:
 
     def pause_s(self, now: float) -> float:
         """Return the seconds until the next poll."""
-        return DRAINING_S if self._drain else CALM_S
+        return DRAINING_S if self._drain else IDLE_S
 
-    def look(self, now: float) -> None:
+    def poll(self, now: float) -> None:
         """Report changes, and continue a drain that was ordered."""
         active = self._queries.active()
         self._report_queries(active, now)
@@ -51,9 +51,9 @@ class JobWatch:
         if order.drain:
             self._drain = self._drain or Drain(self._queries)
             if self._drain.step():
-                self._tell(drained_s=now)
+                self._update_report(drained_s=now)
         elif order.once and self._started() and not active:
-            self._tell(drained_s=now)
+            self._update_report(drained_s=now)
 
     def _report_queries(self, active: Collection[str], now: float) -> None:
         """Report that the job works, and the state and sink of each query, including those that
@@ -72,13 +72,13 @@ class JobWatch:
             if (checkpoint := self._queries.checkpoint(run_id))
         }
         sinks = {checkpoint: sink for checkpoint, sink in queries.items() if sink}
-        self._tell(
+        self._update_report(
             works_s=now if works_s is None else works_s,
             checkpoints=tuple(sorted({*self._report.checkpoints, *queries})),
             sinks={**self._report.sinks, **sinks},
         )
 
-    def _tell(self, **news: Any) -> None:
+    def _update_report(self, **news: Any) -> None:
         report = replace(self._report, **news)
         if news.get("drained_s") is None or self._report.drained_s is None:
             self._report = report

@@ -13,7 +13,7 @@ from typing import Any
 
 from rheostat.journal.control_channel import ControlChannel, Order
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.resizing.look_thread import LookThread
+from rheostat.spark.resizing.poll_thread import PollThread
 from rheostat.spark.restarting.job_watch import JobWatch
 from rheostat.spark.restarting.session_queries import SessionQueries
 
@@ -55,7 +55,7 @@ class OneBatch:
         return begin
 
 
-def finishing(spark: Any, folder: Path, order: Order, batches: OneBatch) -> LookThread:
+def finishing(spark: Any, folder: Path, order: Order, batches: OneBatch) -> PollThread:
     """Return the running thread that reports when every started query has ended."""
     internals = internals_of(spark)
     watch = JobWatch(
@@ -64,6 +64,6 @@ def finishing(spark: Any, folder: Path, order: Order, batches: OneBatch) -> Look
         order.run,
         lambda: batches.started,
     )
-    thread = LookThread(watch.look, watch.pause_s, internals.gateway.stopped)
+    thread = PollThread(watch.poll, watch.pause_s, internals.gateway.stopped)
     thread.start(lambda: None)
     return thread

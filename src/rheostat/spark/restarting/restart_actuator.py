@@ -10,7 +10,7 @@ from dataclasses import replace
 from rheostat.journal.control_channel import LOOP, ControlChannel, Order, RestartRequest
 from rheostat.model import Capabilities, Decision, Memory, RepartitionState, Rescaling
 from rheostat.ports import Actuator
-from rheostat.spark.resizing.look_thread import LookThread
+from rheostat.spark.resizing.poll_thread import PollThread
 from rheostat.spark.restarting.job_watch import JobWatch
 
 
@@ -32,7 +32,7 @@ class RestartActuator(Actuator):
         self._notes = notes
         self._channel = channel
         self._run, self._executors = order.run, order.executors
-        self._thread = LookThread(watch.look, watch.pause_s, ended)
+        self._thread = PollThread(watch.poll, watch.pause_s, ended)
 
     def capabilities(self) -> Capabilities:
         """Return that every change of size is a restart."""

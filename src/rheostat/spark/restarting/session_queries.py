@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from rheostat.spark.sensing.queries.in_flight import runs_batch
 
 DRAIN_LIMIT_S = 120.0
-_LOOK_S = 0.05
+_POLL_S = 0.05
 
 
 class Streams(Protocol):
@@ -85,7 +85,7 @@ def drain(spark: Any, limit_s: float = DRAIN_LIMIT_S) -> None:
         if time.monotonic() > until_s:
             for run_id in list(queries.active()):
                 queries.stop(run_id)
-        time.sleep(_LOOK_S)
+        time.sleep(_POLL_S)
 
 
 class SessionQueries:

@@ -50,7 +50,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
         _DECOMMISSIONED,
         "its node or pod was removed, and it was decommissioned gracefully",
     ),
-    (r"heartbeat timed out|no recent heartbeats", "silent", "nothing was heard of it any more"),
+    (r"heartbeat timed out|no recent heartbeats", "silent", "its heartbeats stopped"),
     # YARN's "killed on request" is omitted: it follows any signal, also one from a person.
     (
         r"killed by (?:the )?driver|killed by the ApplicationMaster|explicit termination request",
@@ -89,7 +89,7 @@ def end_of(reason: str | None) -> End:
         return End("lost", "Spark gives no reason")
     # This check comes first: Spark adds "decommission" to our reason as it does to any other.
     if OURS in reason:
-        return End("scale-in", "it was let go by Rheostat")
+        return End("scale-in", "Rheostat removed it")
     for pattern, kind, words in _KINDS:
         if re.search(pattern, reason, re.IGNORECASE | re.DOTALL):
             return End(kind, words)

@@ -157,7 +157,7 @@ class StageUsage:
                 cpu=0.0 if "cpu" in wanted else observation.cpu,
             )
         if self._is_due(observation.t_s, batch, last):
-            self._ask(observation, batch, last)
+            self._request_stages(observation, batch, last)
         if last.stages is None:
             return observation
         return replace(
@@ -181,7 +181,9 @@ class StageUsage:
         # After the clock was set back, requests must not stop for hours.
         return not 0 <= now_s - last.requested_s < min(self._every_s, known_s)
 
-    def _ask(self, observation: Observation, batch: ReportedBatch, last: LastStages) -> None:
+    def _request_stages(
+        self, observation: Observation, batch: ReportedBatch, last: LastStages
+    ) -> None:
         last.requested_s, last.most_rows = observation.t_s, max(last.most_rows, _rows(batch))
         if last.first_s is None and _rows(batch) > 0:
             last.first_s = observation.t_s

@@ -77,9 +77,9 @@ class Preload:
         """Return the seconds per pause for loading and a unit's load time; None if nothing fits."""
         if self._failures or not pauses_s or not pauses_s.keys() <= self._took_s.keys():
             return None
-        room_s = (min(pauses_s.values()) - SPARE_S) / len(pauses_s)
+        available_s = (min(pauses_s.values()) - SPARE_S) / len(pauses_s)
         load_s = max(self._load_s(run_id) for run_id in pauses_s)
-        return (room_s, load_s) if load_s <= room_s else None
+        return (available_s, load_s) if load_s <= available_s else None
 
     def _load_s(self, run_id: str) -> float:
         return median(self._took_s.get(run_id, [FIRST_S]))
@@ -132,10 +132,10 @@ class Preload:
             time.sleep(POLL_S)
 
 
-def fitting(sent: Mapping[int, str], room_s: float, load_s: float) -> tuple[int, ...]:
-    """Return the first partitions of each executor that load one by one within ``room_s``."""
+def fitting(sent: Mapping[int, str], available_s: float, load_s: float) -> tuple[int, ...]:
+    """Return the first partitions of each executor that load one by one within ``available_s``."""
     # The pause may be over already; nothing fits into a negative room.
-    most = int(max(0.0, room_s) / load_s)
+    most = int(max(0.0, available_s) / load_s)
     chosen, given = [], Counter[str]()
     for partition, executor in sorted(sent.items()):
         if given[executor] < most:

@@ -169,7 +169,7 @@ class Warmup:
             if ours:
                 self._tasks.run_python_on(executor, host, imports(), GROUP)
             for query in queries:
-                self._rehearse(query, executor, host, ours)
+                self._rerun_tasks(query, executor, host, ours)
                 ours = self._tasks.tasks_done(executor)
         except Exception as fault:  # the executor then gets its state while it is cold
             _log.debug("rheostat: executor %s was not warmed: %s", executor, fault)
@@ -177,7 +177,7 @@ class Warmup:
             # After a failure, too, the protocol must not wait for this executor any longer.
             self._done.add(executor)
 
-    def _rehearse(self, query: Any, executor: str, host: str, ours: int) -> None:
+    def _rerun_tasks(self, query: Any, executor: str, host: str, ours: int) -> None:
         """Rerun tasks in the query's next long pauses; queries without any are skipped.
 
         An executor that has run tasks other than ``ours`` needs no source tasks.
@@ -194,7 +194,7 @@ class Warmup:
             if not (held and self._await_pause(query, lambda left_s: left_s > 0)):
                 break
         if not self._await_pause(
-            query, lambda left_s: left_s >= self._reading_room_s or has_read()
+            query, lambda left_s: left_s >= self._min_reading_pause_s or has_read()
         ):
             return
         read = has_read() or self._read(query, executor, host)
@@ -203,7 +203,7 @@ class Warmup:
             self._runner.compute_again(query, executor, host, GROUP)
 
     @property
-    def _reading_room_s(self) -> float:
+    def _min_reading_pause_s(self) -> float:
         """Return the minimum pause in seconds for rerunning source tasks."""
         return max(ROOM_S, median(self._reading_s or [FIRST_READING_S]))
 
@@ -213,7 +213,7 @@ class Warmup:
             return 0
         # Unix time instead of the monotonic clock: rhythms follow Spark's timestamps.
         left_s, rhythm = self._rhythms.pause_left_s(query, time.time()), self._rhythms.of(query)
-        if not 0 < left_s < self._reading_room_s <= rhythm.longest_pause_s:
+        if not 0 < left_s < self._min_reading_pause_s <= rhythm.longest_pause_s:
             return 0
         try:
             return self._tasks.hold(executor, host, left_s + rhythm.shortest_batch_s, GROUP)

@@ -13,7 +13,7 @@ from rheostat.protocols.receivers.fleet_size import (
     Start,
     Stop,
     fleet_step,
-    measured_ceiling,
+    measured_capacity,
     wanted_receivers,
 )
 from rheostat.protocols.receivers.receiver_moves import BALANCE_S
@@ -44,7 +44,7 @@ class Fleet:
             receivers=dict(self.receivers),
             running=frozenset(self.running),
             rows_per_s=self.rate,
-            ceiling=100.0,
+            capacity=100.0,
         )
         orders, self.memory = fleet_step(facts, LIMITS, self.memory, self.now)
         self.running |= self.receivers.keys()
@@ -101,11 +101,11 @@ def test_between_the_two_shares_nothing_changes():
     assert [fleet.tick(HOLD_S) for _ in range(9)] == [[]] * 9
 
 
-@pytest.mark.parametrize(("rate", "ceiling"), [(None, 100.0), (900.0, None)])
-def test_what_is_unknown_changes_nothing(rate, ceiling):
+@pytest.mark.parametrize(("rate", "capacity"), [(None, 100.0), (900.0, None)])
+def test_what_is_unknown_changes_nothing(rate, capacity):
     receivers = {0: "a", 1: "b"}
     facts = FleetFacts(
-        executors=("a", "b"), cores=4, receivers=receivers, rows_per_s=rate, ceiling=ceiling
+        executors=("a", "b"), cores=4, receivers=receivers, rows_per_s=rate, capacity=capacity
     )
     assert wanted_receivers(facts, 2, LIMITS, None, 0.0) == (2, None)
 
@@ -119,10 +119,10 @@ def test_a_core_is_left_for_the_batches():
 
 def test_what_the_load_asks_for_is_told_though_the_cores_do_not_hold_it():
     facts = FleetFacts(
-        executors=("a",), cores=2, receivers={0: "a"}, rows_per_s=220.0, ceiling=100.0
+        executors=("a",), cores=2, receivers={0: "a"}, rows_per_s=220.0, capacity=100.0
     )
     _, kept = fleet_step(facts, LIMITS, {}, 0.0)
-    assert (kept["asked"], kept["wanted"]) == (4, 1)
+    assert (kept["demanded"], kept["wanted"]) == (4, 1)
 
 
 def test_receivers_of_an_executor_that_leaves_are_replaced_before_they_stop():
@@ -160,8 +160,8 @@ def test_the_rule_of_a_minute_moves_one_receiver_and_keeps_the_number():
 
 def test_the_ceiling_is_told_by_those_who_are_busy():
     samples = [(50.0, 0.5), (90.0, 1.0), (1.0, 0.01), (120.0, 1.2)]
-    assert measured_ceiling(samples) == 100.0
-    assert measured_ceiling([(1.0, 0.01)]) is None
+    assert measured_capacity(samples) == 100.0
+    assert measured_capacity([(1.0, 0.01)]) is None
 
 
 @pytest.mark.parametrize(("least", "most"), [(0, 1), (3, 2), (True, 2), (1, 2.5)])

@@ -13,7 +13,7 @@ def test_an_executor_that_comes_gets_a_receiver_and_then_all_is_stable():
 
 
 @pytest.mark.parametrize(
-    ("rate", "ceiling", "share", "receivers"),
+    ("rate", "capacity", "share", "receivers"),
     [
         (0.0, 100.0, 1.0, 1),
         (100.0, 100.0, 1.0, 1),
@@ -21,12 +21,12 @@ def test_an_executor_that_comes_gets_a_receiver_and_then_all_is_stable():
         (1000.0, 100.0, 0.8, 13),
     ],
 )
-def test_receivers_follow_the_rate(rate, ceiling, share, receivers):
-    assert receivers_for(rate, ceiling, share) == receivers
+def test_receivers_follow_the_rate(rate, capacity, share, receivers):
+    assert receivers_for(rate, capacity, share) == receivers
 
 
 @pytest.mark.parametrize("given", [(-1.0, 1.0), (1.0, 0.0), (float("inf"), 1.0), (1.0, 1.0, 0.0)])
-def test_a_nonsense_rate_ceiling_or_share_is_refused(given):
+def test_a_nonsense_rate_capacity_or_share_is_refused(given):
     with pytest.raises(BadInput, match="must be"):
         receivers_for(*given)
 

@@ -108,4 +108,4 @@ def test_what_is_no_number_of_a_float_is_said_and_not_raised(value: Any) -> None
     errors = SpecErrors("s.yaml", {})
     assert errors.number("minutes", value, above=0.0) is None
     with pytest.raises(BadInput, match="minutes: must be a number above 0"):
-        errors.tell()
+        errors.raise_errors()

@@ -23,18 +23,18 @@ def errors() -> SpecErrors:
 
 def told(found: SpecErrors) -> list[str]:
     with pytest.raises(BadInput) as error:
-        found.tell()
+        found.raise_errors()
     return str(error.value).splitlines()
 
 
 def test_nothing_wrong_is_nothing_said() -> None:
-    errors().tell()
+    errors().raise_errors()
 
 
 def test_errors_come_in_the_order_of_their_lines_each_once() -> None:
     found = errors()
     for place in ("policies[1]", "minutes", "policies[1]"):
-        found.say(place, "is wrong")
+        found.add(place, "is wrong")
     assert told(found) == [
         "a.yaml has 2 errors:",
         "  line 1, minutes: is wrong",
@@ -44,8 +44,8 @@ def test_errors_come_in_the_order_of_their_lines_each_once() -> None:
 
 def test_a_place_that_is_not_there_has_the_line_of_what_it_would_be_in() -> None:
     found = errors()
-    found.say("plants.small.executors.0", "is missing")
-    found.say("loads", "is missing")
+    found.add("plants.small.executors.0", "is missing")
+    found.add("loads", "is missing")
     assert told(found)[1:] == [
         "  line 1, loads: is missing",
         "  line 3, plants.small.executors.0: is missing",

@@ -46,7 +46,7 @@ def test_the_youngest_leave_first_and_a_lost_one_is_replaced() -> None:
     fleet, events, came = fleet_of()
     assert fleet.aim(2, 0.0).phase == "shrinking"
     assert [executor.leaving for executor in fleet.executors] == [False, False, True]
-    fleet.let_go([fleet.executors[-1]], 0.0)
+    fleet.release([fleet.executors[-1]], 0.0)
     fleet.lose(fleet.executors[0], 0.0)
     events.run(1_000.0)
     assert len(came) == 1
@@ -59,11 +59,11 @@ def test_in_the_end_there_are_as_many_as_were_asked_for(asked: list[tuple[int, f
     now = 0.0
     for target, wait_s in asked:
         fleet.aim(target, now)
-        fleet.let_go([each for each in fleet.executors if each.leaving], now)
+        fleet.release([each for each in fleet.executors if each.leaving], now)
         now += wait_s
         events.run(now)
     fleet.assert_target(now)
-    fleet.let_go([each for each in fleet.executors if each.leaving], now)
+    fleet.release([each for each in fleet.executors if each.leaving], now)
     events.run(now + 10_000.0)
     assert len(fleet.executors) == fleet.target
     assert len({id(each) for each in fleet.executors}) == fleet.target

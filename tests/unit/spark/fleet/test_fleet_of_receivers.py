@@ -48,7 +48,9 @@ class App:
 
     def _beat(self, number: int, executor: str) -> bool:
         said = {"address": f"{HERE}:{number}", "executor": executor, "at_s": self.at_s}
-        return self.directory.hear(number, {**said, "rows": self.rows, "busy_s": self.at_s})
+        return self.directory.record_report(
+            number, {**said, "rows": self.rows, "busy_s": self.at_s}
+        )
 
 
 @pytest.fixture
@@ -74,9 +76,9 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def served(app: App, fleet: Fleet, now: float) -> None:
-    fleet.look(now)
+    fleet.poll(now)
     until(lambda: len(app.directory.addresses()) == 2)
-    fleet.look(now + 1)
+    fleet.poll(now + 1)
 
 
 def test_a_fleet_starts_the_least_and_says_where_they_are(app, fleet):
@@ -93,7 +95,7 @@ def test_a_receiver_that_dies_is_started_again(app, fleet):
     app.alive[0] = ""
     until(lambda: len(app.directory.addresses()) == 1)
     until(lambda: 0 not in app.alive)
-    fleet.look(now + 2)
+    fleet.poll(now + 2)
     until(lambda: sorted(app.alive) == [1, 2])
 
 
@@ -102,20 +104,20 @@ def test_a_receiver_of_an_executor_that_leaves_goes_when_its_successor_serves(ap
     app.executors = ["0", "1", "2"]
     served(app, fleet, now)
     app.asked_to_leave = {"1"}
-    fleet.look(now + 2)
+    fleet.poll(now + 2)
     until(lambda: f"{HERE}:2" in app.directory.addresses())
     assert sorted(app.alive) == [0, 1, 2]
-    fleet.look(now + 3)
-    fleet.look(now + 4)
+    fleet.poll(now + 3)
+    fleet.poll(now + 4)
     until(lambda: sorted(app.alive.values()) == ["0", "2"])
 
 
 def test_a_receiver_that_is_never_heard_is_given_up(app, fleet):
     app.deaf = True
     now = time.time()
-    fleet.look(now)
+    fleet.poll(now)
     until(lambda: len(app.alive) == 2)
-    fleet.look(now + UP_S + 1)
+    fleet.poll(now + UP_S + 1)
     until(lambda: len(app.alive) == 4)
     app.deaf = False
 
@@ -126,17 +128,17 @@ def test_more_load_brings_more_receivers(app, fleet):
     for second in range(2, 8):
         app.rows, app.at_s = 100 * second, float(second)
         until(lambda: all(beat.at_s == app.at_s for beat in app.directory.beats().values()))
-        fleet.look(now + second)
+        fleet.poll(now + second)
         if len(app.alive) > 2:
             break
     until(lambda: len(app.alive) == 3)
-    assert fleet.state.ceiling == pytest.approx(100.0)
+    assert fleet.state.capacity == pytest.approx(100.0)
 
 
 def test_what_is_heard_of_a_receiver_that_is_not_wanted_is_that_it_shall_go():
     directory = Directory(HERE, time.time)
     said = {"address": "a:1", "executor": None, "rows": 0, "busy_s": 0.0, "at_s": 0.0}
-    assert not directory.hear(7, said)
+    assert not directory.record_report(7, said)
     assert directory.addresses() == []
     directory._server.server_close()
 

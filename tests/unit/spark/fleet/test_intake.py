@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from rheostat.spark.fleet.intake import Intake, NotTaken
+from rheostat.spark.fleet.intake import Intake, NotWritten
 from rheostat.spark.fleet.records import PushedRecord
 
 ONE = [PushedRecord("a-1", "x")]
@@ -21,20 +21,20 @@ def test_records_are_taken_when_the_broker_has_them(producer):
 def test_a_record_that_the_broker_refuses_is_not_taken(producer):
     producer.down = True
     intake = Intake(producer, "push")
-    with pytest.raises(NotTaken, match="broker down"):
+    with pytest.raises(NotWritten, match="broker down"):
         intake.take(ONE)
     assert intake.meter.rows == 0
 
 
 def test_a_broker_that_does_not_answer_is_said(producer):
     producer.mute = True
-    with pytest.raises(NotTaken, match="not answered within"):
+    with pytest.raises(NotWritten, match="not answered within"):
         Intake(producer, "push", answer_s=0.05).take(ONE)
 
 
 def test_a_queue_that_is_full_is_said(producer):
     producer.full = True
-    with pytest.raises(NotTaken, match="too many records wait"):
+    with pytest.raises(NotWritten, match="too many records wait"):
         Intake(producer, "push").take(ONE)
 
 
@@ -58,7 +58,7 @@ def test_a_closed_intake_ends_what_it_has_begun_and_takes_nothing_more(producer)
     thread.join(10)
     assert taken.is_set()
     assert producer.topic == [("a-1", "x")]
-    with pytest.raises(NotTaken, match="leaving"):
+    with pytest.raises(NotWritten, match="leaving"):
         intake.take(ONE)
 
 

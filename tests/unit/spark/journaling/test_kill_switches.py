@@ -17,16 +17,16 @@ def test_a_file_in_the_checkpoint_of_any_query_halts_until_it_is_removed() -> No
     files = MemoryFileSystem()
     running = ["hdfs://n/one", "hdfs://n/two"]
     switches = KillSwitches(lambda: running, files)
-    switches.look()
+    switches.poll()
     assert switches.pulled() == ""
     files.write(file := f"hdfs://n/two/{HALT_FILE}", "")
-    switches.look()
+    switches.poll()
     assert switches.pulled() == file
     running.remove("hdfs://n/two")  # the end of its query does not resume decisions
-    switches.look()
+    switches.poll()
     assert switches.pulled() == file
     files.delete(file)
-    switches.look()
+    switches.poll()
     assert switches.pulled() == ""
 
 
@@ -34,10 +34,10 @@ def test_a_file_system_that_does_not_answer_keeps_the_halt() -> None:
     files = MemoryFileSystem()
     files.write(f"hdfs://n/one/{HALT_FILE}", "")
     switches = KillSwitches(lambda: ["hdfs://n/one"], files)
-    switches.look()
+    switches.poll()
     files.lost = True
     with pytest.raises(OSError, match="nobody answers"):
-        switches.look()
+        switches.poll()
     assert switches.pulled()
 
 

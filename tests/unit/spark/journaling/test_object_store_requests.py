@@ -77,7 +77,7 @@ class QuietJob:
         self.now_s += TICK_S
         self.journal.append(record(self.now_s, size), {})
         self.carry()
-        self.switches.look()
+        self.switches.poll()
 
     def lines_there(self) -> int:
         files = self.store.folder(JOURNAL).items()

@@ -22,7 +22,7 @@ class Protocols:
         self.runs = False
         self.resumed: list[object] = []
 
-    def ask(self, target, replace, now, decided=True):
+    def reconcile(self, target, replace, now, decided=True):
         self.asked.append((target, list(replace), decided))
         return Rescaling(phase=self.phase, detail=f"at {now:g}", memory={"lives": 1})
 

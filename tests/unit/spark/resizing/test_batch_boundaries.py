@@ -16,31 +16,31 @@ class Watch:
         self.rounds = BatchBoundaryTracker()
         self.now = 0.0
 
-    def see(self, idle: Callable[[str, float], bool] = busy, **batches: int) -> list[str]:
+    def update(self, idle: Callable[[str, float], bool] = busy, **batches: int) -> list[str]:
         self.now += FRESH_S / 2
-        return sorted(self.rounds.see(batches, idle, self.now))
+        return sorted(self.rounds.update(batches, idle, self.now))
 
 
 def test_a_query_is_at_a_boundary_when_its_batch_has_just_ended():
     watch = Watch()
-    assert [watch.see(a=batch) for batch in (4, 4, 5, 5, 7)] == [[], [], ["a"], [], ["a"]]
+    assert [watch.update(a=batch) for batch in (4, 4, 5, 5, 7)] == [[], [], ["a"], [], ["a"]]
     assert watch.rounds.number == 2
 
 
 def test_without_a_query_there_are_no_rounds():
     watch = Watch()
-    watch.see()
+    watch.update()
     assert watch.rounds.number is None
-    watch.see(a=-1)
+    watch.update(a=-1)
     assert watch.rounds.number == 0
 
 
 def test_a_boundary_that_may_be_long_ago_is_none():
     watch = Watch()
-    watch.see(a=4)
+    watch.update(a=4)
     watch.now += FRESH_S
-    assert watch.see(a=5) == []
-    assert watch.see(a=6) == ["a"]
+    assert watch.update(a=5) == []
+    assert watch.update(a=6) == ["a"]
 
 
 def test_a_query_that_rests_is_at_a_boundary_every_second():
@@ -52,7 +52,7 @@ def test_a_query_that_rests_is_at_a_boundary_every_second():
         return True
 
     seconds = 5
-    passed = [watch.see(idle, a=4) for _ in range(int(seconds / (FRESH_S / 2)))]
+    passed = [watch.update(idle, a=4) for _ in range(int(seconds / (FRESH_S / 2)))]
     assert 3 <= passed.count(["a"]) <= seconds / IDLE_S
     assert len(asked) == passed.count(["a"])
     assert min(asked) >= IDLE_S
@@ -67,32 +67,32 @@ def test_a_long_batch_is_no_rest_and_that_is_asked_once_a_second():
         return False
 
     looks = 40
-    assert [watch.see(idle, a=4) for _ in range(looks)] == [[]] * looks
+    assert [watch.update(idle, a=4) for _ in range(looks)] == [[]] * looks
     assert 3 <= len(asked) <= looks * FRESH_S / 2 / IDLE_S
 
 
 def test_a_round_is_over_when_every_query_has_passed_a_boundary():
     watch = Watch()
-    watch.see(a=1, b=1)
+    watch.update(a=1, b=1)
     numbers = [watch.rounds.number]
     for a, b in ((2, 1), (3, 1), (4, 2), (5, 2), (5, 3)):
-        watch.see(a=a, b=b)
+        watch.update(a=a, b=b)
         numbers.append(watch.rounds.number)
     assert numbers == [0, 0, 0, 1, 1, 2]
 
 
 def test_what_was_sent_at_a_later_boundary_is_checked_after_the_one_that_follows():
     watch = Watch()
-    watch.see(a=1, b=1)
+    watch.update(a=1, b=1)
     watch.rounds.postpone("b")
     for a, b, number in ((2, 2, 0), (3, 3, 1)):
-        watch.see(a=a, b=b)
+        watch.update(a=a, b=b)
         assert watch.rounds.number == number
 
 
 def test_a_query_that_ends_holds_nobody_up():
     watch = Watch()
-    watch.see(a=1, b=1)
-    watch.see(a=2, b=1)
-    watch.see(a=3)
+    watch.update(a=1, b=1)
+    watch.update(a=2, b=1)
+    watch.update(a=3)
     assert watch.rounds.number == 1

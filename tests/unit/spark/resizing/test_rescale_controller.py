@@ -9,7 +9,7 @@ import pytest
 
 from rheostat.signals.rhythm import BatchTime, Rhythm
 from rheostat.spark.resizing.batch_boundaries import FRESH_S
-from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, EAGER_S, POLL_S, SLOW_S, Pace
+from rheostat.spark.resizing.poll_interval import COUNT_S, IDLE_S, POLL_S, RECENT_S, SLOW_S, Pace
 from rheostat.spark.resizing.rescale_config import RescaleConfig
 from rheostat.spark.resizing.rescale_controller import RECONCILE_S, RescaleController
 from rheostat.spark.resizing.state.state_placement import Placement
@@ -177,13 +177,13 @@ class World:
                     if executor not in self.left
                 }
                 if target is not None and int(self.now) % 2 == 0:
-                    self.controller.ask(target, replace, self.now)
+                    self.controller.reconcile(target, replace, self.now)
             if int(self.now + 0.5) > int(before + 0.5):
                 self.open_all()
                 while len(set(self.hosts_of) - set(self.left)) < self.total and self.capacity:
                     self.hosts_of[str(self.born)] = f"host-{self.born % 3}"
                     self.born, self.capacity = self.born + 1, self.capacity - 1
-            self.controller.look(self.now)
+            self.controller.poll(self.now)
 
     def shares(self) -> list[int]:
         return sorted(Counter(self.where.values()).values())
@@ -215,7 +215,7 @@ def test_state_spreads_over_new_executors_and_the_first_partition_of_each_has_a_
     assert world.reports == []
     world.run(20, target=4)
     assert world.shares() == [3, 3, 3, 3]
-    assert world.controller.ask(4, (), world.now).phase == "steady"
+    assert world.controller.reconcile(4, (), world.now).phase == "steady"
     first = min(when for when, _, _ in world.reports)
     assert sorted(executor for when, _, executor in world.reports if when == first) == ["2", "3"]
 
@@ -280,7 +280,7 @@ def test_partitions_of_a_lost_executor_are_sent_elsewhere_at_once():
     del world.hosts_of["3"]
     world.capacity = 0
     before = len(world.reports)
-    world.run(2 * CALM_S - 0.9, target=4)
+    world.run(2 * IDLE_S - 0.9, target=4)
     assert {unit for _, unit, _ in world.reports[before:]} >= set(lost)
     assert "3" not in world.where.values()
 
@@ -320,7 +320,7 @@ def test_ranges_are_contiguous_as_flink_assigns_them():
     world.run(4, target=2)
     world.run(25, target=3)
     assert [world.where["q", partition] for partition in range(6)] == ["0", "0", "1", "1", "2", "2"]
-    assert world.controller.ask(3, (), world.now).phase == "steady"
+    assert world.controller.reconcile(3, (), world.now).phase == "steady"
 
 
 def test_state_that_wanders_is_brought_back():
@@ -338,7 +338,7 @@ def test_while_nothing_is_under_way_it_hardly_looks():
     world.run(10, target=2)
     world.calls.clear()
     world.run(20, target=2)
-    assert world.controller.pause_s(world.now) == CALM_S
+    assert world.controller.pause_s(world.now) == IDLE_S
     assert world.calls["batches"] <= 20 / 2 + 2
     assert world.calls["locations"] <= 3
 
@@ -408,10 +408,10 @@ def test_an_executor_that_can_be_reached_is_hidden_at_the_next_look():
     world.run(4.25, target=3)
     assert world.controller.pause_s(world.now) == COUNT_S
     world.unreachable = 1
-    world.controller.look(world.now + COUNT_S)
+    world.controller.poll(world.now + COUNT_S)
     assert world.controller.pause_s(world.now + COUNT_S) == POLL_S
     world.unreachable, world.hosts_of = 0, {**world.hosts_of, "2": "host-2"}
-    world.controller.look(world.now + COUNT_S + POLL_S)
+    world.controller.poll(world.now + COUNT_S + POLL_S)
     assert world.preferred() == ["0", "1"]
 
 
@@ -427,7 +427,7 @@ def test_it_waits_for_what_the_cluster_does_not_have():
     world = World(executors=2)
     world.capacity = 1
     world.run(12, target=8)
-    assert world.controller.ask(8, (), world.now).detail.startswith("waiting for 5 of 8")
+    assert world.controller.reconcile(8, (), world.now).detail.startswith("waiting for 5 of 8")
 
 
 def test_tasks_wait_longer_for_their_state_while_the_size_changes():
@@ -447,7 +447,7 @@ def test_for_executors_that_do_not_come_no_task_waits_longer_for_ever():
     held: list[bool] = []
     world.hire(hold=held.append)
     world.capacity = 0
-    world.run(EAGER_S + 6, target=4)
+    world.run(RECENT_S + 6, target=4)
     assert held == [True, False]
 
 
@@ -464,12 +464,12 @@ def test_in_the_middle_of_a_scale_in_a_held_controller_lets_nobody_go_until_it_i
     world = World(executors=4, partitions=32)
     world.run(10, target=4)
     world.run(2, target=2)
-    kept = json.loads(json.dumps(world.controller.ask(2, (), world.now).memory))
+    kept = json.loads(json.dumps(world.controller.reconcile(2, (), world.now).memory))
     world.controller.hold()
     there = sorted(world.hosts_of)
     for _ in range(400):
         world.now += 0.25
-        world.controller.look(world.now)
+        world.controller.poll(world.now)
     assert sorted(world.hosts_of) == there
     world.controller.resume(kept, world.now)
     world.run(40, target=2)
@@ -487,10 +487,10 @@ def test_without_placement_no_task_waits_longer():
 def test_executors_that_do_not_come_are_waited_for_at_leisure():
     world = World(executors=2)
     world.capacity = 0
-    world.run(EAGER_S + 4, target=3)
+    world.run(RECENT_S + 4, target=3)
     world.calls.clear()
     world.run(20, target=3)
-    assert world.controller.pause_s(world.now) == CALM_S
+    assert world.controller.pause_s(world.now) == IDLE_S
     assert world.calls["batches"] <= 20 / 2 + 2
 
 
@@ -507,8 +507,8 @@ def test_executors_stand_by_above_the_target_and_below_the_ceiling(ceiling, tota
     world.run(20, target=2)
     assert len(world.hosts_of) == total
     assert world.shares() == [4, 4]
-    assert world.controller.ask(2, (), world.now).phase == "steady"
-    assert world.controller.pause_s(world.now) == CALM_S
+    assert world.controller.reconcile(2, (), world.now).phase == "steady"
+    assert world.controller.pause_s(world.now) == IDLE_S
 
 
 def test_an_executor_in_standby_takes_state_while_another_comes_in_its_stead():
@@ -536,7 +536,7 @@ def test_a_new_controller_goes_on_in_the_middle_of_a_scale_in():
     world = World(executors=4, partitions=32)
     world.run(10, target=4)
     world.run(4, target=2)
-    kept = json.loads(json.dumps(world.controller.ask(2, (), world.now).memory))
+    kept = json.loads(json.dumps(world.controller.reconcile(2, (), world.now).memory))
     leaving = {
         executor for executor, life in kept["lives"].items() if life[0] in ("candidate", "emptying")
     }
@@ -554,24 +554,24 @@ def test_what_did_not_stay_is_tried_again_after_its_rest_and_hardly_looked_for_m
     stray = next(unit for unit, holder in world.where.items() if holder == "3")
     world.stubborn = {stray}
     world.run(40, target=4)
-    assert world.controller.ask(4, (), world.now).phase == "blocked"
-    assert world.controller.pause_s(world.now) == CALM_S
+    assert world.controller.reconcile(4, (), world.now).phase == "blocked"
+    assert world.controller.pause_s(world.now) == IDLE_S
     before = len(world.reports)
     world.run(80, target=4)
     assert [unit for _, unit, _ in world.reports[before:]] == [stray]
     world.stubborn = set()
     world.run(80, target=4)
-    assert world.controller.ask(4, (), world.now).phase == "steady"
+    assert world.controller.reconcile(4, (), world.now).phase == "steady"
 
 
 def test_a_batch_that_lasts_is_looked_at_more_seldom_and_its_end_is_met_all_the_same():
     pace = Pace()
     pace.note("as it is", 0.0)
-    assert [pace.pause_s(True, "growing", now) for now in (1.0, EAGER_S)] == [POLL_S, SLOW_S]
-    pace.note("as it is", EAGER_S)
-    assert pace.pause_s(True, "growing", EAGER_S) == SLOW_S
-    pace.note("otherwise", EAGER_S)
-    assert pace.pause_s(True, "growing", EAGER_S) == POLL_S
+    assert [pace.pause_s(True, "growing", now) for now in (1.0, RECENT_S)] == [POLL_S, SLOW_S]
+    pace.note("as it is", RECENT_S)
+    assert pace.pause_s(True, "growing", RECENT_S) == SLOW_S
+    pace.note("otherwise", RECENT_S)
+    assert pace.pause_s(True, "growing", RECENT_S) == POLL_S
     assert SLOW_S < FRESH_S
 
 
@@ -587,7 +587,7 @@ def test_executors_are_counted_eagerly_for_a_minute_only():
     pace.note("as it is", 0.0)
     assert [pace.pause_s(False, phase, 1.0) for phase in ("growing", "blocked", "steady")] == [
         COUNT_S,
-        CALM_S,
-        CALM_S,
+        IDLE_S,
+        IDLE_S,
     ]
-    assert pace.pause_s(False, "growing", EAGER_S) == CALM_S
+    assert pace.pause_s(False, "growing", RECENT_S) == IDLE_S

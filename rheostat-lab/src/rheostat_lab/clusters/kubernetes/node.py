@@ -84,7 +84,7 @@ class Kubelet:
             try:
                 watching()
             except Exception as fault:
-                say(f"a watch has ended: {fault!r:.200}")
+                log_line(f"a watch has ended: {fault!r:.200}")
                 time.sleep(1)
 
     def _watch_services(self) -> None:
@@ -131,7 +131,7 @@ class Kubelet:
             for number, node in enumerate(self._nodes.values()):
                 if not node.lost and (self._means.folder / f"lose-{number}").exists():
                     node.lost = True
-                    say(f"{node.name} is lost")
+                    log_line(f"{node.name} is lost")
                     for process in node.running.values():
                         kill(process)
             time.sleep(LOOK_S)
@@ -145,9 +145,9 @@ class Kubelet:
             node = self._nodes.get(pod.spec.node_name or "")
             if event["type"] == "DELETED" or node is None or node.lost:
                 continue
-            self._look(node, pod)
+            self._handle_pod(node, pod)
 
-    def _look(self, node: Node, pod: Any) -> None:
+    def _handle_pod(self, node: Node, pod: Any) -> None:
         uid = pod.metadata.uid
         if pod.metadata.deletion_timestamp:
             if uid not in self._ending:
@@ -164,17 +164,17 @@ class Kubelet:
         try:
             process = self._process(pod, ip)
         except RheostatError as fault:
-            say(f"{name} does not start: {fault}")
-            self._tell(pod, "Failed", {"waiting": {"reason": str(fault)}}, ready=False)
+            log_line(f"{name} does not start: {fault}")
+            self._write_status(pod, "Failed", {"waiting": {"reason": str(fault)}}, ready=False)
             return
         node.running[uid] = process
         started = now()
-        say(f"{node.name} runs {name} as process {process.pid}")
-        self._tell(pod, "Running", {"running": {"startedAt": started}}, ready=True)
+        log_line(f"{node.name} runs {name} as process {process.pid}")
+        self._write_status(pod, "Running", {"running": {"startedAt": started}}, ready=True)
         code = process.wait()
         node.running.pop(uid, None)
-        self._names.gone(pod.metadata.namespace, name)
-        say(f"{name} has ended with {code}")
+        self._names.remove(pod.metadata.namespace, name)
+        log_line(f"{name} has ended with {code}")
         if not node.lost:
             ended = {
                 "exitCode": code if code >= 0 else 128 - code,
@@ -183,7 +183,7 @@ class Kubelet:
                 "reason": "Completed" if code == 0 else "Error",
             }
             phase = "Succeeded" if code == 0 else "Failed"
-            self._tell(pod, phase, {"terminated": ended}, ready=False)
+            self._write_status(pod, phase, {"terminated": ended}, ready=False)
 
     def _process(self, pod: Any, ip: str) -> subprocess.Popen[bytes]:
         """Start the process of a pod's container; raises RheostatError for a missing volume."""
@@ -210,7 +210,7 @@ class Kubelet:
                 stderr=subprocess.STDOUT,
             )
 
-    def _tell(self, pod: Any, phase: str, state: Mapping[str, Any], *, ready: bool) -> None:
+    def _write_status(self, pod: Any, phase: str, state: Mapping[str, Any], *, ready: bool) -> None:
         container, ip = pod.spec.containers[0], self._addresses[pod.metadata.uid]
         of_container = {
             "name": container.name,
@@ -270,7 +270,7 @@ def now() -> str:
     return datetime.now(timezone.utc).isoformat()
 
 
-def say(line: str) -> None:
+def log_line(line: str) -> None:
     """Write a line to the log."""
     sys.stdout.write(f"{now()} {line}\n")
     sys.stdout.flush()

@@ -48,7 +48,7 @@ class Names:
             self._pods[namespace, name] = (labels, ip)
             self._write()
 
-    def gone(self, namespace: str, name: str) -> None:
+    def remove(self, namespace: str, name: str) -> None:
         """Remove a pod."""
         with self._lock:
             self._pods.pop((namespace, name), None)

@@ -23,7 +23,7 @@ class _Watched(NamedTuple):
     """Queries by run id, and the JVM object that reads all of them; None if impossible."""
 
     run_ids: tuple[str, ...] = ()
-    looks: Any = None
+    reader: Any = None
 
 
 class Queries:
@@ -46,10 +46,10 @@ class Queries:
         """Return each query's last finished batch number by run id, -1 for none, in one call."""
         run_ids, watched = tuple(queries), self._watched
         if run_ids != watched.run_ids:
-            watched = self._watched = _Watched(run_ids, self._looks(queries))
-        if watched.looks is None:
+            watched = self._watched = _Watched(run_ids, self._batch_reader(queries))
+        if watched.reader is None:
             return {run_id: self.last_batch(query) for run_id, query in queries.items()}
-        return dict(zip(run_ids, map(int, str(watched.looks.numbers()).split()), strict=True))
+        return dict(zip(run_ids, map(int, str(watched.reader.numbers()).split()), strict=True))
 
     def last_batch(self, query: Any) -> int:
         """Return a query's last finished batch number, -1 for none."""
@@ -127,7 +127,7 @@ class Queries:
             return None
         return named[len(_FILES) : -1] if named.startswith(_FILES) else None
 
-    def _looks(self, queries: Mapping[str, Any]) -> Any | None:
+    def _batch_reader(self, queries: Mapping[str, Any]) -> Any | None:
         # For a single query, the alternative of three calls takes 0.2 ms.
         try:
             listed = self._gateway.listed(query._jsq for query in queries.values())

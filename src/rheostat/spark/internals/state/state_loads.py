@@ -49,7 +49,7 @@ class StateLoads:
         Call between two batches. False before Spark 4.1 and for unknown operators; raises the jobs'
         errors.
         """
-        operators = plans.named(plans.last_plan(query), OPENING) if self._leaves_open else []
+        operators = plans.named(plans.last_plan(query), OPENING) if self._keeps_stores_open else []
         described = [(operator, self._stores.of(operator)) for operator in operators]
         known = [(operator, stores) for operator, stores in described if stores is not None]
         if known:
@@ -108,7 +108,7 @@ class StateLoads:
         return self._classes.on_executors("OpenStores")
 
     @functools.cached_property
-    def _leaves_open(self) -> bool:
+    def _keeps_stores_open(self) -> bool:
         """Return whether reading keeps a store open (``ReadStateStore.release``, Spark 4.1+)."""
         store = self._gateway.class_named(f"{_STATE}.ReadStateStore")
         return any(str(method.getName()) == "release" for method in store.getMethods())

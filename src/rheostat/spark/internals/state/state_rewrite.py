@@ -30,7 +30,7 @@ _CLASSES = (
     ),
     *("Runs", "MeasureState", "RewriteState", "SplitState", "MergeState", "ReadWays"),
 )
-_LOOK_S = 0.2
+_POLL_S = 0.2
 
 Progress = Callable[[int, int], None]
 
@@ -136,15 +136,15 @@ class StateRewrite:
         self._gateway.context.setJobGroup(JOB, JOB, interruptOnCancel=True)
         running = job.collectAsync()
         while not running.isDone():
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
             if progress is not None:
-                self._look(running, progress)
+                self._report_progress(running, progress)
         try:
             return [parsed_line(str(line)) for line in running.get()]
         except RAISED as fault:
             raise RheostatError(f"a task failed: {java_message(fault)}") from None
 
-    def _look(self, running: Any, progress: Progress) -> None:
+    def _report_progress(self, running: Any, progress: Progress) -> None:
         """Report how many tasks of a job are done."""
         tracker = self._gateway.context.statusTracker()
         jobs = [tracker.getJobInfo(job) for job in running.jobIds()]

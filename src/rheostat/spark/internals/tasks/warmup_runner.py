@@ -11,8 +11,8 @@ from rheostat.spark.internals.queries import plans
 from rheostat.spark.internals.tasks.placed_tasks import PlacedTasks
 
 _PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
-READS = "rheostat rehearses a source"
-COMPUTES = "rheostat rehearses state"
+READS = "rheostat warms up a source"
+COMPUTES = "rheostat warms up state"
 """The names of these jobs in Spark's UI and event log."""
 
 _ROWS = 500_000

@@ -14,7 +14,7 @@ _log = logging.getLogger("rheostat")
 class Cluster(Protocol):
     """The cluster manager."""
 
-    def look(self, registered: Collection[str], wanted: int, now: float) -> str:
+    def poll(self, registered: Collection[str], wanted: int, now: float) -> str:
         """Return a description of what it does to the executors."""
         ...
 
@@ -38,7 +38,7 @@ class ConflictDetector:
         self._history = ConflictHistory()
         self._is_logged = False
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Check whether the total is still the one that Rheostat requested last."""
         if self._last_request is None:
             return
@@ -93,16 +93,16 @@ class SharedCluster:
         self._cluster = cluster
         self._conflicts = conflicts
 
-    def look(self, target: int, now: float) -> str:
+    def poll(self, target: int, now: float) -> str:
         """Describe what others do to the executors; empty if they do nothing."""
-        cluster = self._cluster.look(self._executors.ids(), target, now)
+        cluster = self._cluster.poll(self._executors.ids(), target, now)
         return "; ".join(filter(None, (cluster, self._conflicts.words(now))))
 
     def request_total(self, executors: int) -> bool:
         """Request a total, limited while the cluster manager refuses executors."""
         # Limited here, not in the protocol: it keeps its target and continues once there is room.
         total = self._cluster.total(executors)
-        self._conflicts.look()
+        self._conflicts.poll()
         accepted = self._executors.request_total(total)
         self._conflicts.note_request(total)
         return accepted

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rheostat.protocols.executors.memory import ARRIVING, Life
-from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, POLL_S
+from rheostat.spark.resizing.poll_interval import COUNT_S, IDLE_S, POLL_S
 from rheostat.spark.resizing.rescale_ports import Executors
 
 
@@ -36,12 +36,12 @@ class ExecutorRegistry:
         # Counting calls into Spark's JVM: too expensive for the 40 polls per second that await a
         # boundary.
         eager_s = POLL_S if self.coming else COUNT_S
-        if busy and now - self._counted_s < (eager_s if phase == "growing" else CALM_S):
+        if busy and now - self._counted_s < (eager_s if phase == "growing" else IDLE_S):
             return False
         self._counted_s = now
         registered = self._executors.registered() if phase == "growing" else None
         # Executors register before they are reachable, and reachability is the expensive query.
-        if registered == len(self.hosts) and now - self._reached_s < CALM_S:
+        if registered == len(self.hosts) and now - self._reached_s < IDLE_S:
             self.coming = False
             return False
         before, self.hosts, self._reached_s = self.hosts, self._executors.hosts(), now

@@ -14,16 +14,16 @@ from rheostat.clusters.pods import (
     Refused,
     Unregistered,
     driver_of,
-    ghost_words,
-    ghosts_of,
     lacking,
     nodes_of,
     pods_of,
+    stuck_pods_of,
+    stuck_text,
     taken_of,
     unreachable,
     waiting_words,
 )
-from rheostat.protocols.request_limits import BEARS, total_to_request
+from rheostat.protocols.request_limits import MANY_FAILURES, total_to_request
 from rheostat.spark.sensing import executor_ends
 
 _log = logging.getLogger("rheostat")
@@ -76,16 +76,16 @@ class Platform:
     """Observes the executors once per tick, and queries the cluster manager only if something
     changed or is missing.
 
-    ``bears`` is the number of failed executors that the application tolerates. ``reasons`` returns
-    Spark's reason for the removal of each executor. ``leaving`` returns the executors that Spark is
-    decommissioning.
+    ``tolerated_failures`` is how many executors may fail before the application ends. ``reasons``
+    returns Spark's reason for the removal of each executor. ``leaving`` returns the executors that
+    Spark is decommissioning.
     """
 
     def __init__(
         self,
         pods: Pods,
         reasons: Callable[[], Mapping[str, str | None]],
-        bears: int = BEARS,
+        tolerated_failures: int = MANY_FAILURES,
         leaving: Callable[[Collection[str]], Collection[str]] = lambda _: (),
     ) -> None:
         self._driver = ""
@@ -97,17 +97,17 @@ class Platform:
         self._known: frozenset[str] | None = None
         self._names: dict[str, str] = {}
         self._nodes: dict[str, str] = {}
-        self._bears = bears
-        self._there: int | None = None
+        self._tolerated_failures = tolerated_failures
+        self._existing: int | None = None
         """The number of pods that run or wait; None before the first read."""
         self._refusal: str | None = None
         self._words = ""
         self._wanted = 0
-        self._looked_s, self._pause_s = float("-inf"), LOOK_S
+        self._read_s, self._pause_s = float("-inf"), LOOK_S
         self._logged: set[str] = set()
         self._has_read_rights = False
         self._unregistered = Unregistered()
-        self._ghosts: Mapping[str, str] = {}
+        self._stuck_pods: Mapping[str, str] = {}
 
     def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
         """Return the node of each executor: its host, or on Kubernetes, where each pod is a host,
@@ -118,28 +118,32 @@ class Platform:
     def total(self, wanted: int) -> int:
         """Return the number of executors to request if ``wanted`` are needed."""
         # Outside Kubernetes, or before the first read, all are requested at once, as Spark does.
-        if not self._pods.available or self._there is None:
+        if not self._pods.available or self._existing is None:
             return wanted
         refused = self._refusal is not None
-        request = total_to_request(wanted, self._there, refused=refused, bears=self._bears)
-        return request + len(self._ghosts)
+        request = total_to_request(
+            wanted, self._existing, refused=refused, tolerated_failures=self._tolerated_failures
+        )
+        return request + len(self._stuck_pods)
 
-    def look(self, registered: Collection[str], wanted: int, now: float) -> str:
+    def poll(self, registered: Collection[str], wanted: int, now: float) -> str:
         """Return a description of current problems; empty if there are none."""
         self._check_rights()
-        self._see_leaving(registered)
+        self._record_leaving(registered)
         lost = self._losses(frozenset(registered))
         self._unregistered.note(registered)
         lacking = wanted > len(registered)
         # A new request is observed at once: what was refused before may be possible now.
         if lacking and wanted != self._wanted:
-            self._looked_s, self._pause_s = float("-inf"), FRESH_S
+            self._read_s, self._pause_s = float("-inf"), FRESH_S
         self._wanted = wanted
-        if self._pods.available and (lost or lacking or self._ghosts or self._is_new(registered)):
-            self._look(registered, wanted, lacking, now)
+        if self._pods.available and (
+            lost or lacking or self._stuck_pods or self._is_new(registered)
+        ):
+            self._read(registered, wanted, lacking, now)
         if not lacking:
             self._words, self._refusal = "", None
-            self._pause_s = self._pause_s if self._ghosts else LOOK_S
+            self._pause_s = self._pause_s if self._stuck_pods else LOOK_S
         return "; ".join(filter(None, (*lost, self._words)))
 
     def _check_rights(self) -> None:
@@ -154,7 +158,7 @@ class Platform:
     def _is_new(self, registered: Collection[str]) -> bool:
         return not set(registered) <= self._nodes.keys()
 
-    def _see_leaving(self, registered: Collection[str]) -> None:
+    def _record_leaving(self, registered: Collection[str]) -> None:
         """Record why other programs remove executors, as long as their pods exist."""
         if not self._pods.available:
             return
@@ -195,35 +199,35 @@ class Platform:
         try:
             return self._pods.events(name)
         except Refused as refused:
-            self._tell(refused, "events")
+            self._refusal_text(refused, "events")
             return []
 
-    def _look(self, registered: Collection[str], wanted: int, lacking: bool, now: float) -> None:
-        if now - self._looked_s < self._pause_s:
+    def _read(self, registered: Collection[str], wanted: int, lacking: bool, now: float) -> None:
+        if now - self._read_s < self._pause_s:
             return
-        self._looked_s = now
+        self._read_s = now
         try:
             pod_list = self._pods.executors()
         except Refused as refused:
-            self._words, self._there = self._tell(refused, "pods"), None
+            self._words, self._existing = self._refusal_text(refused, "pods"), None
             if refused.code == _UNKNOWN:
                 # Spark would continue to request pods, count each refusal as a failed executor, and
                 # end the application after a hundred of them, within a minute.
-                self._there, self._refusal = len(registered), self._words
+                self._existing, self._refusal = len(registered), self._words
                 self._pods.renew_token()
             self._pause_s = min(MOST_S, self._pause_s * 1.5)
             return
-        before, pods = self._there, pods_of(pod_list)
+        before, pods = self._existing, pods_of(pod_list)
         self._driver = driver_of(pod_list) or self._driver
-        self._unregistered.see(pods, registered)
-        self._ghosts = ghosts_of(pod_list, registered, now)
+        self._unregistered.record(pods, registered)
+        self._stuck_pods = stuck_pods_of(pod_list, registered, now)
         self._nodes = nodes_of(pods)
         # Never cleared: the events of a pod are needed after the pod was removed.
         self._names.update({pod.executor: pod.name for pod in pods})
-        self._there = sum(pod.lives for pod in pods)
+        self._existing = sum(pod.lives for pod in pods)
         self._refusal = self._why_none(pod_list, wanted) if lacking else None
-        grows = before is not None and self._there > before
-        quiet = not lacking and not self._ghosts
+        grows = before is not None and self._existing > before
+        quiet = not lacking and not self._stuck_pods
         self._pause_s = LOOK_S if grows or quiet else min(MOST_S, self._pause_s * 1.5)
         self._words = self._lacking_words(pods, registered, now) if lacking else ""
 
@@ -231,7 +235,7 @@ class Platform:
         """Return why missing pods are not created, tested with a copy of an existing pod."""
         items = pod_list.get("items") or []
         # Pods that exist but wait are not refused, and without a pod there is none to copy.
-        if self._there is None or self._there >= wanted or not items:
+        if self._existing is None or self._existing >= wanted or not items:
             return None
         return self._pods.refusal(dict(items[0]))
 
@@ -239,10 +243,10 @@ class Platform:
         words = [waiting_words(pods)]
         if self._refusal:
             words.append(
-                f"Kubernetes makes no more pods: {self._refusal}; planning with {self._there},"
-                " more are asked for as soon as one could be made"
+                f"Kubernetes makes no more pods: {self._refusal}; planning with {self._existing},"
+                " more are requested as soon as one could be made"
             )
-        words.append(ghost_words(self._ghosts))
+        words.append(stuck_text(self._stuck_pods))
         silent = unreachable(pods, self._unregistered.ever_registered, now)
         words += self._unreached(silent)
         return "; ".join(filter(None, words))
@@ -263,15 +267,14 @@ class Platform:
             _log.warning("rheostat: %s", words[0])
         return words
 
-    def _tell(self, refused: Refused, what: str) -> str:
+    def _refusal_text(self, refused: Refused, what: str) -> str:
         """Return a description of the API server's failure; log each kind once."""
         place = f"namespace {self._pods.namespace}"
         lines = {
-            401: "the API server does not take the token (401): waiting for a new one, the job runs"
-            " on",
+            401: "the API server rejects the token (401): waiting for a new one, the job runs on",
             403: f"{what} in {place} may not be listed; add to the driver's role:"
             f" {_RULE.format(what)}",
-            404: f"{place} is not there, says the API server: {refused}",
+            404: f"{place} does not exist according to the API server: {refused}",
         }.get(refused.code, f"the API server does not answer: {refused}")
         if lines not in self._logged:
             self._logged.add(lines)

@@ -67,7 +67,7 @@ class StateWatch:
         if self._placement:
             self.weights = self._placement.weights()
 
-    def look(self) -> bool:
+    def poll(self) -> bool:
         """Read the locations of all stores, and return whether they changed since the last read."""
         if self._placement is None:
             return False

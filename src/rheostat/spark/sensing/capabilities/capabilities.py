@@ -61,7 +61,7 @@ def obstacles(spark: Any) -> Obstacles:
     return Obstacles(degrading=tuple(findings), can_decommission=can_decommission)
 
 
-def unseen(spark: Any) -> tuple[str, ...]:
+def observation_obstacles(spark: Any) -> tuple[str, ...]:
     """Return why no public interface lists the executors of this session, in one line; empty if one
     does.
     """
@@ -73,7 +73,7 @@ def unseen(spark: Any) -> tuple[str, ...]:
         why = "spark.ui.enabled is off, so the executors cannot be counted"
     else:
         return ()
-    return (f"{why}: batches are watched, but no size can be advised",)
+    return (f"{why}: batches are observed, but no size can be advised",)
 
 
 def is_connect(spark: Any) -> bool:

@@ -50,14 +50,14 @@ class ExecutorsEndpoint:
         """Return the seconds from the registration of the driver, which requests executors in the
         same second, to that of the first executor; None before one is registered.
         """
-        since = self._ask("allexecutors", _since_driver)
+        since = self._fetch("allexecutors", _since_driver)
         return min(since) if since else None
 
     def failed_tasks(self) -> int | None:
         """Return the failed tasks of all jobs that Spark remembers, including those lost with their
         executor; None without an answer.
         """
-        return self._ask("jobs", lambda jobs: sum(int(job["numFailedTasks"]) for job in jobs))
+        return self._fetch("jobs", lambda jobs: sum(int(job["numFailedTasks"]) for job in jobs))
 
     def count(self) -> int | None:
         """Return the number of registered executors; None if it is unknown."""
@@ -68,14 +68,14 @@ class ExecutorsEndpoint:
         return {executor.id: executor.remove_reason for executor in self.all() or []}
 
     def _executors(self, which: str) -> list[Executor] | None:
-        return self._ask(
+        return self._fetch(
             # Spark lists the driver among the executors.
             which,
             lambda listed: [_executor(read) for read in listed if read["id"] != "driver"],
         )
 
-    def _ask(self, what: str, read: Callable[[Any], _T]) -> _T | None:
-        listed = self._pages.get(what)
+    def _fetch(self, page: str, read: Callable[[Any], _T]) -> _T | None:
+        listed = self._pages.get(page)
         try:
             return None if listed is None else read(listed)
         except (KeyError, TypeError, ValueError):

@@ -42,27 +42,27 @@ def linked(
 
 def _shuffles_read(pages: Sequence[Page]) -> list[tuple[int, ...]]:
     """Return for each stage the numbers of the stages whose shuffle it reads."""
-    unread: list[int] = []
+    unmatched: list[int] = []
     read: list[tuple[int, ...]] = []
     for number, page in enumerate(pages):
         rows = page["shuffleReadRecords"]
         # Bytes without rows also indicate a shuffle: empty partitions still have headers.
-        writers = _writers(unread, rows, pages) if page["shuffleReadBytes"] or rows else ()
-        unread = [writer for writer in unread if writer not in writers]
+        writers = _writers(unmatched, rows, pages) if page["shuffleReadBytes"] or rows else ()
+        unmatched = [writer for writer in unmatched if writer not in writers]
         if page["shuffleWriteBytes"]:
-            unread.append(number)
+            unmatched.append(number)
         read.append(writers)
     return read
 
 
-def _writers(unread: Sequence[int], rows: int, pages: Sequence[Page]) -> tuple[int, ...]:
+def _writers(unmatched: Sequence[int], rows: int, pages: Sequence[Page]) -> tuple[int, ...]:
     """Return the unread shuffles whose rows add up; all of them if no combination does."""
     # Small combinations come first: fewer shuffles are less likely to add up by chance.
-    for size in range(1, min(len(unread), _MOST_READ) + 1):
-        for some in combinations(unread, size):
+    for size in range(1, min(len(unmatched), _MOST_READ) + 1):
+        for some in combinations(unmatched, size):
             if sum(pages[writer]["shuffleWriteRecords"] for writer in some) == rows:
                 return some
-    return tuple(unread)
+    return tuple(unmatched)
 
 
 def _sources(

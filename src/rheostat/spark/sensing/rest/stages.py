@@ -115,7 +115,7 @@ class StagesEndpoint:
             self._places[run_id] = place.moved_to(_number(job), _batch_of(job, run_id) or 0)
             if not place.several:
                 return [job]
-            return [*self._beside(job, run_id, -1)[::-1], job, *self._beside(job, run_id, 1)]
+            return [*self._adjacent(job, run_id, -1)[::-1], job, *self._adjacent(job, run_id, 1)]
         # The list of all jobs is requested rarely: it costs ten times as much as all single
         # requests.
         if place is None or batch_id >= place.listed + _LIST_EVERY:
@@ -141,15 +141,15 @@ class StagesEndpoint:
             number += round((batch_id - batch) * place.per_batch) or (1 if batch < batch_id else -1)
         return best
 
-    def _beside(self, job: Job, run_id: str, step: int) -> list[Job]:
+    def _adjacent(self, job: Job, run_id: str, step: int) -> list[Job]:
         """Return the jobs of the same batch before (``step`` -1) or after it, nearest first."""
-        jobs_beside: list[Job] = []
+        adjacent: list[Job] = []
         for n in range(1, _LOOKS):
             other = self._pages.get(f"jobs/{job['jobId'] + n * step}") or {}
             if _batch_of(other, run_id) != _batch_of(job, run_id):
                 break
-            jobs_beside.append(other)
-        return jobs_beside
+            adjacent.append(other)
+        return adjacent
 
     def _of_all(self, run_id: str, batch_id: int) -> list[Job]:
         """Request the list of all jobs, and record the place of those of the batch."""

@@ -19,10 +19,10 @@ public final class WarmStart {
 
     public static void premain(String folder, Instrumentation unused) {
         Path files = Paths.get(folder);
-        StringBuilder said = new StringBuilder();
-        step(said, "classes", () -> load(files.resolve("classes.txt")));
-        step(said, "libraries", () -> exercise(files.resolve("libraries.txt")));
-        note(files, said);
+        StringBuilder report = new StringBuilder();
+        step(report, "classes", () -> load(files.resolve("classes.txt")));
+        step(report, "libraries", () -> exercise(files.resolve("libraries.txt")));
+        note(files, report);
     }
 
     private interface Step {
@@ -30,7 +30,7 @@ public final class WarmStart {
     }
 
     /** A failing step is logged and skipped: the executor starts nevertheless. */
-    private static void step(StringBuilder said, String name, Step step) {
+    private static void step(StringBuilder report, String name, Step step) {
         long began = System.nanoTime();
         String how;
         try {
@@ -38,7 +38,7 @@ public final class WarmStart {
         } catch (Throwable fault) {
             how = "failed (" + fault + ")";
         }
-        said.append(String.format(" %s=%s %d ms", name, how, (System.nanoTime() - began) / 1_000_000));
+        report.append(String.format(" %s=%s %d ms", name, how, (System.nanoTime() - began) / 1_000_000));
     }
 
     private static boolean load(Path list) throws Exception {
@@ -67,9 +67,9 @@ public final class WarmStart {
         return true;
     }
 
-    private static void note(Path files, StringBuilder said) {
+    private static void note(Path files, StringBuilder report) {
         try {
-            String line = ProcessHandle.current().pid() + ":" + said + "\n";
+            String line = ProcessHandle.current().pid() + ":" + report + "\n";
             Files.writeString(files.resolve("warm-start.log"), line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         } catch (Exception unwritable) {
             // The log is optional.

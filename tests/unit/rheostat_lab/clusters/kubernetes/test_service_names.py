@@ -12,7 +12,7 @@ def test_a_service_has_the_address_of_the_pod_that_it_selects(tmp_path: Path) ->
     names.service("jobs", "svc", {"role": "driver"})
     line = "127.1.0.1 svc.jobs.svc svc.jobs.svc.cluster.local"
     assert line in (tmp_path / "hosts").read_text().splitlines()
-    names.gone("jobs", "driver")
+    names.remove("jobs", "driver")
     assert "svc.jobs" not in (tmp_path / "hosts").read_text()
 
 

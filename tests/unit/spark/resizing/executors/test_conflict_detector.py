@@ -25,7 +25,7 @@ class Manager:
 
 def at_work(manager: Manager, most: int = 100) -> tuple[SharedCluster, ConflictDetector]:
     other = ConflictDetector(lambda: manager.total)
-    cluster = SimpleNamespace(total=lambda wanted: min(wanted, most), look=lambda *_: "")
+    cluster = SimpleNamespace(total=lambda wanted: min(wanted, most), poll=lambda *_: "")
     return SharedCluster(manager, cluster, other), other
 
 

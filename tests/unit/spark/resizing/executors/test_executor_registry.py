@@ -4,7 +4,7 @@ from typing import Any
 
 from rheostat.protocols.executors.memory import Life
 from rheostat.spark.resizing.executors.executor_registry import ExecutorRegistry
-from rheostat.spark.resizing.look_pace import CALM_S, COUNT_S, POLL_S
+from rheostat.spark.resizing.poll_interval import COUNT_S, IDLE_S, POLL_S
 
 
 class Cluster:
@@ -51,8 +51,8 @@ def test_who_is_reached_is_looked_at_once_a_second_all_the_same():
     cluster = Cluster("1")
     census = counted(cluster)
     cluster.executors = ["2"]
-    assert not census.count(0, "growing", busy=False, now=CALM_S / 2)
-    assert census.count(0, "growing", busy=False, now=CALM_S)
+    assert not census.count(0, "growing", busy=False, now=IDLE_S / 2)
+    assert census.count(0, "growing", busy=False, now=IDLE_S)
 
 
 def test_where_none_is_to_come_and_a_boundary_is_waited_for_it_counts_once_a_second():
@@ -60,7 +60,7 @@ def test_where_none_is_to_come_and_a_boundary_is_waited_for_it_counts_once_a_sec
     census = counted(cluster)
     for tenths in range(1, 21):
         census.count(0, "shrinking", busy=True, now=tenths / 10)
-    assert cluster.asked == 1 + 2 / CALM_S
+    assert cluster.asked == 1 + 2 / IDLE_S
 
 
 def test_for_an_executor_that_is_coming_it_counts_at_every_poll():

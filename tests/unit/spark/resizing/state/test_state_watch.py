@@ -33,7 +33,7 @@ def watching(world: Any) -> StateWatch:
     watch = StateWatch(Placement(world))
     assert watch.learn(world, ["q"])
     watch.send({("q", 0): "1", ("q", 1): "1"}, {"1": "host"})
-    watch.look()
+    watch.poll()
     assert watch.holders == {("q", 0): "1", ("q", 1): "1"}
     return watch
 
@@ -51,9 +51,9 @@ def test_the_stores_of_a_run_are_learnt_once_and_forgotten_with_it():
 def test_state_that_wanders_is_told_once():
     world = World()
     watch = watching(world)
-    assert not watch.look()
+    assert not watch.poll()
     world.where["q", 1, "a"] = "2"
-    assert [watch.look(), watch.look()] == [True, False]
+    assert [watch.poll(), watch.poll()] == [True, False]
     assert watch.holders["q", 1] is None
 
 
@@ -62,7 +62,7 @@ def test_where_state_is_not_placed_there_is_none():
     assert not watch.learn(World(), ["q"])  # type: ignore[arg-type]
     watch.weigh()
     watch.send({("q", 0): "1"}, {"1": "host"})
-    assert not watch.look()
+    assert not watch.poll()
     assert (watch.places, watch.ranges, watch.holders, watch.weights) == (False, False, {}, None)
     assert not watch.units
 
@@ -74,6 +74,6 @@ def test_the_places_are_recorded_after_a_change_and_once_an_hour():
     assert watch.places_to_record(PLACES_S - 1) == {}
     assert watch.places_to_record(PLACES_S) == {"q": {"1": "0-1"}}
     watch.send({("q", 1): "2"}, {"2": "host"})
-    watch.look()
+    watch.poll()
     assert watch.places_to_record(PLACES_S + 1) == {"q": {"1": "0", "2": "1"}}
     assert StateWatch(None).places_to_record(PLACES_S) == {}

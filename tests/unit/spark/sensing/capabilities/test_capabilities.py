@@ -9,8 +9,8 @@ from rheostat.spark.sensing.capabilities import capabilities
 from rheostat.spark.sensing.capabilities.capabilities import (
     application_id,
     initial_executors,
+    observation_obstacles,
     obstacles,
-    unseen,
 )
 
 
@@ -54,8 +54,8 @@ def test_a_local_master_has_no_executors_to_scale(master):
         f"master {master} has no executors to scale; use a cluster, or: rheostat run --local 8"
         " app.py"
     ]
-    assert unseen(Session(master)) == (
-        f"master {master} has no executors: batches are watched, but no size can be advised",
+    assert observation_obstacles(Session(master)) == (
+        f"master {master} has no executors: batches are observed, but no size can be advised",
     )
 
 
@@ -65,8 +65,8 @@ def test_a_local_cluster_has_executors():
 
 def test_spark_connect_is_said_in_one_line():
     assert lines(CONNECT())[0].startswith("Spark Connect: ")
-    assert unseen(CONNECT()) == (
-        "Spark Connect shows no executors: batches are watched, but no size can be advised",
+    assert observation_obstacles(CONNECT()) == (
+        "Spark Connect shows no executors: batches are observed, but no size can be advised",
     )
     assert application_id(CONNECT()) == "connect"
     assert application_id(Session()) == "app-1"
@@ -110,12 +110,12 @@ def test_without_decommissioning_scaling_in_is_slower():
 
 def test_without_a_ui_public_interfaces_show_no_executors():
     assert lines(Session(ui=None, decommission_enabled="true")) == []
-    (advice,) = unseen(Session(ui=None))
+    (advice,) = observation_obstacles(Session(ui=None))
     assert advice.startswith("spark.ui.enabled is off, so the executors cannot be counted")
 
 
 def test_a_cluster_with_a_ui_shows_all():
-    assert unseen(Session()) == ()
+    assert observation_obstacles(Session()) == ()
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ public final class Families {
         return families;
     }
 
-    static Families parsed(String told) {
-        String[] lines = told.split("\n");
+    static Families parsed(String text) {
+        String[] lines = text.split("\n");
         Families families = new Families(lines.length > 1);
         for (int i = 1; i < lines.length; i++) {
             String[] parts = lines[i].split("\t");
@@ -44,12 +44,12 @@ public final class Families {
     }
 
     public String toString() {
-        StringBuilder told = new StringBuilder().append(most);
+        StringBuilder text = new StringBuilder().append(most);
         for (Iterator names = ids.keySet().iterator(); names.hasNext();) {
             String name = (String) names.next();
-            told.append("\n").append(ids.get(name)).append("\t").append(isInternal(((Integer) ids.get(name)).intValue())).append("\t").append(name);
+            text.append("\n").append(ids.get(name)).append("\t").append(isInternal(((Integer) ids.get(name)).intValue())).append("\t").append(name);
         }
-        return told.toString();
+        return text.toString();
     }
 
     /** Create the same families with the same numbers in a new, empty store, so that keys need no change. */

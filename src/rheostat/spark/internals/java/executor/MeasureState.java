@@ -16,13 +16,13 @@ public final class MeasureState implements FlatMapFunction, Serializable {
     }
 
     public Iterator call(Object rows) throws Exception {
-        ArrayList told = new ArrayList();
+        ArrayList report = new ArrayList();
         Iterator parts = (Iterator) rows;
         while (parts.hasNext()) {
             int[] part = (int[]) parts.next();
-            told.add(stores.told("counted", part[0], part[1], measured(part[0], part[1]), ""));
+            report.add(stores.reportLine("counted", part[0], part[1], measured(part[0], part[1]), ""));
         }
-        return told.iterator();
+        return report.iterator();
     }
 
     private Tally measured(int store, int partition) throws Exception {

@@ -24,15 +24,15 @@ public final class MergeState implements Function2, Serializable {
 
     public Object call(Object task, Object pieces) throws Exception {
         int number = ((Integer) task).intValue();
-        ArrayList told = new ArrayList();
+        ArrayList report = new ArrayList();
         if (number == last) {
             for (Iterator each = (Iterator) pieces; each.hasNext();) {
-                told.add(new String((byte[]) ((Tuple2) each.next())._2(), "UTF-8"));
+                report.add(new String((byte[]) ((Tuple2) each.next())._2(), "UTF-8"));
             }
         } else {
-            told.add(written(number / partitions, number % partitions, (Iterator) pieces));
+            report.add(written(number / partitions, number % partitions, (Iterator) pieces));
         }
-        return told.iterator();
+        return report.iterator();
     }
 
     private String written(int store, int partition, Iterator pieces) throws Exception {
@@ -53,7 +53,7 @@ public final class MergeState implements Function2, Serializable {
             for (Runs.Run row = runs.next(); row != null; row = runs.next()) {
                 target.add(row.key, row.value);
             }
-            return stores.told("written", store, partition, target.tally, target.commit());
+            return stores.reportLine("written", store, partition, target.tally, target.commit());
         } finally {
             if (target != null) {
                 target.discard();

@@ -189,11 +189,11 @@ public final class OpenedState {
      * The keys of a join in format 4 end in a time, which is not part of the hash that distributed its input. Spark 4.3's own function uses
      * the complete key and would assign most rows to a wrong partition.
      */
-    private StatePartitionKeyExtractor withoutTime(StatePartitionKeyExtractor told) {
+    private StatePartitionKeyExtractor withoutTime(StatePartitionKeyExtractor given) {
         if (!stores.operators[store].equals(JOIN) || stores.joinFormat != TIMED_JOIN) {
-            return told;
+            return given;
         }
-        return new DropLastNFieldsStatePartitionKeyExtractor(told.partitionKeySchema(), 1);
+        return new DropLastNFieldsStatePartitionKeyExtractor(given.partitionKeySchema(), 1);
     }
 
     private StatePartitionKeyExtractor plainExtractor() throws Exception {

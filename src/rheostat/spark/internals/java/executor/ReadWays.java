@@ -23,13 +23,13 @@ public final class ReadWays implements FlatMapFunction, Serializable {
     }
 
     public Iterator call(Object rows) throws Exception {
-        ArrayList told = new ArrayList();
+        ArrayList report = new ArrayList();
         Iterator parts = (Iterator) rows;
         while (parts.hasNext()) {
             int[] part = (int[]) parts.next();
-            told.add(part[3] >= 0 ? filtered(part[0], part[1], part[2], part[3]) : lookedUp(part[0], -1 - part[3]));
+            report.add(part[3] >= 0 ? filtered(part[0], part[1], part[2], part[3]) : lookedUp(part[0], -1 - part[3]));
         }
-        return told.iterator();
+        return report.iterator();
     }
 
     private String filtered(int store, int from, int to, int target) throws Exception {
@@ -52,7 +52,7 @@ public final class ReadWays implements FlatMapFunction, Serializable {
             }
         }
         kept.bytes = bytes;
-        return stores.told("filtered", store, target, kept, "0");
+        return stores.reportLine("filtered", store, target, kept, "0");
     }
 
     private String lookedUp(int store, int partition) throws Exception {
@@ -78,6 +78,6 @@ public final class ReadWays implements FlatMapFunction, Serializable {
         } finally {
             state.close();
         }
-        return stores.told("looked-up", store, partition, kept, Long.toString(index));
+        return stores.reportLine("looked-up", store, partition, kept, Long.toString(index));
     }
 }

@@ -32,16 +32,16 @@ public final class RewriteState implements FlatMapFunction, Serializable {
     }
 
     public Iterator call(Object rows) throws Exception {
-        ArrayList told = new ArrayList();
+        ArrayList report = new ArrayList();
         Iterator groups = (Iterator) rows;
         while (groups.hasNext()) {
             int[] group = (int[]) groups.next();
             ArrayList lines = new ArrayList();
             rewrite(group[0], group[1], group[2], group[3], group[4], group[5], group[6], lines);
             note(group[0], group[3] + (group[6] > 1 ? "." + group[5] + "of" + group[6] : ""), lines);
-            told.addAll(lines);
+            report.addAll(lines);
         }
-        return told.iterator();
+        return report.iterator();
     }
 
     private void note(int store, String part, ArrayList lines) throws Exception {
@@ -54,7 +54,7 @@ public final class RewriteState implements FlatMapFunction, Serializable {
         Files.move(fresh, note, new CopyOption[] {StandardCopyOption.ATOMIC_MOVE});
     }
 
-    private void rewrite(int store, int from, int to, int residue, int divisor, int slice, int slices, ArrayList told) throws Exception {
+    private void rewrite(int store, int from, int to, int residue, int divisor, int slice, int slices, ArrayList report) throws Exception {
         ArrayList sources = new ArrayList();
         NewState[] targets = new NewState[to / divisor];
         try {
@@ -70,9 +70,9 @@ public final class RewriteState implements FlatMapFunction, Serializable {
             for (int i = slice; i < targets.length; i += slices) {
                 targets[i] = new NewState(stores, store, residue + i * divisor, batch, first.rocks(), first.families());
             }
-            tellRead(store, from, copy(sources, targets, from, to, residue, divisor), sources, told);
+            reportReads(store, from, copy(sources, targets, from, to, residue, divisor), sources, report);
             for (int i = slice; i < targets.length; i += slices) {
-                told.add(stores.told("written", store, residue + i * divisor, targets[i].tally, targets[i].commit()));
+                report.add(stores.reportLine("written", store, residue + i * divisor, targets[i].tally, targets[i].commit()));
             }
         } finally {
             for (int i = 0; i < sources.size(); i++) {
@@ -121,9 +121,9 @@ public final class RewriteState implements FlatMapFunction, Serializable {
         }
     }
 
-    private void tellRead(int store, int from, Tally[] read, ArrayList sources, ArrayList told) {
+    private void reportReads(int store, int from, Tally[] read, ArrayList sources, ArrayList report) {
         for (int i = 0; i < read.length; i++) {
-            told.add(stores.told("read", store, ((OpenedState) sources.get(i)).partition, read[i], ""));
+            report.add(stores.reportLine("read", store, ((OpenedState) sources.get(i)).partition, read[i], ""));
         }
     }
 }

@@ -32,11 +32,11 @@ public final class Runs implements Comparator {
         int source = head.getInt();
         int number = head.getInt();
         if (number < 0) {
-            Families told = Families.parsed(new String(piece, 8, piece.length - 8, "UTF-8"));
-            if (families != null && !families.toString().equals(told.toString())) {
+            Families parsed = Families.parsed(new String(piece, 8, piece.length - 8, "UTF-8"));
+            if (families != null && !families.toString().equals(parsed.toString())) {
                 throw new IllegalStateException("partition " + source + " numbers its column families differently");
             }
-            families = told;
+            families = parsed;
             return;
         }
         File file = folder.file(source + "-" + number);

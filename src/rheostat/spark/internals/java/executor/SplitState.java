@@ -110,7 +110,7 @@ public final class SplitState implements PairFlatMapFunction, Serializable {
             for (int target = 0; target < to; target++) {
                 finish(target);
             }
-            String line = stores.told("read", store, source.partition, read, "");
+            String line = stores.reportLine("read", store, source.partition, read, "");
             ready.add(new Tuple2(new Integer(last), line.getBytes("UTF-8")));
         }
 

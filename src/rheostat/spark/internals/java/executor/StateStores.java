@@ -36,7 +36,7 @@ public final class StateStores implements Serializable {
     }
 
     /** One line of a task's report: kind, operator, store, partition, rows, checksum, bytes, misplaced rows, id. */
-    String told(String kind, int store, int partition, Tally tally, String id) {
+    String reportLine(String kind, int store, int partition, Tally tally, String id) {
         return kind + "\t" + numbers[store] + "\t" + names[store] + "\t" + partition + "\t" + tally.rows + "\t" + tally.checksum + "\t"
             + tally.bytes + "\t" + tally.misplaced + "\t" + id;
     }

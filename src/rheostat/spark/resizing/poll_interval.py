@@ -4,12 +4,12 @@ quiet period.
 
 from __future__ import annotations
 
-POLL_S, COUNT_S, CALM_S = 0.025, 0.1, 1.0
+POLL_S, COUNT_S, IDLE_S = 0.025, 0.1, 1.0
 """Polling intervals in seconds: for a batch boundary, for executors that are about to register or
 to be removed, and while nothing is in progress."""
 
-EAGER_S, SLOW_S = 60.0, 0.2
-"""After ``EAGER_S`` seconds without a change, and as long as no batch is likely to end, a boundary
+RECENT_S, SLOW_S = 60.0, 0.2
+"""After ``RECENT_S`` seconds without a change, and as long as no batch is likely to end, a boundary
 is polled every ``SLOW_S`` seconds.
 
 A longer interval would exceed ``batch_boundaries.FRESH_S``.
@@ -37,8 +37,8 @@ class Pace:
         not likely before ``next_end_s`` (Unix seconds); ``phase`` is that of the rescale.
         """
         if not busy:
-            return COUNT_S if self.changes(phase, now) else CALM_S
-        if not self._eager(now):
+            return COUNT_S if self.changes(phase, now) else IDLE_S
+        if not self._changed_recently(now):
             return SLOW_S
         if next_end_s is None:
             return POLL_S
@@ -49,9 +49,9 @@ class Pace:
         return min(COUNT_S, max(POLL_S, OVERDUE_SHARE * (now - next_end_s)))
 
     def changes(self, phase: str, now: float) -> bool:
-        """Return whether a rescale is in progress and has changed something within ``EAGER_S``."""
+        """Return whether a rescale is in progress and has changed something within ``RECENT_S``."""
         # A blocked rescale may wait for hours and needs no frequent polling.
-        return phase not in ("steady", "blocked") and self._eager(now)
+        return phase not in ("steady", "blocked") and self._changed_recently(now)
 
-    def _eager(self, now: float) -> bool:
-        return now - self._changed_s < EAGER_S
+    def _changed_recently(self, now: float) -> bool:
+        return now - self._changed_s < RECENT_S

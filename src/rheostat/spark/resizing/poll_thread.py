@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable
 
 from rheostat.fault_log import FaultLog
-from rheostat.spark.resizing.look_pace import CALM_S
+from rheostat.spark.resizing.poll_interval import IDLE_S
 
 TICK_S = 5.0
 """The interval in seconds at which ``tick`` is called."""
 
 
-class LookThread:
-    """Calls ``look`` repeatedly, ``pause_s`` apart, both with the time in Unix seconds; it never
+class PollThread:
+    """Calls ``poll`` repeatedly, ``pause_s`` apart, both with the time in Unix seconds; it never
     keeps the application from ending.
 
     An exception is logged and the call is repeated, so that our faults never reach the job. The
@@ -25,11 +25,11 @@ class LookThread:
 
     def __init__(
         self,
-        look: Callable[[float], None],
+        poll: Callable[[float], None],
         pause_s: Callable[[float], float],
         ended: Callable[[], bool],
     ) -> None:
-        self._look, self._pause_s, self._ended = look, pause_s, ended
+        self._poll, self._pause_s, self._ended = poll, pause_s, ended
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
         self._faults = FaultLog("a step of the rescale failed; retrying")
@@ -55,7 +55,7 @@ class LookThread:
         # Unix time throughout: the rhythm of a query follows the timestamps of Spark's progress.
         while not end.wait(self._pause_s(time.time())):
             try:
-                self._look(time.time())
+                self._poll(time.time())
                 if time.time() - ticked_s >= TICK_S:
                     ticked_s = time.time()
                     tick()
@@ -63,6 +63,6 @@ class LookThread:
                 # After the context has stopped every call fails: this is the normal end.
                 if self._ended():
                     return
-                self._faults.say(fault)
+                self._faults.warn(fault)
                 # Without this pause a persistent failure would repeat 40 times per second.
-                end.wait(CALM_S)
+                end.wait(IDLE_S)

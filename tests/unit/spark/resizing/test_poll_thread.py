@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rheostat.spark.resizing import look_thread
-from rheostat.spark.resizing.look_thread import LookThread
+from rheostat.spark.resizing import poll_thread
+from rheostat.spark.resizing.poll_thread import PollThread
 
 
 class Looks:
@@ -27,11 +27,11 @@ class Looks:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look_thread, "CALM_S", 0.001)
+    monkeypatch.setattr(poll_thread, "IDLE_S", 0.001)
 
 
-def thread(looks: Looks, ended: Callable[[], bool] = lambda: False) -> LookThread:
-    return LookThread(looks, lambda now: 0.001, ended)
+def thread(looks: Looks, ended: Callable[[], bool] = lambda: False) -> PollThread:
+    return PollThread(looks, lambda now: 0.001, ended)
 
 
 def test_a_look_that_fails_is_said_once_and_tried_again(caplog):
