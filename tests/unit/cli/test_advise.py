@@ -149,6 +149,7 @@ def test_the_page_is_a_list_that_opens_the_charts_of_each_query(monkeypatch, tmp
     assert len(frozen["pages"]["0"]["series"]["t"]) > 30
     (facts,) = (line for line in frozen["list"]["lines"] if "shop/orders: batches 60, rows" in line)
     assert "busy slot-hours" in facts
+    assert "e+0" not in facts
     assert "starts 1, failures 0, failed tasks 0" in facts
     assert any("none cannot be judged: it is empty" in line for line in frozen["list"]["lines"])
     assert "KafkaV2" not in page

@@ -289,7 +289,11 @@ def _facts_line(row: Mapping[str, Any]) -> str:
         "failures": facts["failures"],
         "failed tasks": facts["failed_tasks"],
     }
-    known = (f"{name} {value:,.4g}" for name, value in parts.items() if value is not None)
+    known = (
+        f"{name} {value:,}" if isinstance(value, int) else f"{name} {value:,.4g}"
+        for name, value in parts.items()
+        if value is not None
+    )
     return f"{row['label']}: {', '.join(known)}"
 
 
