@@ -17,7 +17,7 @@ from rheostat.policies.parameters import parameters
 from rheostat.policies.registry import POLICIES, find
 from rheostat.policies.third_party import origin, third_party
 
-NOT_STATED = "not said"
+NOT_STATED = "not stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

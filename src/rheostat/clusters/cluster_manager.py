@@ -12,7 +12,7 @@ from rheostat.model import Finding
 Get = Callable[[str, str], str]
 """Returns the value of a Spark setting, or the given default."""
 
-_TOPIC = "leaving in order"
+_TOPIC = "decommissioning"
 _DECOMMISSION = "spark.decommission.enabled"
 _TOLERATED = 100
 

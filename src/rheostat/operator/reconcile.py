@@ -152,9 +152,9 @@ def _wait(other: bool, status: Status, observed: Observed) -> str:
     """Return why a restart must wait; empty if it need not."""
     waited = any(condition.reason == "Waiting" for condition in status.conditions)
     if (other or waited) and observed.stood_s < STOOD_S:
-        return f"a size has to stand for {STOOD_S:g} s before the driver is restarted for it"
+        return f"a size must be unchanged for {STOOD_S:g} s before the driver is restarted for it"
     if other and observed.ran_s < RAN_S:
-        return f"a driver has to run for {RAN_S:g} s before it is restarted at another size"
+        return f"a driver must run for {RAN_S:g} s before it is restarted at another size"
     return ""
 
 

@@ -58,8 +58,7 @@ def show_decisions(decided: Sequence[Decided], several: bool) -> None:
     )
     console.print(
         f"{counted(len(decided), 'decision')}, {sum(map(_changes_size, decided))} of them for"
-        " another size"
-        f" than the one that stood; {spread}"
+        f" another size than the present one; {spread}"
     )
 
 

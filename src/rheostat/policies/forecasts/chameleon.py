@@ -66,7 +66,7 @@ class Chameleon:
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
     upper: float = parameter(0.8, "utilization from which executors are added", "1")
-    lower: float = parameter(0.6, "utilization below which executors leave", "1")
+    lower: float = parameter(0.6, "utilization below which executors are removed", "1")
     interval_s: float = parameter(60.0, "time between two decisions", "s")
     ahead_s: float = parameter(240.0, "forecast that a size must have room for", "s")
     season_s: float = parameter(86_400.0, "length of the season, a day", "s")

@@ -68,9 +68,9 @@ class Daedalus:
 
     loop_s: float = parameter(60.0, "time between two decisions", "s")
     first_s: float = parameter(300.0, "no change of size before", "s")
-    pause_s: float = parameter(180.0, "no change of size so soon after one", "s")
+    pause_s: float = parameter(180.0, "least time between two changes of size", "s")
     grace_s: float = parameter(
-        600.0, "so soon after a change only if the load reaches the capacity", "s"
+        600.0, "within this time of a change only if the load reaches the capacity", "s"
     )
     recovery_s: float = parameter(600.0, "longest recovery time", "s")
     forecast_s: float = parameter(900.0, "forecast that a new size must have room for", "s")

@@ -29,7 +29,7 @@ class CatchUp:
     about: ClassVar[About] = About(
         formula=(
             "excess = max(0, lag_rows - threshold_s x rate) + rate x D; D = quantile of the"
-            " downtimes seen, 0 for the size that stands\nexecutors = ceil((rate + excess /"
+            " downtimes seen, 0 for the present size\nexecutors = ceil((rate + excess /"
             " (catch_up_s - D)) / (true rate / executors))"
         ),
         source=(
