@@ -24,6 +24,25 @@ class StorageError(RheostatError, OSError):
     """A file cannot be read or changed; the message is one line with its name."""
 
 
+_PACKAGES = {
+    "abfs": "hadoop-azure",
+    "abfss": "hadoop-azure",
+    "gs": "hadoop-gcp",
+    "s3a": "hadoop-aws",
+}
+
+
+def missing_connector(name: str, hadoop_version: str) -> str:
+    """Return what to do where Hadoop has no connector for the scheme of a name."""
+    scheme = name.partition(":")[0]
+    if scheme not in _PACKAGES:
+        return f"Spark has no file system for {scheme}://"
+    return (
+        "a package is missing: set PYSPARK_SUBMIT_ARGS='--packages"
+        f" org.apache.hadoop:{_PACKAGES[scheme]}:{hadoop_version} pyspark-shell'"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FileStatus:
     """The size of a file, the time of its last change (Unix time), and whether it is a folder."""

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 _ARROW = ("file", "s3", "s3a", "s3n")
 """What Arrow opens; it opens HDFS only with Hadoop's native library, which PySpark lacks."""
 
-_PACKAGES = {"gs": "hadoop-gcp", "abfs": "hadoop-azure", "abfss": "hadoop-azure"}
-_NO_CONNECTOR = ("ClassNotFoundException", "No FileSystem for scheme")
-
 Matches = Callable[[str, float], bool]
 """Whether a log is wanted, by its name and when it was written last (Unix seconds)."""
 
@@ -33,8 +30,7 @@ def matching_logs(place: str, application: str, since: str) -> Iterator[tuple[st
     whose name has ``application`` and that were written ``since``, as 7d or 12h, if it is given.
 
     What Arrow cannot open is copied with Spark's Hadoop client and its configuration
-    (``HADOOP_CONF_DIR``). Raises BadInput where no log matches or a connector is missing,
-    StorageError where the file system refuses all.
+    (``HADOOP_CONF_DIR``). Raises BadInput if no log matches or the place cannot be opened.
     """
     oldest_s = time.time() - span_s(since) if since else 0.0
 
@@ -64,9 +60,7 @@ def _copy(place: str, matches: Matches, folder: Path) -> list[LogFiles]:
     try:
         status = files.status(place)
     except StorageError as error:
-        if any(reason in str(error) for reason in _NO_CONNECTOR):
-            raise BadInput(_without_connector(place, files.hadoop_version)) from None
-        raise
+        raise BadInput(str(error)) from None
     if status is None:
         raise missing(place)
     is_log = not status.is_folder or own.startswith(ROLLED)
@@ -90,13 +84,3 @@ def _download(files: HadoopFileSystem, source: str, matches: Matches, target: Pa
     parts = files.files_below(source).values() if status.is_folder else [status]
     if matches(target.name, max((part.changed_s for part in parts), default=0.0)):
         files.download(source, target)
-
-
-def _without_connector(place: str, hadoop: str) -> str:
-    scheme = place.partition("://")[0]
-    if scheme not in _PACKAGES:
-        return f"{place} cannot be opened: Spark has no file system for {scheme}://"
-    return (
-        f"{place} cannot be opened without a package: set PYSPARK_SUBMIT_ARGS='--packages"
-        f" org.apache.hadoop:{_PACKAGES[scheme]}:{hadoop} pyspark-shell'"
-    )

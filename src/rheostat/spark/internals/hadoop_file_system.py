@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.spark.internals.gateway import RAISED, Gateway, java_message
-from rheostat.storage.file_system import FileStatus, StorageError, moves_in_one_step
+from rheostat.storage.file_system import (
+    FileStatus,
+    StorageError,
+    missing_connector,
+    moves_in_one_step,
+)
 
 _REWRITTEN_BYTES = 192 * 1024
 _STREAMED_BYTES = 1 << 40
@@ -17,6 +22,8 @@ _MISSING = "FileNotFoundException"
 _TAKEN = ("AlreadyExists", "RemoteFileChangedException")
 """The exceptions for an existing file: raised when it is opened, or with a conditional write when
 it is closed."""
+
+_NO_CONNECTOR = ("ClassNotFoundException", "No FileSystem for scheme")
 
 _CONDITIONAL = "fs.option.create.conditional.overwrite"
 """S3A writes with If-None-Match (Hadoop 3.4.2 and later); others ignore the option."""
@@ -60,7 +67,7 @@ class HadoopFileSystem:
 
     def status(self, name: str) -> FileStatus | None:
         """Return the status of a file or folder; None if it does not exist."""
-        with _errors(name, "read"):
+        with self._errors(name, "read"):
             system, path = self._at(name)
             try:
                 return _status(system.getFileStatus(path))
@@ -71,7 +78,7 @@ class HadoopFileSystem:
 
     def names(self, folder: str) -> list[str]:
         """Return the sorted names in a folder; an empty list if it does not exist."""
-        with _errors(folder, "read"):
+        with self._errors(folder, "read"):
             system, path = self._at(folder)
             try:
                 return sorted(str(file.getPath().getName()) for file in system.listStatus(path))
@@ -84,7 +91,7 @@ class HadoopFileSystem:
         """Return all files below a folder by their names relative to it."""
         if self.status(folder) is None:
             return {}
-        with _errors(folder, "read"):
+        with self._errors(folder, "read"):
             system, path = self._at(folder)
             top, below = f"{system.makeQualified(path).toString()}/", {}
             files = system.listFiles(path, True)
@@ -95,7 +102,7 @@ class HadoopFileSystem:
 
     def size(self, name: str) -> int | None:
         """Return the bytes of a file, or of all files below a folder; None if it does not exist."""
-        with _errors(name, "read"):
+        with self._errors(name, "read"):
             system, path = self._at(name)
             try:
                 return int(system.getContentSummary(path).getLength())
@@ -106,7 +113,7 @@ class HadoopFileSystem:
 
     def read_text(self, name: str) -> str | None:
         """Return the text of a file (UTF-8); None if it does not exist."""
-        with _errors(name, "read"):
+        with self._errors(name, "read"):
             system, path = self._at(name)
             try:
                 stream = system.open(path)
@@ -121,7 +128,7 @@ class HadoopFileSystem:
 
     def write(self, name: str, text: str) -> None:
         """Write a file, replacing an existing one."""
-        with _errors(name):
+        with self._errors(name):
             if not moves_in_one_step(name):
                 self._write(name, text)  # an object store shows only complete files
                 return
@@ -135,7 +142,7 @@ class HadoopFileSystem:
         A store whose first response was lost refuses the repeated request, too: a file with this
         very text counts as written.
         """
-        with _errors(name):
+        with self._errors(name):
             try:
                 if moves_in_one_step(name):
                     self._write(fresh := self._fresh(name), text)
@@ -156,7 +163,7 @@ class HadoopFileSystem:
         """Append complete lines to a file, which is created if necessary."""
         if name != self._name:
             self._begin(name)
-        with _errors(name):
+        with self._errors(name):
             if self._stream is not None:
                 self._stream.write(bytearray(text, "utf-8"))
                 self._stream.hflush()
@@ -166,7 +173,7 @@ class HadoopFileSystem:
 
     def move(self, source: str, target: str) -> None:
         """Rename a file, replacing an existing one."""
-        with _errors(target):
+        with self._errors(target):
             system, path = self._at(target)
             system.mkdirs(path.getParent())
             if moves_in_one_step(target):
@@ -178,7 +185,7 @@ class HadoopFileSystem:
 
     def delete(self, name: str) -> None:
         """Delete a file, or a folder with its contents; do nothing if it does not exist."""
-        with _errors(name):
+        with self._errors(name):
             system, path = self._at(name)
             system.delete(path, True)
 
@@ -190,22 +197,32 @@ class HadoopFileSystem:
         name, stream = self._name, self._stream
         self._name, self._stream, self._text = "", None, ""
         if stream is not None:
-            with _errors(name):
+            with self._errors(name):
                 stream.close()
 
     def download(self, folder: str, target: Path) -> None:
         """Copy a folder with its contents to a new local folder."""
-        with _errors(folder, "read"):
+        with self._errors(folder, "read"):
             system, path = self._at(folder)
             system.copyToLocalFile(False, path, self._fs.Path(f"file:{target}"), True)
 
     def upload(self, source: Path, name: str) -> None:
         """Copy a local file, replacing an existing one."""
-        with _errors(name):
+        with self._errors(name):
             system, path = self._at(name)
             system.mkdirs(path.getParent())
             system.delete(path, False)  # including the checksum of a local file
             system.copyFromLocalFile(False, True, self._fs.Path(f"file:{source}"), path)
+
+    @contextmanager
+    def _errors(self, name: str, done: str = "changed") -> Iterator[None]:
+        try:
+            yield
+        except RAISED as fault:
+            reason = java_message(fault)
+            if any(sign in reason for sign in _NO_CONNECTOR):
+                reason = missing_connector(name, self.hadoop_version)
+            raise StorageError(f"{name} cannot be {done}: {reason}") from None
 
     def _at(self, name: str) -> tuple[Any, Any]:
         path = self._fs.Path(name)
@@ -219,7 +236,7 @@ class HadoopFileSystem:
         self.close()
         before = self.read_text(name)
         if before is None and moves_in_one_step(name):
-            with _errors(name):
+            with self._errors(name):
                 stream = self._created(name, overwrite=False)
                 if stream.hasCapability("hflush"):
                     self._stream = stream
@@ -289,11 +306,3 @@ def _status(status: Any) -> FileStatus:
         int(status.getModificationTime()) * 1_000_000,
         is_folder=bool(status.isDirectory()),
     )
-
-
-@contextmanager
-def _errors(name: str, done: str = "changed") -> Iterator[None]:
-    try:
-        yield
-    except RAISED as fault:
-        raise StorageError(f"{name} cannot be {done}: {java_message(fault)}") from None
