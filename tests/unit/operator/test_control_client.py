@@ -11,6 +11,7 @@ pytest.importorskip("aiohttp", reason="comes with the extra operator")
 pytest.importorskip("uvicorn", reason="comes with the extra serve")
 
 from tests.unit.control.test_server import server_service
+from tests.unit.operator import virtual_time
 from tests.unit.operator.test_controller import Agent, Api, body, pod
 
 from rheostat.control.access import Access
@@ -100,6 +101,6 @@ def test_a_controller_reads_the_secret_of_each_resource_once():
         await asyncio.sleep(0.2)
         controller.close()
 
-    asyncio.run(run())
+    virtual_time.run(run())
     assert agent.endpoint == Endpoint(address="10.0.0.1:9000", token="own", ca="PEM", name=NAME)
     assert api.done.count(("secret", "n", "etl-control")) == 1

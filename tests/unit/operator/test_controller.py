@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+from tests.unit.operator import virtual_time
+
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
 from rheostat.operator.controller import Controller
@@ -92,7 +94,7 @@ def played(play, refuses="", **spec):
         await asyncio.sleep(0.1)
         keeper.close()
 
-    asyncio.run(run())
+    virtual_time.run(run())
     return api, agent
 
 
@@ -182,7 +184,7 @@ def test_a_driver_that_cannot_be_scaled_is_restarted_once_a_size_has_stood():
         await asyncio.sleep(0.05)
         keeper.close()
 
-    asyncio.run(run())
+    virtual_time.run(run())
     assert drains == [1130.0]
 
 

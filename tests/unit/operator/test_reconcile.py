@@ -165,8 +165,7 @@ def test_a_driver_is_restarted_at_most_once_in_a_minute():
     seen = Observed(drivers=(pod,), report=FIXED, ran_s=59.0)
     found = reconcile(OURS, Status(incarnation=1), seen)
     assert (
-        ready(found).message
-        == "a driver must run for 60 s before it is restarted at another size"
+        ready(found).message == "a driver must run for 60 s before it is restarted at another size"
     )
     again = reconcile(OURS, found.status, replace(seen, ran_s=60.0))
     assert again.actions == (Drain("u"),)
