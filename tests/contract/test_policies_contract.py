@@ -105,7 +105,8 @@ def test_after_the_guards_the_size_is_within_the_limits(policy, script):
         assert 2 <= target <= 6
 
 
-@pytest.mark.parametrize("policy", [name for name in POLICIES if name != "fixed"])
+# The backlog of the script is small for the half hour that deadline has.
+@pytest.mark.parametrize("policy", [p for p in POLICIES if p not in ("fixed", "deadline")])
 def test_the_script_of_the_contract_makes_a_policy_scale_out(policy):
     paces_s = (5.0, 60.0, 120.0)  # some policies observe half an hour before they decide
     assert any(

@@ -57,6 +57,7 @@ TERMS = {
     "late_share_budget": Term("share of rows that may still be late", _SHARE),
     "surge_late_share": Term("share of late rows in a surge at this size", _SHARE),
     "later": Term("executors later in the cheapest plan", _EXECUTORS),
+    "left_s": Term("time left until the deadline", _S),
     "load": Term("arrival rate", _ROWS_PER_S),
     "needed": Term("executors needed", _EXECUTORS),
     "peak_rows_per_s": Term("expected peak of the arrival rate", _ROWS_PER_S),

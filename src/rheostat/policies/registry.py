@@ -17,6 +17,7 @@ from rheostat.policies.parameters import parameters, values
 from rheostat.policies.predictive.policy import Predictive
 from rheostat.policies.rates.catch_up import CatchUp
 from rheostat.policies.rates.conttune import ContTune
+from rheostat.policies.rates.deadline import Deadline
 from rheostat.policies.rates.drs import Drs
 from rheostat.policies.rates.ds2 import Ds2
 from rheostat.policies.rates.ds2_modern import Ds2Modern, Ds2ModernAdapted
@@ -38,6 +39,7 @@ POLICIES: dict[str, type[Policy]] = {
     "chameleon": Chameleon,
     "conttune": ContTune,
     "daedalus": Daedalus,
+    "deadline": Deadline,
     "dhalion": Dhalion,
     "dhalion-adapted": DhalionAdapted,
     "drs": Drs,

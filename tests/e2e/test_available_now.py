@@ -1,0 +1,66 @@
+"""An ``availableNow`` run on files gets the executors that process its backlog by its deadline."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import functions as sf
+
+import rheostat
+from rheostat.config import LoopOptions
+from rheostat.journal.folder import read
+from rheostat.local.executor_options import session_options
+from rheostat.local.local_session import start_session
+from rheostat.local.standalone_cluster import Cluster
+from rheostat.model import Limits
+
+pytestmark = pytest.mark.e2e
+FILES, ROWS = 60, 50
+ROW_S = 0.01
+
+
+def test_a_run_scales_out_for_its_deadline_and_reads_every_row(
+    cluster: Cluster, driver: dict[str, str], tmp_path: Path
+) -> None:
+    def slow(value: str, row_s: float = ROW_S) -> str:
+        time.sleep(row_s)
+        return value.upper()
+
+    source, sink = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    rows = {f"file {file} row {row}" for file in range(FILES) for row in range(ROWS)}
+    for file in range(FILES):
+        lines = [f"file {file} row {row}" for row in range(ROWS)]
+        (source / f"{file}.txt").write_text("\n".join(lines))
+    spark = start_session(cluster.url, session_options(Limits.between(1, 3)), "available now")
+    spark.sparkContext.setLogLevel("OFF")
+    try:
+        handle = rheostat.attach(
+            spark,
+            policy="deadline",
+            # One executor needs FILES x ROWS x ROW_S = 30 s and the fixed cost of 30 batches.
+            parameters={"within_s": 20.0},
+            limits=(1, 3),
+            journal=tmp_path / "journal",
+            loop=LoopOptions(interval_s=1.0),
+        )
+        lines = spark.readStream.option("maxFilesPerTrigger", 2).text(str(source))
+        query: Any = (
+            lines.select(sf.udf(slow)("value").alias("value"))
+            .writeStream.format("parquet")
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .start(str(sink))
+        )
+        query.awaitTermination()
+        handle.stop()
+        written = [row.value for row in spark.read.parquet(str(sink)).collect()]
+    finally:
+        spark.stop()
+    assert sorted(written) == sorted(row.upper() for row in rows)
+    decisions = [record.raw for record in read(tmp_path / "journal") if record.raw]
+    assert max(decision.target for decision in decisions) > 1
+    assert any("needed to process" in decision.reason for decision in decisions)
