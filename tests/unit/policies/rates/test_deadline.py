@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.model import Observation
+from rheostat.model import Memory, Observation
 from rheostat.policies.rates.deadline import Deadline
 from rheostat.testing.contracts import follow
 
@@ -37,7 +37,9 @@ def test_less_time_needs_more_executors_and_an_overdue_backlog_a_bounded_number(
 
 
 def test_a_run_ends_in_time_without_an_executor_more_than_it_needs():
-    size, lag_rows, t_s, sizes, memory = 1, 11_000_000.0, 0.0, [], {}
+    sizes: list[int] = []
+    memory: Memory = {}
+    size, lag_rows, t_s = 1, 11_000_000.0, 0.0
     while lag_rows > 0:
         observation = at(t_s, lag_rows, size, batch=len(sizes))
         decisions, memory = follow(Deadline(within_s=3600.0), [observation], memory)
