@@ -32,18 +32,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Repeat a failed test with real parts once, and one that Hypothesis cannot reproduce.
+    """Repeat a failed test with real parts once; the summary lists it.
 
-    The summary lists each repetition: two cores that also run Spark, Kafka and a browser are not
-    always in time, and a cause that shows twice is a defect.
+    Two cores that also run Spark, Kafka and a browser are not always in time.
     """
     if not config.pluginmanager.hasplugin("rerunfailures"):
         return
     for item in items:
         if item.get_closest_marker("e2e"):
             item.add_marker(pytest.mark.flaky(reruns=1))
-        elif hasattr(getattr(item, "function", None), "hypothesis"):
-            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun="FlakyFailure"))
 
 
 @pytest.fixture(autouse=True)

@@ -111,5 +111,5 @@ def test_a_text_that_is_no_workload_is_said_with_its_part(text: str, said: str) 
 
 
 def test_a_sum_of_nothing_is_refused() -> None:
-    with pytest.raises(BadInput, match="a sum of workloads needs one at least"):
+    with pytest.raises(BadInput, match="a sum of workloads needs at least one"):
         Sum(())
