@@ -76,12 +76,11 @@ def compare(
 
     Example: rheostat simulate compare --seeds 10 --out compare.json
     """
-    from rheostat.policies.registry import POLICIES
     from rheostat_lab.comparison.compared import choose
-    from rheostat_lab.comparison.spark_comparison import LOADS, STARTS_S, Comparison
+    from rheostat_lab.comparison.spark_comparison import LOADS, STARTS_S, STREAMING, Comparison
 
     comparison = Comparison(
-        policies=policy or tuple(POLICIES),
+        policies=policy or STREAMING,
         loads=load or tuple(LOADS),
         starts_s=start or STARTS_S,
         seeds=seeds,

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.policies.registry import POLICIES, create
+from rheostat.policies.registry import create
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat_lab.comparison.spark_comparison import (
     GRIDS,
     OURS,
     PLANT,
     SETTINGS,
+    STREAMING,
     Comparison,
     candidates,
 )
@@ -21,12 +22,12 @@ from rheostat_lab.sweep.sweep_cell import BOUNDS
 
 
 def test_everybody_but_our_own_policy_is_tried_with_more_than_its_defaults() -> None:
-    assert set(GRIDS) == set(POLICIES) - {OURS}
+    assert set(GRIDS) == set(STREAMING) - {OURS}
     assert all(candidates(policy)[0] == {} and len(candidates(policy)) > 4 for policy in GRIDS)
     assert candidates(OURS) == [{}]
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", STREAMING)
 def test_all_that_is_tried_can_be_made_and_is_tried_once(policy: str) -> None:
     tried = candidates(policy)
     assert all(create(policy, given, SETTINGS.slo) for given in tried)
