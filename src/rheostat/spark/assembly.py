@@ -270,7 +270,7 @@ def rescale_controller(
     usual = f"{STATE_WAIT_S:g}s" if short else None
     longer = f"{max(STATE_WAIT_S, own_s, slo_s):g}s"
     waits = internals.locality_waits
-    terms = RescaleConfig(
+    config = RescaleConfig(
         slo_s=slo_s,
         requests=cluster,
         graceful=capabilities.graceful,
@@ -291,7 +291,7 @@ def rescale_controller(
     managers = internals.block_managers
     executors = internals.executors
     if not verdict.places:
-        return RescaleController(executors, managers, queries, None, None, terms)
+        return RescaleController(executors, managers, queries, None, None, config)
 
     def active() -> Any:
         return spark.streams.active
@@ -305,7 +305,7 @@ def rescale_controller(
         queries,
         Placement(internals.coordinator, weigh, shares == "ranges"),
         Warmup(internals.tasks, internals.warmup_runner, rhythms, active, loads=loads),
-        terms,
+        config,
         Preload(internals.state_loads, active, rhythms) if verdict.loads else None,
     )
 

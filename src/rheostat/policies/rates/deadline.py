@@ -69,7 +69,8 @@ class Deadline:
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the smallest size that meets the deadline."""
-        state, backlog = self._learn(observation, memory), queued_rows(observation)
+        backlog = queued_rows(observation)
+        state = self._learn(observation, backlog, memory)
         if backlog is None or not observation.executors:
             return hold(observation, "size kept: backlog or executors are unknown"), state
         if not state["throughputs"]:
@@ -77,8 +78,9 @@ class Deadline:
         per_executor, size = median(state["throughputs"]), observation.size or 1
         elapsed_s = observation.t_s - state["began_s"]
         left_s = max(self.planned * self.within_s - elapsed_s, _LEAST_SHARE * self.within_s)
-        needed = max(1, math.ceil(backlog / left_s / per_executor))
-        with_reserve = max(1, math.ceil((1 + self.reserve) * backlog / left_s / per_executor))
+        executors = backlog / left_s / per_executor
+        needed = max(1, math.ceil(executors))
+        with_reserve = max(1, math.ceil((1 + self.reserve) * executors))
         target = needed if needed > size else min(size, with_reserve)
         evidence = {
             "lag_rows": backlog,
@@ -92,7 +94,9 @@ class Deadline:
         )
         return Decision(target=target, reason=reason, evidence=evidence), state
 
-    def _learn(self, observation: Observation, memory: Memory) -> dict[str, Any]:
+    def _learn(
+        self, observation: Observation, backlog: float | None, memory: Memory
+    ) -> dict[str, Any]:
         now_s, throughputs = observation.t_s, memory.get("throughputs", [])
         batch, began_s = [observation.batch_s, observation.batch_rows], memory.get("began_s", now_s)
         idle = memory.get("lag_rows") == 0
@@ -100,12 +104,11 @@ class Deadline:
             began_s = now_s
         if observation.executors and all(batch) and batch != memory.get("batch"):
             throughputs = self._with(throughputs, observation)
-        lag_rows = queued_rows(observation)
         return {
             "began_s": min(began_s, now_s),
             "batch": batch,
             "throughputs": throughputs,
-            "lag_rows": memory.get("lag_rows") if lag_rows is None else lag_rows,
+            "lag_rows": memory.get("lag_rows") if backlog is None else backlog,
         }
 
     def _with(self, throughputs: Sequence[float], observation: Observation) -> list[float]:
