@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,3 +52,19 @@ def logger_as_it_was() -> Iterator[None]:
     yield
     rheostat.handlers, rheostat.propagate = kept[0], kept[2]
     rheostat.setLevel(kept[1])
+
+
+@pytest.fixture(autouse=True)
+def no_jvm_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test without Spark that starts a JVM in this process: every later SparkConf of the
+    process would contain that JVM's settings.
+    """
+    before = _jvm()
+    yield
+    if not request.node.get_closest_marker("e2e"):
+        assert _jvm() is before, "the test left a JVM in the process of the tests"
+
+
+def _jvm() -> Any:
+    context = sys.modules.get("pyspark.core.context")
+    return None if context is None else context.SparkContext._jvm

@@ -76,6 +76,20 @@ def test_a_local_disk_through_hadoop(tmp_path: Path) -> None:
     assert passed(f"file:{tmp_path}/files", tmp_path) == ALL
 
 
+def test_a_missing_connector_is_named_in_one_line(tmp_path: Path) -> None:
+    arguments = ["repartition", "s3a://bucket/orders", "--partitions", "7"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "rheostat.cli", "state", *arguments],
+        env={**os.environ, "SPARK_CONF_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+    )
+    lines = [line for line in ended.stderr.splitlines() if line.startswith("rheostat")]
+    assert (ended.returncode, len(lines)) == (2, 1), ended.stderr
+    assert "hadoop:hadoop-aws:" in lines[0]
+
+
 @pytest.mark.thorough
 def test_hdfs(tmp_path: Path) -> None:
     with hdfs_of_one_node(tmp_path) as hdfs:

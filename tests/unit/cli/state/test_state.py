@@ -84,7 +84,6 @@ def test_inspect_bears_that_a_query_deletes_old_files_meanwhile(tmp_path, capsys
         (["repartition", "CHECKPOINT/state", "--partitions", "7"], "is no checkpoint"),
         (["repartition", "", "--partitions", "7"], "an empty name is no folder"),
         (["inspect", ""], "an empty name is no folder"),
-        (["repartition", "s3a://bucket/orders", "--partitions", "7"], "hadoop:hadoop-aws:"),
         (["undo", "dbfs:/checkpoints/orders"], "copy the checkpoint"),
         (["undo", "CHECKPOINT"], "has no repartition that could be taken back"),
         (["repair", "CHECKPOINT"], "its newest batch 1 is committed"),

@@ -65,6 +65,7 @@ def contexts(monkeypatch: pytest.MonkeyPatch) -> list[SparkConf | None]:
         self._sc = Session(context)
 
     monkeypatch.setattr(SparkContext, "__init__", begin)
+    monkeypatch.setattr(SparkContext, "_jvm", None)  # a JVM's properties would be settings
     monkeypatch.setattr(SparkSession, "__init__", session)
     monkeypatch.setattr(SparkSession, "sparkContext", property(lambda self: self._sc))
     monkeypatch.setattr(
