@@ -139,7 +139,7 @@ class _Search:
             cold_state_s=0.0,
             load_s=0.0,
             start_s=self.start_s,
-            start_each_s=0.0,
+            concurrent_start_s=0.0,
             start_noise=0.0,
         )
         # Fix the pace to 1 at the last knot; otherwise pace and cost could trade a factor.

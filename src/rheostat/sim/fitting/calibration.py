@@ -104,7 +104,9 @@ class Forced:
 def forced(fitted: Fit, run: Recorded, seed: int | None = None) -> Forced:
     """Simulate the recorded arrivals and sizes; without a ``seed`` there is no noise."""
     # The recorded sizes include the start times of executors, so the plant must add none.
-    p = replace(fitted.parameters, start_s=0.0, start_each_s=0.0, leave_s=0.0, start_noise=0.0)
+    p = replace(
+        fitted.parameters, start_s=0.0, concurrent_start_s=0.0, leave_s=0.0, start_noise=0.0
+    )
     quiet = replace(p, task_noise=0.0, batch_noise=0.0) if seed is None else p
     plant = PacedPlant(
         SparkPlant(quiet, load_of(run), seed=seed or 0), fitted.pace, run.starting_at

@@ -97,7 +97,7 @@ class Fleet:
         number = self._numbers
         self._numbers += 1
         # Executors that start together share a machine or a scheduler and slow each other down.
-        mean_s = self._p.start_s + self._p.start_each_s * len(self._starting)
+        mean_s = self._p.start_s + self._p.concurrent_start_s * len(self._starting)
         self._starting.append(number)
         self._events.at(
             now + mean_s * self._noise.take(1)[0], lambda t_s: self._register(number, t_s)

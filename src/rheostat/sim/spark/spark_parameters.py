@@ -68,7 +68,9 @@ class SparkParameters:
         " to 60",
         "s",
     )
-    start_each_s: float = _of(0.5, "more for each other executor that starts at the same time", "s")
+    concurrent_start_s: float = _of(
+        0.5, "more for each other executor that starts at the same time", "s"
+    )
     start_noise: float = _of(
         0.2, "spread of the start time around its mean (sigma of a lognormal)", "1", 0, 2
     )

@@ -191,7 +191,7 @@ def test_an_executor_leaves_only_after_its_state_has_moved() -> None:
 
 
 def test_executors_register_after_their_start_and_are_paid_from_the_request() -> None:
-    plant = plant_of(executors=1, start_s=5.0, start_each_s=2.0)
+    plant = plant_of(executors=1, start_s=5.0, concurrent_start_s=2.0)
     plant.advance(10.0)
     assert resize(plant, 3) == "growing"
     plant.advance(30.0)
@@ -214,7 +214,7 @@ def test_a_request_that_is_withdrawn_starts_nobody() -> None:
 
 
 def test_of_two_requests_the_later_one_is_withdrawn() -> None:
-    plant = plant_of(executors=1, start_s=5.0, start_each_s=0.0)
+    plant = plant_of(executors=1, start_s=5.0, concurrent_start_s=0.0)
     for now, target in ((10.0, 2), (13.0, 3), (14.0, 2)):
         plant.advance(now)
         resize(plant, target)
