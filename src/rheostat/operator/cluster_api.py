@@ -10,7 +10,7 @@ from typing import Any
 
 from kubernetes import client
 
-from rheostat.operator.operator_ports import ApiError
+from rheostat.operator.operator_ports import ApiError, require_lead
 from rheostat.operator.streaming_application import GROUP, KIND, PLURAL, VERSION
 
 _GONE, _THERE = 404, 409
@@ -18,22 +18,26 @@ _WHERE = {"group": GROUP, "version": VERSION, "plural": PLURAL}
 
 
 class ApiCluster:
-    """Performs the writes of ``Controller``; unexpected errors raise the client's ApiException."""
+    """Performs the writes of ``Controller``; unexpected errors raise the client's ApiException.
 
-    def __init__(self) -> None:
+    A write while ``leads`` returns False raises NotLeading.
+    """
+
+    def __init__(self, leads: Callable[[], bool] = lambda: True) -> None:
+        self._leads = leads
         self._custom = client.CustomObjectsApi()
         self._core = client.CoreV1Api()
 
     async def write_status(self, namespace: str, name: str, status: Mapping[str, Any]) -> None:
         """Merge ``status`` into the status of a resource."""
         where = {**_WHERE, "namespace": namespace, "name": name, "body": {"status": dict(status)}}
-        await _call(self._custom.patch_namespaced_custom_object_status, _GONE, **where)
+        await self._call(self._custom.patch_namespaced_custom_object_status, _GONE, **where)
 
     async def write_scale(self, namespace: str, name: str, replicas: int) -> None:
         """Write the size to a resource's scale sub-resource."""
         body = {"spec": {"replicas": replicas}}
         where = {**_WHERE, "namespace": namespace, "name": name, "body": body}
-        await _call(self._custom.patch_namespaced_custom_object_scale, _GONE, **where)
+        await self._call(self._custom.patch_namespaced_custom_object_scale, _GONE, **where)
 
     async def secret(self, namespace: str, name: str) -> Mapping[str, str]:
         """Return the values of a Secret as text; raises ``ApiError`` if it cannot be read."""
@@ -48,13 +52,13 @@ class ApiCluster:
     async def start(self, pod: Mapping[str, Any]) -> None:
         """Create a pod."""
         where = {"namespace": pod["metadata"]["namespace"], "body": dict(pod)}
-        await _call(self._core.create_namespaced_pod, _THERE, **where)
+        await self._call(self._core.create_namespaced_pod, _THERE, **where)
 
     async def stop(self, namespace: str, name: str, uid: str) -> None:
         """Delete a pod unless a different pod has its name by now."""
         only = client.V1DeleteOptions(preconditions=client.V1Preconditions(uid=uid))
         call = self._core.delete_namespaced_pod
-        await _call(call, _GONE, _THERE, name=name, namespace=namespace, body=only)
+        await self._call(call, _GONE, _THERE, name=name, namespace=namespace, body=only)
 
     async def tell(self, body: Mapping[str, Any], kind: str, reason: str, message: str) -> None:
         """Write an event about a resource."""
@@ -79,12 +83,12 @@ class ApiCluster:
             "count": 1,
         }
         where = {"namespace": meta["namespace"], "body": event}
-        await _call(self._core.create_namespaced_event, _GONE, 403, **where)
+        await self._call(self._core.create_namespaced_event, _GONE, 403, **where)
 
-
-async def _call(call: Callable[..., Any], *forgiven: int, **given: Any) -> None:
-    try:
-        await asyncio.to_thread(call, **given)
-    except client.ApiException as fault:
-        if fault.status not in forgiven:
-            raise
+    async def _call(self, call: Callable[..., Any], *forgiven: int, **given: Any) -> None:
+        require_lead(self._leads)
+        try:
+            await asyncio.to_thread(call, **given)
+        except client.ApiException as fault:
+            if fault.status not in forgiven:
+                raise

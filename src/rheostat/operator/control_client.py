@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import aiohttp
@@ -13,7 +13,7 @@ import aiohttp
 from rheostat.control.driver_report import Report, report_of
 from rheostat.control.sizing import Sizing, to_json
 from rheostat.errors import BadInput
-from rheostat.operator.operator_ports import ApiError, Endpoint
+from rheostat.operator.operator_ports import ApiError, Endpoint, require_lead
 
 _REASONS = {400: "Refused", 401: "WrongToken", 403: "NoToken", 409: "Refused"}
 
@@ -21,11 +21,14 @@ _REASONS = {400: "Refused", 401: "WrongToken", 403: "NoToken", 409: "Refused"}
 class ControlClient:
     """A connection pool to all drivers; every answer must arrive within ``wait_s`` seconds.
 
-    ``token`` is sent to drivers that have no token of their own.
+    ``token`` is sent to drivers that have no token of their own. A write while ``leads`` returns
+    False raises NotLeading.
     """
 
-    def __init__(self, token: str | None, wait_s: float = 3.0) -> None:
-        self._token = token
+    def __init__(
+        self, token: str | None, wait_s: float = 3.0, leads: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._token, self._leads = token, leads
         wait = aiohttp.ClientTimeout(total=wait_s)
         pool = aiohttp.TCPConnector(limit=256, keepalive_timeout=45)
         self._session = aiohttp.ClientSession(timeout=wait, connector=pool)
@@ -49,6 +52,8 @@ class ControlClient:
     async def _call(
         self, method: str, endpoint: Endpoint, path: str, body: Mapping[str, Any] | None
     ) -> Report:
+        if method != "GET":
+            require_lead(self._leads)
         where = f"the control API at {endpoint.address}"
         try:
             request = self._session.request(method, **self._terms(endpoint, path), json=body)

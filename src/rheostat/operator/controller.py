@@ -13,13 +13,32 @@ from typing import Any
 
 from rheostat.control.driver_report import Report
 from rheostat.errors import BadInput
-from rheostat.operator.actions import Action, Adopt, Clear, Drain, SendSizing, Start, Stop
 from rheostat.operator.driver_pod import driver_of, driver_pod
-from rheostat.operator.observed import Condition, Driver, Observed, Status, status_json, status_of
+from rheostat.operator.observed import (
+    Condition,
+    Driver,
+    Observed,
+    Since,
+    Status,
+    UnappliedSizes,
+    status_json,
+    status_of,
+)
 from rheostat.operator.operator_ports import ApiError, Cluster, ControlApis, Endpoint
-from rheostat.operator.reconcile import Outcome, invalid, mirrored, reconcile
+from rheostat.operator.reconcile import (
+    Action,
+    Adopt,
+    Clear,
+    Drain,
+    Outcome,
+    SendSizing,
+    Start,
+    Stop,
+    invalid,
+    mirrored,
+    reconcile,
+)
 from rheostat.operator.streaming_application import Application, application_of
-from rheostat.operator.written_sizes import Since, UnappliedSizes
 
 _log = logging.getLogger("rheostat")
 _SOON_S = 1.0

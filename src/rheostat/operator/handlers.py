@@ -18,7 +18,6 @@ from kubernetes import client
 from rheostat.operator.cluster_api import ApiCluster
 from rheostat.operator.control_client import ControlClient
 from rheostat.operator.controller import Controller
-from rheostat.operator.fence import FencedCluster, FencedControlApis
 from rheostat.operator.metrics_server import certificate, context, serve
 from rheostat.operator.streaming_application import GROUP, PLURAL, ROLE, VERSION
 
@@ -54,10 +53,9 @@ def registry_of(terms: OperatorConfig) -> kopf.OperatorRegistry:
         settings.watching.server_timeout = 240
         settings.watching.client_timeout = 300
         settings.watching.connect_timeout = 10
-        kept["drivers"] = ControlClient(terms.token)
-        cluster = FencedCluster(ApiCluster(), terms.leads)
-        drivers = FencedControlApis(kept["drivers"], terms.leads)
-        kept["controller"] = Controller(cluster, drivers, terms.round_s)
+        kept["drivers"] = ControlClient(terms.token, leads=terms.leads)
+        cluster = ApiCluster(terms.leads)
+        kept["controller"] = Controller(cluster, kept["drivers"], terms.round_s)
         if terms.metrics:
             kept["metrics"] = await _serve(terms, kept["controller"])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -72,3 +72,13 @@ class ApiError(Exception):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class NotLeading(Exception):
+    """Another operator leads; the request was not sent."""
+
+
+def require_lead(leads: Callable[[], bool]) -> None:
+    """Raise NotLeading before a write of an operator that no longer leads, as after a pause."""
+    if not leads():
+        raise NotLeading("another operator leads")

@@ -1,57 +1,57 @@
+"""An operator that does not lead sends no write."""
+
 # mypy: disallow-untyped-calls=False
+
 import asyncio
 
 import pytest
 
-from rheostat.control.driver_report import Report
+pytest.importorskip("aiohttp", reason="comes with the extra operator")
+pytest.importorskip("kubernetes", reason="comes with the extra operator")
+
 from rheostat.control.sizing import Sizing
-from rheostat.operator.fence import FencedCluster, FencedControlApis, NotLeading
-from rheostat.operator.operator_ports import Endpoint
+from rheostat.operator.cluster_api import ApiCluster
+from rheostat.operator.control_client import ControlClient
+from rheostat.operator.operator_ports import ApiError, Endpoint, NotLeading
 
-ENDPOINT = Endpoint(address="host:1")
-
-
-class Kept:
-    """A cluster and control APIs that record their requests."""
-
-    def __init__(self):
-        self.done = []
-
-    def __getattr__(self, name):
-        async def call(*given):
-            self.done.append((name, given))
-            return Report()
-
-        return call
+META = {"name": "etl", "namespace": "ns", "uid": "uid"}
+NOWHERE = Endpoint(address="127.0.0.1:1")
 
 
-WRITES = [
-    (FencedCluster, "write_status", ("ns", "etl", {})),
-    (FencedCluster, "write_scale", ("ns", "etl", 3)),
-    (FencedCluster, "start", ({},)),
-    (FencedCluster, "stop", ("ns", "pod", "uid")),
-    (FencedCluster, "tell", ({}, "Normal", "Sized", "")),
-    (FencedControlApis, "direct", (ENDPOINT, Sizing())),
-    (FencedControlApis, "drain", (ENDPOINT,)),
-]
-
-
-@pytest.mark.parametrize(("kind", "name", "given"), WRITES)
-def test_who_does_not_lead_does_nothing(kind, name, given):
-    kept = Kept()
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("write_status", ("ns", "etl", {})),
+        ("write_scale", ("ns", "etl", 3)),
+        ("start", ({"metadata": META},)),
+        ("stop", ("ns", "pod", "uid")),
+        ("tell", ({"metadata": META}, "Normal", "Sized", "")),
+    ],
+)
+def test_only_a_leader_writes_to_the_cluster(name, given):
     with pytest.raises(NotLeading):
-        asyncio.run(getattr(kind(kept, lambda: False), name)(*given))
-    assert kept.done == []
+        asyncio.run(getattr(ApiCluster(lambda: False), name)(*given))
 
 
-@pytest.mark.parametrize(("kind", "name", "given"), WRITES)
-def test_who_leads_does_it(kind, name, given):
-    kept = Kept()
-    asyncio.run(getattr(kind(kept, lambda: True), name)(*given))
-    assert kept.done == [(name, given)]
+def driver_call(leads, name, *given):
+    async def call():
+        client = ControlClient(None, leads=lambda: leads)
+        try:
+            await getattr(client, name)(NOWHERE, *given)
+        finally:
+            await client.close()
+
+    asyncio.run(call())
 
 
-def test_anybody_may_ask():
-    kept = Kept()
-    asyncio.run(FencedControlApis(kept, lambda: False).ask(ENDPOINT))
-    assert kept.done == [("ask", (ENDPOINT,))]
+@pytest.mark.parametrize(("name", "given"), [("direct", (Sizing(),)), ("drain", ())])
+def test_only_a_leader_writes_to_a_driver(name, given):
+    with pytest.raises(NotLeading):
+        driver_call(False, name, *given)
+    with pytest.raises(ApiError):  # it is sent, but no driver answers
+        driver_call(True, name, *given)
+
+
+def test_an_operator_that_does_not_lead_may_read():
+    with pytest.raises(ApiError):
+        driver_call(False, "ask")

@@ -6,9 +6,18 @@ from tests.unit.protocols.recording_table import RecordingTable
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
 from rheostat.model import Limits
-from rheostat.operator.actions import Adopt, Clear, Drain, SendSizing, Start, Stop
 from rheostat.operator.observed import Driver, Observed, Status
-from rheostat.operator.reconcile import invalid, mirrored, reconcile
+from rheostat.operator.reconcile import (
+    Adopt,
+    Clear,
+    Drain,
+    SendSizing,
+    Start,
+    Stop,
+    invalid,
+    mirrored,
+    reconcile,
+)
 from rheostat.operator.streaming_application import Application
 from rheostat.protocols.restart import RESTART
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rheostat.operator.written_sizes import UnappliedSizes
+from rheostat.operator.observed import UnappliedSizes
 
 
 class Clock:
