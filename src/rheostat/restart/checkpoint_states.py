@@ -1,4 +1,6 @@
-"""Reads the state of local checkpoints, and repartitions it in a separate process."""
+"""Reads the state of local checkpoints, and repartitions it in a separate process:
+``python -m rheostat.restart.checkpoint_states CHECKPOINT PARTITIONS SINK`` (no file sink: empty).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from rheostat.errors import BadInput
+from rheostat.errors import BadInput, RheostatError
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.process import Child
 from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
@@ -40,7 +42,7 @@ class CheckpointStates:
         """Repartition in a separate process, whose Spark session ends with it; return the reason of
         a failure, or an empty text.
         """
-        command = [sys.executable, "-m", "rheostat.restart.repartition_process"]
+        command = [sys.executable, "-m", "rheostat.restart.checkpoint_states"]
         with tempfile.TemporaryDirectory(prefix="rheostat-repartition-") as folder:
             log = Path(folder) / "log"
             with Child([*command, checkpoint, str(partitions), sink], log=log) as child:
@@ -75,3 +77,25 @@ def _read(checkpoints: Sequence[str]) -> Iterator[Checkpoint]:
                 yield read_checkpoint(location, LocalFileSystem())
             except BadInput:  # no state, or an older Spark's: nothing to repartition
                 continue
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Repartition, and return the exit code; a refusal is one line on standard error."""
+    from rheostat.repartition.protocol.repartition_runner import quiet
+    from rheostat.repartition.spark_repartition import repartition_here
+
+    checkpoint, partitions, sink = arguments
+    try:
+        repartition_here(checkpoint, int(partitions), quiet, sink, check_stopped=_stopped)
+    except RheostatError as refused:
+        sys.stderr.write(f"rheostat: {refused}\n")
+        return refused.exit_code
+    return 0
+
+
+def _stopped(*_: object) -> None:
+    """Skip the check of the logs: the supervisor has ended the process of the query."""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

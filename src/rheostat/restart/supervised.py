@@ -31,9 +31,8 @@ from rheostat.journal.folder import STOP_FILE
 from rheostat.machine.scratch_folder import state_folder
 from rheostat.model import Limits
 from rheostat.restart.checkpoint_states import CheckpointStates, require_repartition_support
-from rheostat.restart.request_selection import RestartConfig
 from rheostat.restart.restart_state import RestartLog, RestartState, restart_text
-from rheostat.restart.supervisor import Supervisor
+from rheostat.restart.supervisor import RestartConfig, Supervisor
 
 STOP_GRACE_S = 40.0
 """The seconds within which the local cluster and its driver must end; then they are killed."""

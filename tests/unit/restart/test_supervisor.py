@@ -11,9 +11,8 @@ from tests.unit.restart.in_memory import MemoryJob, MemoryStates
 from rheostat.guards.periods import periods_of
 from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order, RestartRequest
 from rheostat.protocols.restart import RESTART
-from rheostat.restart.request_selection import RestartConfig
 from rheostat.restart.restart_state import FILE, RestartLog, RestartState, restart_text
-from rheostat.restart.supervisor import Supervisor
+from rheostat.restart.supervisor import RestartConfig, Supervisor
 
 CHECKPOINT = "/cp"
 
