@@ -25,10 +25,10 @@ from rheostat.api import attach
 from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
+from rheostat.spark.dstreams import LOG
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.receivers.receiver_obstacles import LOG
-from rheostat.spark.receivers.stream_batches import read_batches
-from rheostat.spark.sensing.rest.rest_pages import Rest
+from rheostat.spark.receivers.dstreams_sensor import read_batches
+from rheostat.spark.sensing.rest_pages import Rest
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, pid_of, until
 from rheostat_lab.receivers.line_feed import LineFeed
 from rheostat_lab.rescale.rescale_ways import LOOP, Scripted

@@ -29,7 +29,7 @@ from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.protocols.receivers import receiver_moves
-from rheostat.spark.internals.executors.executors import Executors
+from rheostat.spark.internals.executors import Executors
 from rheostat.spark.internals.internals import internals_of
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, pid_of, until
 from rheostat_lab.receivers.line_feed import LineFeed

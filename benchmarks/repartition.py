@@ -28,7 +28,7 @@ from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.spark_repartition import repartition
 from rheostat.repartition.state_engine import Rewrite, StateVersion
-from rheostat.spark.internals.state.state_rewrite import PartitionReport
+from rheostat.spark.internals.state_rewrite import PartitionReport
 from rheostat.storage.local_files import LocalFileSystem
 from rheostat_lab.repartition import access_plot
 from rheostat_lab.repartition.sized_state import write_state

@@ -39,9 +39,8 @@ from rheostat.local.spark_home import find_spark_home
 from rheostat.local.standalone_cluster import HOSTS, Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.sensing.queries.rhythms import Rhythms
-from rheostat.spark.sensing.queries.running_queries import RunningQueries
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.sensing.running_queries import Rhythms, RunningQueries
 from rheostat.spark.warming.preload import BOUNDARY_S, GROUP, Preload
 from rheostat.spark.warming.warmup import GROUP as WARMING
 from rheostat.spark.warming.warmup import ROOM_S

@@ -30,12 +30,10 @@ from rheostat.local.local_files import class_path
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.internals.tasks.placed_tasks import HOLDS, STARTS_PYTHON
-from rheostat.spark.internals.tasks.warmup_runner import COMPUTES, READS
-from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.sensing.queries.rhythms import Rhythms
-from rheostat.spark.sensing.queries.running_queries import RunningQueries
-from rheostat.spark.sensing.rest.rest_pages import Rest
+from rheostat.spark.internals.placed_tasks import COMPUTES, HOLDS, READS, STARTS_PYTHON
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.running_queries import Rhythms, RunningQueries
 from rheostat.spark.warming.warm_start import LIBRARIES, RECORD, WarmStart, use
 from rheostat.spark.warming.warmup import Warmup
 from rheostat_lab.rescale.job_setting import PARTITIONS, Setting

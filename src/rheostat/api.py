@@ -22,11 +22,10 @@ from rheostat.model import Limits, Slo
 from rheostat.ports import Policy
 from rheostat.settings import GROUPS, PREFIX, Settings, conf_settings, merge
 from rheostat.spark import dstreams, session
-from rheostat.spark.fleet.read_once import read_once
-from rheostat.spark.fleet.receive_into import receive
+from rheostat.spark.fleet.receive_into import read_once, receive
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
-from rheostat.spark.sensing.capabilities.capabilities import configuration
+from rheostat.spark.sensing.capabilities import configuration
 
 __all__ = ["Handle", "attach", "doctor", "read_once", "receive", "shadow"]
 

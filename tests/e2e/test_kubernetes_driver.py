@@ -27,8 +27,8 @@ from tests.e2e.kubernetes_here import Told, needs_kubernetes
 
 from rheostat.journal.folder import read
 from rheostat.machine.process import Child
-from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest.rest_pages import Rest
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest_pages import Rest
 
 if TYPE_CHECKING:
     from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster

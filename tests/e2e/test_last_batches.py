@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.internals.queries.stream_executions import Queries
+from rheostat.spark.internals.stream_executions import Queries
 
 pytestmark = pytest.mark.e2e
 

@@ -27,10 +27,10 @@ from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.protocols.executors.memory import GOING, KEEPABLE
 from rheostat.spark.handle import Handle
-from rheostat.spark.internals.executors.executors import Executors
+from rheostat.spark.internals.executors import Executors
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.sensing.queries.running_queries import RunningQueries
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.warming.warmup import GROUP
 from rheostat.state.places import holders_of
 from rheostat_lab.rescale.rescale_ways import Scripted

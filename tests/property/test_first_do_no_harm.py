@@ -23,10 +23,10 @@ from rheostat.protocols.executors.memory import GOING
 from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.resizing.actuator import LiveSize, SparkActuator
 from rheostat.spark.resizing.locality import LocalityWait
-from rheostat.spark.resizing.rescale_config import RescaleConfig
 from rheostat.spark.resizing.rescale_controller import RescaleController
-from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.sensing.queries.state_stores import Operator
+from rheostat.spark.resizing.rescale_ports import RescaleConfig
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.sensing.state_stores import Operator
 
 MOST = 6
 """Executors for which the cluster has room; the limits allow all of them."""

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
 from rheostat.model import Limits
-from rheostat.operator.actions import Adopt, Clear, Drain, SendSizing, Start, Stop
 from rheostat.operator.observed import Driver, Observed, Status
-from rheostat.operator.reconcile import mirrored, reconcile
+from rheostat.operator.reconcile import (
+    Adopt,
+    Clear,
+    Drain,
+    SendSizing,
+    Start,
+    Stop,
+    mirrored,
+    reconcile,
+)
 from rheostat.operator.streaming_application import Application
 
 LIMITS = Limits.between(1, 8)

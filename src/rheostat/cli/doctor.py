@@ -87,7 +87,7 @@ def _shape(
 ) -> tuple[Finding, ...]:
     from rheostat.diagnosis.checkpoint_settings import read_checkpoint
     from rheostat.local.spark_home import find_spark_home
-    from rheostat.spark.sensing.capabilities.query_shape import Query, shape
+    from rheostat.spark.sensing.query_shape import Query, shape
 
     known = read_checkpoint(checkpoint) if checkpoint else None
     query = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.spark.sensing.capabilities.query_shape import CHANGELOG, SHUFFLE_PARTITIONS
-from rheostat.spark.sensing.queries.offset_log import entry_of
+from rheostat.spark.sensing.progress import entry_of
+from rheostat.spark.sensing.query_shape import CHANGELOG, SHUFFLE_PARTITIONS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

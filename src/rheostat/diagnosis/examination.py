@@ -11,12 +11,14 @@ from rheostat.diagnosis.hosting import platform_findings
 from rheostat.diagnosis.memory import memory_findings, memory_use
 from rheostat.journal.bindings import bindings, finding_of
 from rheostat.model import Finding, Limits, Observation
+from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import Internals, internals_of
-from rheostat.spark.internals.queries.stream_executions import Queries
-from rheostat.spark.internals.state.coordinator import Coordinator
+from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.scaling_capabilities import placement_verdict
-from rheostat.spark.sensing.capabilities.capabilities import is_connect, is_local, obstacles
-from rheostat.spark.sensing.capabilities.query_shape import (
+from rheostat.spark.sensing.capabilities import is_connect, is_local, obstacles
+from rheostat.spark.sensing.in_flight import stage_tasks
+from rheostat.spark.sensing.progress import ReportedBatch, batch_of
+from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     FILES,
     PROVIDER,
@@ -24,8 +26,6 @@ from rheostat.spark.sensing.capabilities.query_shape import (
     Query,
     shape,
 )
-from rheostat.spark.sensing.queries.in_flight import stage_tasks
-from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of
 from rheostat.spark.warming.warm_start import of_session
 
 _SETTINGS = (SHUFFLE_PARTITIONS, PROVIDER, CHANGELOG, FILES)

@@ -19,7 +19,7 @@ from rheostat.local.local_session import start_session
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.model import Limits
-from rheostat.spark.sensing.capabilities.query_shape import (
+from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     FILES,
     PROVIDER,

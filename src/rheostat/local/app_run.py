@@ -27,16 +27,16 @@ from rheostat.model import Limits
 from rheostat.policies.third_party import make_importable
 from rheostat.settings import PREFIX, Settings, merge
 from rheostat.spark import session
-from rheostat.spark.connect.address import Address
+from rheostat.spark.connect_server import Address
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.internals.queries.stream_executions import EverySession
+from rheostat.spark.internals.stream_executions import EverySession
 from rheostat.spark.journaling.journals import check_journal
-from rheostat.spark.launching.session_hook import Watching
-from rheostat.spark.restarting.one_batch import OneBatch, finishing
-from rheostat.spark.sensing.capabilities.capabilities import application_id, slots_per_executor
+from rheostat.spark.launching import Watching
+from rheostat.spark.restarting import OneBatch, finishing
+from rheostat.spark.sensing.capabilities import application_id, slots_per_executor
 from rheostat.spark.starting import facts_before_session
-from rheostat.spark.warming.archive_cache import of_script
+from rheostat.spark.warming.warm_start import of_script
 
 _log = logging.getLogger("rheostat")
 MASTER, DEPLOY_MODE = "spark.master", "spark.submit.deployMode"
@@ -192,7 +192,7 @@ def _unused(request: Request, own: Mapping[str, Given]) -> tuple[str, ...]:
 
 
 class AppRun:
-    """The hooks around a script's applications, called by ``spark.session_hook``.
+    """The hooks around a script's applications, called by ``spark.launching``.
 
     A local cluster starts when an application needs it, and ends with this object.
     """

@@ -23,25 +23,23 @@ from rheostat.spark.announcement import BrokerLog
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
-from rheostat.spark.internals.queries.iceberg_tables import table_of
+from rheostat.spark.internals.stream_executions import table_of
 from rheostat.spark.journaling.journals import Kept, kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.repartition_command import partitions_command
 from rheostat.spark.resizing.actuator import LiveSize, NoopActuator, SparkActuator
-from rheostat.spark.resizing.executors.conflict_detector import (
+from rheostat.spark.resizing.conflict_detector import (
     ConflictDetector,
     SharedCluster,
 )
-from rheostat.spark.resizing.executors.platform import Platform
 from rheostat.spark.resizing.locality import LocalityWait
-from rheostat.spark.resizing.rescale_config import RescaleConfig
+from rheostat.spark.resizing.platform import Platform
 from rheostat.spark.resizing.rescale_controller import RescaleController
-from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.restarting.job_watch import JobWatch
-from rheostat.spark.restarting.restart_actuator import RestartActuator
-from rheostat.spark.restarting.session_queries import SessionQueries
+from rheostat.spark.resizing.rescale_ports import RescaleConfig
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.restarting import JobWatch, RestartActuator
 from rheostat.spark.scaling_capabilities import ScalingCapabilities, scaling_capabilities
-from rheostat.spark.sensing.capabilities.capabilities import (
+from rheostat.spark.sensing.capabilities import (
     application_id,
     initial_executors,
     is_connect,
@@ -52,15 +50,14 @@ from rheostat.spark.sensing.capabilities.capabilities import (
     obstacles,
     slots_per_executor,
 )
-from rheostat.spark.sensing.fleet_receivers import wanted_receivers
 from rheostat.spark.sensing.local_processes import LocalExecutors
-from rheostat.spark.sensing.queries.rhythms import Rhythms
-from rheostat.spark.sensing.queries.running_queries import RunningQueries
 from rheostat.spark.sensing.resource_usage import OF_STAGES, LocalUsage, StageUsage
-from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest.rest_pages import Pages, Rest
-from rheostat.spark.sensing.rest.stages import StagesEndpoint
-from rheostat.spark.sensing.sensor import SparkSensor
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest_pages import Pages, Rest
+from rheostat.spark.sensing.running_queries import Rhythms, RunningQueries
+from rheostat.spark.sensing.sensor import SparkSensor, wanted_receivers
+from rheostat.spark.sensing.stages import StagesEndpoint
+from rheostat.spark.session_queries import SessionQueries
 from rheostat.spark.starting import (
     JobNotes,
     LoopService,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from rheostat.capacity.receiver_cores import cores_needed, executors_holding
+from rheostat.capacity.receiver_cores import SPARE_CORES, cores_needed, executors_holding
 from rheostat.errors import BadInput
 from rheostat.loop import Loop
-from rheostat.model import Capabilities
+from rheostat.model import Capabilities, Limits
 from rheostat.ports import Actuator
 from rheostat.settings import Settings
 from rheostat.spark.handle import Handle
@@ -19,25 +20,68 @@ from rheostat.spark.internals.receiver_tracker import DStreams
 from rheostat.spark.journaling.journals import kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.receivers.dstreams_actuator import DStreamsActuator
-from rheostat.spark.receivers.dstreams_sensor import ANSWER_S, DStreamsSensor
-from rheostat.spark.receivers.receiver_obstacles import (
-    is_streaming_context,
-    refuse_too_few_cores,
-    refuse_two_managers,
-    unreplayable,
-)
-from rheostat.spark.receivers.stream_batches import read_interval
+from rheostat.spark.receivers.dstreams_sensor import ANSWER_S, DStreamsSensor, read_interval
 from rheostat.spark.resizing.actuator import LiveSize, NoopActuator
-from rheostat.spark.sensing.capabilities.capabilities import (
+from rheostat.spark.sensing.capabilities import (
+    allocates_dynamically,
     application_id,
     initial_executors,
+    is_on,
     observation_obstacles,
     obstacles,
     slots_per_executor,
 )
-from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest.rest_pages import Rest
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest_pages import Rest
 from rheostat.spark.starting import LoopService
+
+OWN = "spark.streaming.dynamicAllocation.enabled"
+LOG = "spark.streaming.receiver.writeAheadLog.enable"
+_ONCE = {"SocketInputDStream": "socket text", "RawInputDStream": "raw socket"}
+"""Streams whose sender sends once, with their names in messages."""
+
+
+def is_streaming_context(given: Any) -> bool:
+    """Return whether this is a StreamingContext of ``pyspark.streaming``, which may be absent."""
+    kind = type(given)
+    return kind.__module__.startswith("pyspark.streaming") and kind.__name__ == "StreamingContext"
+
+
+def refuse_two_managers(streaming: Any) -> None:
+    """Raise BadInput if Spark would also change the number of executors."""
+    if is_on(streaming, OWN):
+        raise BadInput(
+            f"Spark's own manager is on ({OWN}): only one can size this application; turn it off,"
+            " or do not attach"
+        )
+    if allocates_dynamically(streaming):
+        raise BadInput(
+            "Spark's own dynamic allocation is in effect, and in a stream no executor is ever idle:"
+            " turn spark.dynamicAllocation.enabled off"
+        )
+
+
+def refuse_too_few_cores(receivers: int, limits: Limits, cores: int) -> None:
+    """Raise BadInput if the maximum leaves no core for the batches, which would never run."""
+    most = limits.max_executors * cores
+    if receivers and most < receivers + SPARE_CORES:
+        raise BadInput(
+            f"{cores_needed(receivers)}, but {limits.max_executors} executors of"
+            f" {cores} have {most}: raise limits= or spark.executor.cores"
+        )
+
+
+def unreplayable(streaming: Any, streams: Sequence[str]) -> str | None:
+    """Return a warning about sources that cannot replay; None if all data are kept."""
+    once = Counter(_ONCE[stream] for stream in streams if stream in _ONCE)
+    if not once or is_on(streaming, LOG):
+        return None
+    named = ", ".join(f"{count} {kind}" for kind, count in once.items())
+    return (
+        f"sources that cannot be replayed ({named} streams, {LOG} is off): what an executor holds"
+        " when it dies is lost, and what is sent while a receiver moves"
+    )
+
 
 __all__ = ["DEFAULT_POLICY", "check", "is_streaming_context", "sizer", "watcher"]
 DEFAULT_POLICY = "spark-batch-ratio"

@@ -9,7 +9,7 @@ from typing import Any
 from rheostat.model import Observation
 from rheostat.settings import Settings
 from rheostat.spark.internals.internals import Internals
-from rheostat.spark.sensing.capabilities.rescaling_spark import rescale_command, rescaling_means
+from rheostat.spark.sensing.query_shape import rescale_command, rescaling_means
 from rheostat.state.proposed_count import Command
 
 UNKNOWN = "CHECKPOINT"

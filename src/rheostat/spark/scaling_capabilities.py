@@ -10,11 +10,11 @@ from typing import Any
 
 from rheostat.settings import Settings
 from rheostat.spark.announcement import beyond_ceiling
+from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import Internals
-from rheostat.spark.internals.state.coordinator import Coordinator
-from rheostat.spark.resizing.state.placement_soaks import Verdict, verdict
-from rheostat.spark.sensing.capabilities.capabilities import Obstacles
-from rheostat.spark.sensing.capabilities.query_shape import PROVIDER
+from rheostat.spark.resizing.placement_soaks import Verdict, verdict
+from rheostat.spark.sensing.capabilities import Obstacles
+from rheostat.spark.sensing.query_shape import PROVIDER
 
 _log = logging.getLogger("rheostat")
 _DEFAULT_PROVIDER = "HDFSBackedStateStoreProvider"

@@ -37,7 +37,7 @@ from rheostat.signals.lag import Offsets, lag_rows
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.journals import default_place
 from rheostat.spark.overhead import Overhead
-from rheostat.spark.sensing.capabilities.capabilities import application_id
+from rheostat.spark.sensing.capabilities import application_id
 from rheostat.storage.file_system import FileSystem
 from rheostat.storage.local_files import LocalFileSystem
 

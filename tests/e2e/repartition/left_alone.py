@@ -15,7 +15,7 @@ from tests.e2e.repartition.stateful_cases import Case, run, write_file
 from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import StoreCount, StoreId
-from rheostat.spark.sensing.capabilities.query_shape import (
+from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     FILES,
     PROVIDER,

@@ -18,7 +18,7 @@ from rheostat.errors import RheostatError
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.spark_repartition import repartition
-from rheostat.spark.sensing.capabilities.query_shape import CHANGELOG
+from rheostat.spark.sensing.query_shape import CHANGELOG
 from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = pytest.mark.e2e

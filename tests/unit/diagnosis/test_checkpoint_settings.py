@@ -7,7 +7,7 @@ import pytest
 
 from rheostat.diagnosis.checkpoint_settings import read_checkpoint
 from rheostat.errors import BadInput
-from rheostat.spark.sensing.capabilities.query_shape import CHANGELOG, PROVIDER, ROCKSDB, shape
+from rheostat.spark.sensing.query_shape import CHANGELOG, PROVIDER, ROCKSDB, shape
 
 
 def checkpoint(folder: Path, batches: dict[str, str], stateful: bool = True) -> Path:

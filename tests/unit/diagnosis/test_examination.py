@@ -16,7 +16,7 @@ from rheostat.diagnosis.examination import (
     examine,
 )
 from rheostat.journal.bindings import bindings
-from rheostat.spark.sensing.queries.progress import batch_of
+from rheostat.spark.sensing.progress import batch_of
 
 
 def event(batch: int, rows: int, whole_ms: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rheostat.spark.sensing.capabilities.query_shape import PROVIDER
+from rheostat.spark.sensing.query_shape import PROVIDER
 
 SAVE = "stateStoreSave"
 

@@ -22,7 +22,7 @@ from tests.unit.storage.memory_files import MemoryFileSystem
 from rheostat.sources.backlog_reader import BacklogReader
 from rheostat.sources.delta_backlog import DeltaBacklog
 from rheostat.sources.file_backlog import FileBacklog
-from rheostat.spark.sensing.queries.progress import ReportedBatch, batch_of
+from rheostat.spark.sensing.progress import ReportedBatch, batch_of
 from rheostat.spark.sensing.source_tracker import SourceTracker, SourceView
 from rheostat.storage.file_system import FileSystem
 from rheostat.storage.local_files import LocalFileSystem

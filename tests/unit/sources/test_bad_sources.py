@@ -14,7 +14,7 @@ from tests.unit.storage.memory_files import MemoryFileSystem
 from rheostat.sources.backlog_reader import Amount, BacklogReader
 from rheostat.sources.delta_backlog import DeltaBacklog
 from rheostat.sources.file_backlog import FileBacklog
-from rheostat.spark.sensing.queries.progress import batch_of
+from rheostat.spark.sensing.progress import batch_of
 from rheostat.spark.sensing.source_tracker import SourceTracker
 from rheostat.storage.file_system import StorageError
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.spark.attachment import take
+from rheostat.spark.session import take
 
 _applications = (f"attachment-{n}" for n in itertools.count())
 

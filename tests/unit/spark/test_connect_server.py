@@ -12,8 +12,8 @@ from rheostat.clusters.scaling_settings import Given
 from rheostat.errors import BadInput
 from rheostat.local.app_run import Request, plan
 from rheostat.settings import Settings
-from rheostat.spark.connect.address import PLUGIN, SCRIPT, Address
-from rheostat.spark.internals.queries.stream_executions import EverySession
+from rheostat.spark.connect_server import PLUGIN, SCRIPT, Address
+from rheostat.spark.internals.stream_executions import EverySession
 
 
 def test_an_address_is_a_port_of_the_loopback_address_or_a_host_with_one() -> None:

@@ -10,7 +10,7 @@ import pytest
 import rheostat
 from rheostat.errors import BadInput
 from rheostat.spark import dstreams
-from rheostat.spark.receivers.receiver_obstacles import OWN
+from rheostat.spark.dstreams import OWN
 
 
 class Conf(dict[str, str]):

@@ -10,9 +10,8 @@ import pytest
 
 from rheostat.journal.control_channel import LOOP, ControlChannel, Order
 from rheostat.model import Decision, RepartitionState
-from rheostat.spark.restarting.job_watch import DRAINING_S, IDLE_S, JobWatch
-from rheostat.spark.restarting.restart_actuator import RestartActuator
-from rheostat.spark.restarting.session_queries import drain
+from rheostat.spark.restarting import DRAINING_S, IDLE_S, JobWatch, RestartActuator
+from rheostat.spark.session_queries import drain
 
 
 class Queries:

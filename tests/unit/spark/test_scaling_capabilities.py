@@ -12,7 +12,7 @@ from rheostat.config import StateOptions
 from rheostat.settings import settings_of
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.scaling_capabilities import ScalingCapabilities, scaling_capabilities
-from rheostat.spark.sensing.capabilities.capabilities import Obstacles
+from rheostat.spark.sensing.capabilities import Obstacles
 
 
 @dataclass

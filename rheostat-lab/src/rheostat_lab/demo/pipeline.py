@@ -15,7 +15,8 @@ import pyspark
 from rheostat.errors import RheostatError
 from rheostat.local.local_session import start_session
 from rheostat.model import Record
-from rheostat.spark.sensing.capabilities.query_shape import (
+from rheostat.spark.sensing import progress
+from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     FILES,
     PROVIDER,
@@ -23,9 +24,8 @@ from rheostat.spark.sensing.capabilities.query_shape import (
     SHUFFLE_PARTITIONS,
     checkpoint_files_class,
 )
-from rheostat.spark.sensing.queries import progress
-from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, unix_s
-from rheostat.spark.sensing.rest.rest_pages import Pages, Rest
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint, unix_s
+from rheostat.spark.sensing.rest_pages import Pages, Rest
 from rheostat_lab.nexmark.landing import landing_of
 from rheostat_lab.nexmark.queries import find_query
 from rheostat_lab.nexmark.streams import topic_streams, with_service_time

@@ -22,10 +22,9 @@ from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.jdk import find_jdk
 from rheostat.model import Record
 from rheostat.spark.fleet.fleet import Fleet, FleetState
-from rheostat.spark.fleet.read_once import read_once
-from rheostat.spark.fleet.receive_into import receive
+from rheostat.spark.fleet.receive_into import read_once, receive
 from rheostat.spark.handle import Handle
-from rheostat.spark.sensing.queries import progress
+from rheostat.spark.sensing import progress
 from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View
 from rheostat_lab.demo.machine_watch import MachineWatch

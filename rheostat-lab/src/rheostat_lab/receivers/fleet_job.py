@@ -13,8 +13,7 @@ from rheostat.local.local_session import start_session
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.spark.fleet.fleet import Fleet
-from rheostat.spark.fleet.read_once import read_once
-from rheostat.spark.fleet.receive_into import receive
+from rheostat.spark.fleet.receive_into import read_once, receive
 from rheostat.spark.internals.internals import internals_of
 from rheostat_lab.push.push_verdict import PushVerdict, judge
 from rheostat_lab.push.sender import Senders

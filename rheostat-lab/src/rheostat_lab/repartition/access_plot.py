@@ -11,7 +11,7 @@ from typing import Any
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from rheostat.spark.sensing.capabilities.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
+from rheostat.spark.sensing.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
 from rheostat_lab.repartition.sized_state import run
 
 _USED, _THROWN_AWAY = "#2f6f9f", "#d9dee3"

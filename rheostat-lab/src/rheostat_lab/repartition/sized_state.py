@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rheostat.spark.sensing.capabilities.query_shape import (
+from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     PROVIDER,
     ROCKSDB,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyspark
 
-from rheostat.spark.sensing.capabilities.query_shape import (
+from rheostat.spark.sensing.query_shape import (
     FILES,
     SHUFFLE_PARTITIONS,
     checkpoint_files_class,

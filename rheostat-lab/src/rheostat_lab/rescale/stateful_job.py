@@ -18,7 +18,7 @@ from rheostat.local.local_files import class_path, local_files
 from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.sensing.queries import progress
+from rheostat.spark.sensing import progress
 from rheostat_lab.clusters.cluster_kinds import LocalCluster
 from rheostat_lab.rescale import event_log
 from rheostat_lab.rescale.disturbance import Timed

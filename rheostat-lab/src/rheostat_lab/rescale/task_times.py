@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rheostat.spark.internals.tasks.placed_tasks import HOLDS
+from rheostat.spark.internals.placed_tasks import HOLDS
 from rheostat_lab.rescale.event_log import EventLog, Task
 
 

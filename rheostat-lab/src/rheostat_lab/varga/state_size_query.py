@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rheostat.spark.sensing.capabilities.query_shape import (
+from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     PROVIDER,
     ROCKSDB,

@@ -328,7 +328,7 @@ def _structure(row: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield what ``rheostat doctor`` would advise about a query and what binds it."""
     from rheostat.diagnosis.memory import MemoryUse, memory_findings
     from rheostat.journal.bindings import Binding, finding_of
-    from rheostat.spark.sensing.capabilities.query_shape import Query, query_findings
+    from rheostat.spark.sensing.query_shape import Query, query_findings
 
     advice, facts = row["advice"], row["facts"]
     if advice["binding"]:

@@ -136,9 +136,8 @@ def _supervisor(request: Request, restarts: RestartOptions) -> int:
 def _job(request: Request, arguments: list[str], output: OutputOptions, folder: Path) -> int:
     from rheostat.journal.control_channel import ControlChannel
     from rheostat.local.app_run import AppRun
-    from rheostat.spark.launching.launch import run_script
-    from rheostat.spark.restarting.job_watch import own_report
-    from rheostat.spark.restarting.one_batch import OneBatch
+    from rheostat.spark.launching import run_script
+    from rheostat.spark.restarting import OneBatch, own_report
 
     channel = ControlChannel(folder)
     order = channel.order()
@@ -277,7 +276,7 @@ def request_of(script: Path, options: RunOptions, cli: Mapping[str, Any]) -> Req
 
 def _run(request: Request, arguments: list[str], output: OutputOptions) -> int:
     from rheostat.local.app_run import AppRun
-    from rheostat.spark.launching.launch import run_script
+    from rheostat.spark.launching import run_script
 
     with orderly_end(), AppRun(request) as around:
         if output.out:

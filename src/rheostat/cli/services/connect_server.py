@@ -47,7 +47,7 @@ def connect_server(
 
     Example: rheostat connect-server 15002 --master spark://host:7077 --min 1 --max 8
     """
-    from rheostat.spark.connect.address import SCRIPT, Address
+    from rheostat.spark.connect_server import SCRIPT, Address
 
     cli = options.arguments(groups, explicit_options(context))
     request = run_app.request_of(SCRIPT, options, cli)

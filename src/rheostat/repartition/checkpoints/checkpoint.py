@@ -14,8 +14,8 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.repartition.state_engine import StateIds, StateVersion
-from rheostat.spark.sensing.capabilities.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
-from rheostat.spark.sensing.queries.offset_log import entry_of
+from rheostat.spark.sensing.progress import entry_of
+from rheostat.spark.sensing.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
 from rheostat.storage.file_system import (
     FileSystem,
     creates_once,

@@ -9,7 +9,7 @@ from statistics import mean
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import HDFS_BACKED, Checkpoint, Operator, Store
 from rheostat.repartition.checkpoints.kafka_sources import KafkaSource, kafka_sources
-from rheostat.spark.sensing.capabilities.query_shape import ROCKSDB
+from rheostat.spark.sensing.query_shape import ROCKSDB
 from rheostat.storage.file_system import FileSystem
 
 _KNOWN: Mapping[str, frozenset[str]] = {

@@ -34,10 +34,14 @@ from rheostat.repartition.state_engine import (
 from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.hadoop_file_system import session_files
-from rheostat.spark.internals.state.opened_stores import KeptStore, OpenStores
-from rheostat.spark.internals.state.state_rewrite import PartitionReport, StateRewrite, parsed_line
-from rheostat.spark.sensing.capabilities.query_shape import FILES, checkpoint_files_class
-from rheostat.spark.sensing.capabilities.rescaling_spark import rescaling_means
+from rheostat.spark.internals.state_rewrite import (
+    KeptStore,
+    OpenStores,
+    PartitionReport,
+    StateRewrite,
+    parsed_line,
+)
+from rheostat.spark.sensing.query_shape import FILES, checkpoint_files_class, rescaling_means
 from rheostat.storage.file_system import FileSystem, StorageError, is_remote
 
 WAY_OUT = "install PySpark 4.3 for this command; the query may stay on Spark 4.0 or later"

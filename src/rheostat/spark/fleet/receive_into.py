@@ -1,4 +1,4 @@
-"""The entry point of a fleet: ``rheostat.receive`` checks the arguments, then starts it."""
+"""The entry points of a fleet: ``rheostat.receive``, and ``read_once`` for what it has written."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rheostat.spark.fleet.fleet import JOB, Fleet
 from rheostat.spark.fleet.receiving import SOURCES, ReceiverTask
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import internals_of
-from rheostat.spark.sensing.capabilities.capabilities import (
+from rheostat.spark.sensing.capabilities import (
     application_id,
     is_connect,
     is_local,
     slots_per_executor,
 )
-from rheostat.spark.sensing.fleet_receivers import publish
+from rheostat.spark.sensing.sensor import publish
 
 LOOPBACK = "127.0.0.1"
 _SERVERS = "bootstrap.servers"
@@ -111,3 +111,37 @@ def _limits(given: Any) -> FleetLimits:
             f"limits= must be the fewest and the most receivers, as (1, 4), but it is {given!r}"
         )
     return FleetLimits(least=given[0], most=given[1])
+
+
+HORIZON = "10 minutes"
+
+
+def read_once(spark: Any, kafka: Mapping[str, Any], topic: str, horizon: str = HORIZON) -> Any:
+    """Return a streaming DataFrame ``id``, ``value``, ``taken_at`` of a fleet's topic, each id
+    once.
+
+    A repeated record is dropped if it arrives within ``horizon`` of the first one. The horizon is a
+    watermark: records that are read later than that behind the newest one are dropped as well, so
+    it must exceed the lag of one partition behind another. Raises BadInput if this Spark is older
+    than 3.5, or if ``spark`` is not a session.
+    """
+    rows = _reader(spark, kafka, topic).selectExpr(
+        "CAST(key AS STRING) AS id", "CAST(value AS STRING) AS value", "timestamp AS taken_at"
+    )
+    if not hasattr(rows, "dropDuplicatesWithinWatermark"):
+        raise BadInput("reading each record once needs Spark 3.5 or later")
+    return rows.withWatermark("taken_at", horizon).dropDuplicatesWithinWatermark(["id"])
+
+
+def _reader(spark: Any, kafka: Mapping[str, Any], topic: str) -> Any:
+    if "readStream" not in dir(spark) and not is_connect(spark):
+        raise BadInput(f"a SparkSession is needed, but it is {spark!r:.80}")
+    reader = spark.readStream.format("kafka").option("subscribe", topic)
+    for name, value in {"startingOffsets": "earliest", **_prefixed(kafka)}.items():
+        reader = reader.option(name, str(value))
+    return reader.load()
+
+
+def _prefixed(kafka: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a client's settings with the prefix that Spark's Kafka source requires."""
+    return {f"kafka.{name}": value for name, value in kafka.items()}

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rheostat.spark.fleet.http_source import http_server
 from rheostat.spark.fleet.intake import PRODUCER_SETTINGS, Intake
-from rheostat.spark.fleet.socket_source import socket_server
+from rheostat.spark.fleet.push_sources import http_server, socket_server
 
 BEAT_S = 0.5
 LOST_S = 20.0

@@ -8,22 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rheostat.spark.internals.block_managers import BlockManagers
 from rheostat.spark.internals.compiled_classes import CompiledClasses
-from rheostat.spark.internals.driver_cpu import DriverCpu
-from rheostat.spark.internals.executors.block_managers import BlockManagers
-from rheostat.spark.internals.executors.executors import Executors
-from rheostat.spark.internals.executors.kubernetes_pods import KubernetesPods
-from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.coordinator import Coordinator
+from rheostat.spark.internals.executors import Executors
+from rheostat.spark.internals.gateway import DriverCpu, Gateway
 from rheostat.spark.internals.hadoop_file_system import HadoopFileSystem, session_files
-from rheostat.spark.internals.queries.stream_executions import Queries
-from rheostat.spark.internals.state.coordinator import Coordinator
-from rheostat.spark.internals.state.operator_stores import OperatorStores
-from rheostat.spark.internals.state.state_loads import StateLoads
+from rheostat.spark.internals.kubernetes_pods import KubernetesPods
+from rheostat.spark.internals.placed_tasks import LocalityWaits, PlacedTasks, WarmupRunner
+from rheostat.spark.internals.state_loads import OperatorStores, StateLoads
 from rheostat.spark.internals.status_store import StatusStore
-from rheostat.spark.internals.tasks.locality_waits import LocalityWaits
-from rheostat.spark.internals.tasks.placed_tasks import PlacedTasks
-from rheostat.spark.internals.tasks.warmup_runner import WarmupRunner
-from rheostat.spark.sensing.rest.rest_pages import Rest
+from rheostat.spark.internals.stream_executions import Queries
+from rheostat.spark.sensing.rest_pages import Rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ from rheostat.spark.internals.hadoop_file_system import application_files
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.kill_switches import KillSwitches
 from rheostat.spark.journaling.start_events import NotedCheckpoints
-from rheostat.spark.sensing.capabilities.capabilities import (
+from rheostat.spark.sensing.capabilities import (
     application_id,
     is_connect,
     is_in_cluster,

@@ -34,21 +34,19 @@ from rheostat.protocols.orders import (
     harmless,
 )
 from rheostat.spark.resizing.batch_boundaries import BatchBoundaryTracker
-from rheostat.spark.resizing.executors.executor_registry import ExecutorRegistry
+from rheostat.spark.resizing.executor_registry import ExecutorRegistry
 from rheostat.spark.resizing.locality import SourceHiding, TaskHold
-from rheostat.spark.resizing.poll_interval import Pace
-from rheostat.spark.resizing.poll_thread import PollThread
-from rheostat.spark.resizing.rescale_config import RescaleConfig
+from rheostat.spark.resizing.poll_thread import Pace, PollThread
 from rheostat.spark.resizing.rescale_ports import (
     BlockManagers,
     Executors,
     Preloading,
     Queries,
+    RescaleConfig,
     Warmth,
 )
-from rheostat.spark.resizing.state.state_loading import LoadRoom, PendingMoves, StateLoading
-from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.resizing.state.state_watch import StateWatch
+from rheostat.spark.resizing.state_loading import LoadRoom, PendingMoves, StateLoading
+from rheostat.spark.resizing.state_placement import Placement, StateWatch
 from rheostat.state.assignment import Unit
 
 ASSERT_S = 1.0

@@ -11,9 +11,9 @@ from typing import Protocol
 
 from rheostat.model import ExecutorSample, Observation, Stage
 from rheostat.spark.sensing.local_processes import Used, load_per_core
-from rheostat.spark.sensing.queries.progress import ReportedBatch
-from rheostat.spark.sensing.rest.rest_executors import Executor
-from rheostat.spark.sensing.rest.stages import BatchStages
+from rheostat.spark.sensing.progress import ReportedBatch
+from rheostat.spark.sensing.rest_executors import Executor
+from rheostat.spark.sensing.stages import BatchStages
 
 _KEPT_S = 60.0
 """Stages remain valid for this long if a request fails: one failed page does not end the signal."""

@@ -10,10 +10,10 @@ from typing import Any
 from rheostat.model import Observation
 from rheostat.ports import Sensor
 from rheostat.signals.lag import Offsets
-from rheostat.spark.sensing.queries.in_flight import stage_tasks
+from rheostat.spark.sensing.in_flight import stage_tasks
 from rheostat.spark.sensing.query_tracker import LatestOffsets, QueryTracker
 from rheostat.spark.sensing.resource_usage import LocalUsage, StageUsage
-from rheostat.spark.sensing.rest.rest_executors import ExecutorsEndpoint, busy_share
+from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint, busy_share
 from rheostat.spark.sensing.source_tracker import Readers
 
 _log = logging.getLogger("rheostat")
@@ -206,3 +206,22 @@ def _of_all(queries: list[Observation]) -> list[Observation]:
         if known and len(known) == len(queries)
         else queries
     )
+
+
+ReceiverDemand = Callable[[], int | None]
+"""Returns the number of receivers that a fleet's load requires; None once the fleet has ended."""
+
+# A process-wide registry: a fleet and the sensor share only the application's id.
+_fleets: dict[str, list[ReceiverDemand]] = {}
+
+
+def publish(application: str, demand: ReceiverDemand) -> None:
+    """Register a fleet's demand for the sensor of its application."""
+    _fleets.setdefault(application, []).append(demand)
+
+
+def wanted_receivers(application: str) -> int | None:
+    """Return the number of receivers that all fleets of an application need; None without any."""
+    demands = [demand() for demand in _fleets.get(application, ())]
+    known = [count for count in demands if count is not None]
+    return sum(known) if known else None

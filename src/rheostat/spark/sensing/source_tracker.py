@@ -12,7 +12,7 @@ from rheostat.signals.arrivals_of_source import RowsPerUnit, arrival_rate, with_
 from rheostat.signals.latency import ArrivalCurve, Points, Wait, mean_s, with_point
 from rheostat.sources.backlog_reader import Amount, Backlog, BacklogReader, Source
 from rheostat.sources.readers import is_kafka
-from rheostat.spark.sensing.queries.progress import ReportedBatch, parsed_offset
+from rheostat.spark.sensing.progress import ReportedBatch, parsed_offset
 
 _log = logging.getLogger("rheostat")
 _OFFSETS = ("startOffset", "endOffset", "latestOffset")

@@ -15,7 +15,7 @@ from tests.unit.repartition.toy_query import ToyQuery
 
 from rheostat.cli.app import run
 from rheostat.repartition.protocol import preflight
-from rheostat.spark.sensing.capabilities.query_shape import PROVIDER
+from rheostat.spark.sensing.query_shape import PROVIDER
 
 Broken = Callable[[Path], None]
 

@@ -7,7 +7,7 @@ from tests.unit.repartition.checkpoint_on_disk import committed, operator, plann
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import HDFS_BACKED, Checkpoint, read_checkpoint
 from rheostat.repartition.state_engine import StoreId
-from rheostat.spark.sensing.capabilities.query_shape import ROCKSDB
+from rheostat.spark.sensing.query_shape import ROCKSDB
 from rheostat.storage.file_system import is_remote
 from rheostat.storage.local_files import LocalFileSystem
 

@@ -6,7 +6,7 @@ import pytest
 
 from rheostat.errors import RheostatError
 from rheostat.model import Record, Rescaling
-from rheostat.spark.sensing.queries.progress import batch_of
+from rheostat.spark.sensing.progress import batch_of
 from rheostat_lab.demo.pipeline import committed_batches, executor_lives, requested
 from rheostat_lab.report.finished_run import ExecutorLife
 

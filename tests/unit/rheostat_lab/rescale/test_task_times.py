@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from rheostat.spark.internals.tasks.placed_tasks import HOLDS
+from rheostat.spark.internals.placed_tasks import HOLDS
 from rheostat_lab.rescale.event_log import EventLog
 from rheostat_lab.rescale.task_times import Times, first_tasks, moved_and_others
 

@@ -4,8 +4,7 @@ import threading
 
 import pytest
 
-from rheostat.spark.fleet.intake import Intake, NotWritten
-from rheostat.spark.fleet.records import PushedRecord
+from rheostat.spark.fleet.intake import Intake, NotWritten, PushedRecord
 
 ONE = [PushedRecord("a-1", "x")]
 

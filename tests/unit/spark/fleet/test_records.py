@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.spark.fleet.records import PushedRecord, from_json_lines, from_tab_lines
+from rheostat.spark.fleet.intake import PushedRecord, from_json_lines, from_tab_lines
 
 TWO = [PushedRecord("a-1", "x"), PushedRecord("a-2", "y\t")]
 

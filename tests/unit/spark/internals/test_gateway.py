@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JError
 
-from rheostat.spark.internals.driver_cpu import DriverCpu
-from rheostat.spark.internals.gateway import has_ended
+from rheostat.spark.internals.gateway import DriverCpu, has_ended
 
 
 class Kind:

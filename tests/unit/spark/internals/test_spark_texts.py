@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.spark.internals.executors.block_managers import hosts_in
-from rheostat.spark.internals.state.coordinator import executor_at, value_of
+from rheostat.spark.internals.block_managers import hosts_in
+from rheostat.spark.internals.coordinator import executor_at, value_of
 
 STATUS = (
     "HashMap(BlockManagerId(10, 10.0.0.7, 40001, None) -> (1,2), BlockManagerId(driver, 127.0.0.1,"

@@ -7,7 +7,7 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.model import Limits
-from rheostat.spark.receivers.receiver_obstacles import (
+from rheostat.spark.dstreams import (
     LOG,
     OWN,
     is_streaming_context,

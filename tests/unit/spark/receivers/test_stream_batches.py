@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rheostat.model import InFlight
-from rheostat.spark.receivers.stream_batches import read_batches, read_interval, signals
+from rheostat.spark.receivers.dstreams_sensor import read_batches, read_interval, signals
 
 MADE_S = 1_795_503_418.0
 """2026-11-24T06:56:58 in Unix seconds."""

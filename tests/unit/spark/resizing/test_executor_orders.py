@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from rheostat.protocols.orders import Decommission, Hide, Kill, Order, Request, WarmUp
-from rheostat.spark.resizing.rescale_config import RescaleConfig
 from rheostat.spark.resizing.rescale_controller import ExecutorOrders
+from rheostat.spark.resizing.rescale_ports import RescaleConfig
 
 
 class Cluster:

@@ -9,11 +9,11 @@ import pytest
 
 from rheostat.signals.rhythm import BatchTime, Rhythm
 from rheostat.spark.resizing.batch_boundaries import FRESH_S
-from rheostat.spark.resizing.poll_interval import COUNT_S, IDLE_S, POLL_S, RECENT_S, SLOW_S, Pace
-from rheostat.spark.resizing.rescale_config import RescaleConfig
+from rheostat.spark.resizing.poll_thread import COUNT_S, IDLE_S, POLL_S, RECENT_S, SLOW_S, Pace
 from rheostat.spark.resizing.rescale_controller import RECONCILE_S, RescaleController
-from rheostat.spark.resizing.state.state_placement import Placement
-from rheostat.spark.sensing.queries.state_stores import Operator
+from rheostat.spark.resizing.rescale_ports import RescaleConfig
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.sensing.state_stores import Operator
 
 BATCH_S, TRIGGER_S = 1.0, 3.0
 

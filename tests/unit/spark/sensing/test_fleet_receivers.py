@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rheostat.spark.sensing.fleet_receivers import publish, wanted_receivers
+from rheostat.spark.sensing.sensor import publish, wanted_receivers
 
 
 def test_what_all_fleets_of_an_application_ask_for_adds_up_and_an_ended_one_counts_no_more():

@@ -10,10 +10,10 @@ import pytest
 
 from rheostat.model import ExecutorSample, Observation, Stage
 from rheostat.spark.sensing.local_processes import Used
-from rheostat.spark.sensing.queries.progress import ReportedBatch
+from rheostat.spark.sensing.progress import ReportedBatch
 from rheostat.spark.sensing.resource_usage import LastStages, LocalUsage, StageUsage
-from rheostat.spark.sensing.rest.rest_executors import Executor
-from rheostat.spark.sensing.rest.stages import BatchStages
+from rheostat.spark.sensing.rest_executors import Executor
+from rheostat.spark.sensing.stages import BatchStages
 
 
 class Processes:

@@ -8,12 +8,13 @@ import pytest
 from rheostat.errors import BadInput, RheostatError
 from rheostat.machine.jdk import Jdk
 from rheostat.spark.warming import warm_start
-from rheostat.spark.warming.archive_cache import KEPT, of_script
 from rheostat.spark.warming.warm_start import (
+    KEPT,
     LIBRARIES,
     SETTING,
     WarmStart,
     libraries,
+    of_script,
     of_session,
     prepare,
 )

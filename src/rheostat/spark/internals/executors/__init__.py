@@ -1,1 +1,0 @@
-"""The executors in the driver's view: requests, removal, reachability and pods."""

@@ -1,1 +1,0 @@
-"""Running queries in the JVM, and their plans."""

@@ -1,1 +1,0 @@
-"""State in Spark: its locations, moving, loading, reading and rewriting it."""

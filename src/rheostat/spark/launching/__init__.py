@@ -1,1 +1,0 @@
-"""Runs an unchanged PySpark script with callbacks for its applications."""

@@ -1,1 +1,0 @@
-"""State partitions: where they are, where they are sent, and how they are loaded."""

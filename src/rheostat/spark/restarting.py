@@ -1,0 +1,219 @@
+"""The job's side of the restart protocol: requests a restart, reports that the job works, drains
+its queries on order, and runs one batch of each query to commit a planned one.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from rheostat.journal.control_channel import LOOP, ControlChannel, Order, Report, RestartRequest
+from rheostat.model import Capabilities, Decision, Memory, RepartitionState, Rescaling
+from rheostat.ports import Actuator
+from rheostat.spark.internals.internals import internals_of
+from rheostat.spark.resizing.poll_thread import PollThread
+from rheostat.spark.session_queries import Drain, JobQueries, SessionQueries
+
+IDLE_S = 0.2
+DRAINING_S = 0.02
+"""Seconds between polls: a query without an interval plans its next batch within about 50 ms."""
+
+
+class JobWatch:
+    """Observes the queries of a job and follows the orders of its supervisor; ``started`` returns
+    the number of queries that the script has started, if known.
+    """
+
+    def __init__(
+        self,
+        queries: JobQueries,
+        channel: ControlChannel,
+        run: int,
+        started: Callable[[], int] = lambda: 0,
+    ) -> None:
+        self._queries = queries
+        self._channel = channel
+        self._started = started
+        self._report = own_report(run)
+        self._known: set[str] = set()
+        self._drain: Drain | None = None
+
+    def pause_s(self, now: float) -> float:
+        """Return the seconds until the next poll."""
+        return DRAINING_S if self._drain else IDLE_S
+
+    def poll(self, now: float) -> None:
+        """Report changes, and continue a drain that was ordered."""
+        active = self._queries.active()
+        self._report_queries(active, now)
+        order = self._channel.order()
+        if order is None or order.run != self._report.run:
+            return
+        if order.drain:
+            self._drain = self._drain or Drain(self._queries)
+            if self._drain.step():
+                self._update_report(drained_s=now)
+        elif order.once and self._started() and not active:
+            self._update_report(drained_s=now)
+
+    def _report_queries(self, active: Collection[str], now: float) -> None:
+        """Report that the job works, and the state and sink of each query, including those that
+        start later.
+        """
+        works_s = self._report.works_s
+        fresh = [run_id for run_id in active if run_id not in self._known]
+        if not fresh:
+            return
+        if works_s is None and not any(self._queries.last_batch(query) >= 0 for query in active):
+            return
+        self._known.update(fresh)
+        queries = {
+            checkpoint: self._queries.sink(run_id)
+            for run_id in fresh
+            if (checkpoint := self._queries.checkpoint(run_id))
+        }
+        sinks = {checkpoint: sink for checkpoint, sink in queries.items() if sink}
+        self._update_report(
+            works_s=now if works_s is None else works_s,
+            checkpoints=tuple(sorted({*self._report.checkpoints, *queries})),
+            sinks={**self._report.sinks, **sinks},
+        )
+
+    def _update_report(self, **news: Any) -> None:
+        report = replace(self._report, **news)
+        if news.get("drained_s") is None or self._report.drained_s is None:
+            self._report = report
+            self._channel.write_report(report)
+
+
+def own_report(run: int) -> Report:
+    """Return the first report of this process, which states that it runs."""
+    return Report(run=run, pid=os.getpid(), began=_began())
+
+
+def _began() -> str:
+    with suppress(ImportError):
+        import psutil
+
+        return str(psutil.Process().create_time())
+    return ""
+
+
+_WAYS = ("start", "toTable")
+
+
+class OneBatch:
+    """Starts every query of the script with the trigger ``once``, and counts the queries."""
+
+    def __init__(self) -> None:
+        self.started = 0
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Apply the trigger while the context lasts."""
+        from pyspark.sql.streaming import DataStreamWriter
+
+        before = {name: getattr(DataStreamWriter, name) for name in _WAYS}
+        for name, original in before.items():
+            setattr(DataStreamWriter, name, self._counted(original))
+        try:
+            yield
+        finally:
+            for name, original in before.items():
+                setattr(DataStreamWriter, name, original)
+
+    def _counted(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(original)
+        def begin(writer: Any, *positional: Any, **named: Any) -> Any:
+            with warnings.catch_warnings():
+                warnings.simplefilter(
+                    "ignore"
+                )  # Spark recommends availableNow, which runs several batches
+                writer.trigger(once=True)
+            query = original(writer, *positional, **named)
+            self.started += 1
+            return query
+
+        return begin
+
+
+def finishing(spark: Any, folder: Path, order: Order, batches: OneBatch) -> PollThread:
+    """Return the running thread that reports when every started query has ended."""
+    internals = internals_of(spark)
+    watch = JobWatch(
+        SessionQueries(spark, internals.queries),
+        ControlChannel(folder),
+        order.run,
+        lambda: batches.started,
+    )
+    thread = PollThread(watch.poll, watch.pause_s, internals.gateway.stopped)
+    thread.start(lambda: None)
+    return thread
+
+
+class RestartActuator(Actuator):
+    """Requests restarts through the ``channel``; ``order`` is the process's start order. ``notes``
+    are stored for the next start.
+    """
+
+    def __init__(
+        self,
+        channel: ControlChannel,
+        order: Order,
+        watch: JobWatch,
+        ended: Callable[[], bool],
+        notes: Callable[[], Memory] = dict,
+        registered: Callable[[], int] | None = None,
+    ) -> None:
+        self._registered = registered
+        self._notes = notes
+        self._channel = channel
+        self._run, self._executors = order.run, order.executors
+        self._thread = PollThread(watch.poll, watch.pause_s, ended)
+
+    def capabilities(self) -> Capabilities:
+        """Return that every change of size is a restart."""
+        return Capabilities(can_scale=True, cannot=("the size is changed by restarts of the job",))
+
+    def sizes(self, now: float) -> tuple[int | None, int | None] | None:
+        """Return the number of working executors and the size of the last start."""
+        return (self._registered(), self._executors) if self._registered else None
+
+    def rescale(self, decision: Decision, now: float) -> Rescaling:
+        """Request a restart at the target, or withdraw the request if the target is in force."""
+        return replace(self._request(decision, now), memory=self._notes())
+
+    def _request(self, decision: Decision, now: float) -> Rescaling:
+        target, actions = decision.target, decision.actions
+        repartition = next((act for act in actions if isinstance(act, RepartitionState)), None)
+        partitions = repartition.partitions if repartition else None
+        if target == self._executors and partitions is None:
+            self._channel.remove_request(LOOP)
+            return Rescaling(phase="steady", detail=f"{target} executors since the last start")
+        reason = "; ".join((decision.reason, *map(str, actions)))
+        request = RestartRequest(
+            t_s=now, reason=reason, executors=target, partitions=partitions, run=self._run
+        )
+        self._channel.write_request(LOOP, request)
+        if target == self._executors:
+            return Rescaling(phase="steady", detail=f"{partitions} state partitions are requested")
+        phase = "growing" if target > self._executors else "shrinking"
+        return Rescaling(phase=phase, detail=f"a restart with {target} executors is requested")
+
+    def start(self, tick: Callable[[], None] = lambda: None) -> None:
+        """Observe the job between the decisions, in a thread."""
+        self._thread.start(tick)
+
+    def hold(self) -> None:
+        """Withdraw the requested restart; one that a person requested remains."""
+        self._channel.remove_request(LOOP)
+
+    def close(self) -> None:
+        """Stop observing the job."""
+        self._thread.stop()

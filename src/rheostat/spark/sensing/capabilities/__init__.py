@@ -1,1 +1,0 @@
-"""What the settings of a session allow, determined before anything is tried."""

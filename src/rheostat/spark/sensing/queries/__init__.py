@@ -1,1 +1,0 @@
-"""The running queries: last batch, running batch, rhythm and state stores."""

@@ -1,1 +1,0 @@
-"""The public REST interface of the driver's UI: executors and stages."""

@@ -1,0 +1,130 @@
+"""The executors of an application, from its REST interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+from rheostat.spark.sensing.rest_pages import Pages
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executor:
+    """An executor that is registered, or was removed."""
+
+    id: str
+    slots: int
+    active: bool
+    task_s: float
+    """Task time in seconds since its start; increases when a task ends."""
+
+    peak_memory_bytes: int | None
+    registered_s: str
+    removed_s: str | None
+    remove_reason: str | None = None
+    """Spark's reason for the removal."""
+
+
+class ExecutorsEndpoint:
+    """Reads the pages ``executors``, ``allexecutors`` and ``jobs``."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+
+    def registered(self) -> list[Executor] | None:
+        """Return the executors that are registered now; None without an answer."""
+        executors = self._executors("executors")
+        return (
+            None if executors is None else [executor for executor in executors if executor.active]
+        )
+
+    def all(self) -> list[Executor] | None:
+        """Return all executors since the start of the application; None without an answer."""
+        return self._executors("allexecutors")
+
+    def first_start_s(self) -> float | None:
+        """Return the seconds from the registration of the driver, which requests executors in the
+        same second, to that of the first executor; None before one is registered.
+        """
+        since = self._fetch("allexecutors", _since_driver)
+        return min(since) if since else None
+
+    def failed_tasks(self) -> int | None:
+        """Return the failed tasks of all jobs that Spark remembers, including those lost with their
+        executor; None without an answer.
+        """
+        return self._fetch("jobs", lambda jobs: sum(int(job["numFailedTasks"]) for job in jobs))
+
+    def count(self) -> int | None:
+        """Return the number of registered executors; None if it is unknown."""
+        return len(self.registered() or ()) or None
+
+    def remove_reasons(self) -> Mapping[str, str | None]:
+        """Return Spark's reason for the removal of each executor."""
+        return {executor.id: executor.remove_reason for executor in self.all() or []}
+
+    def _executors(self, which: str) -> list[Executor] | None:
+        return self._fetch(
+            # Spark lists the driver among the executors.
+            which,
+            lambda listed: [_executor(read) for read in listed if read["id"] != "driver"],
+        )
+
+    def _fetch(self, page: str, read: Callable[[Any], _T]) -> _T | None:
+        listed = self._pages.get(page)
+        try:
+            return None if listed is None else read(listed)
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+def _since_driver(listed: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Return for each executor the seconds between the driver's registration and its own."""
+    added_s = {read["id"]: unix_s(read["addTime"]) for read in listed}
+    driver_s = added_s.pop("driver")
+    return [registered_s - driver_s for registered_s in added_s.values() if registered_s > driver_s]
+
+
+def _executor(read: Mapping[str, Any]) -> Executor:
+    peak = read.get("peakMemoryMetrics") or {}
+    heap, off_heap = peak.get("JVMHeapMemory"), peak.get("JVMOffHeapMemory")
+    return Executor(
+        id=read["id"],
+        slots=read["maxTasks"],
+        active=read["isActive"],
+        task_s=read["totalDuration"] / 1000,
+        # One part alone would pass for the total, and a memory policy would size by it.
+        peak_memory_bytes=heap + off_heap if heap is not None and off_heap is not None else None,
+        registered_s=read["addTime"],
+        removed_s=read.get("removeTime"),
+        remove_reason=read.get("removeReason"),
+    )
+
+
+def unix_s(time: str) -> float:
+    """Return the Unix seconds of a time in the interface's format; raises ValueError for other
+    text.
+    """
+    return datetime.strptime(time.replace("GMT", "+0000"), "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
+
+
+def busy_share(
+    executors: Sequence[Executor], before: tuple[float, dict[str, float]] | None, now: float
+) -> float | None:
+    """Return the share of slot time spent in tasks since the last tick; clipped to 1, because Spark
+    adds task time when a task ends.
+    """
+    if before is None or now <= before[0]:
+        return None
+    # A new executor has no earlier value to compare with.
+    known = [executor for executor in executors if executor.id in before[1]]
+    slot_s = sum(executor.slots for executor in known) * (now - before[0])
+    return (
+        min(1.0, sum(executor.task_s - before[1][executor.id] for executor in known) / slot_s)
+        if slot_s
+        else None
+    )

@@ -1,0 +1,169 @@
+"""The running queries of a session, and the rhythm of each, updated once per batch and shared by
+the rescale controller, the warm-up and the preload.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from rheostat.signals.rhythm import REMEMBERED, BatchTime, Rhythm
+from rheostat.spark.sensing.in_flight import runs_batch
+from rheostat.spark.sensing.state_stores import Operator, operators
+from rheostat.storage.file_system import FileSystem
+
+
+class BatchTimes(Protocol):
+    """The JVM calls that return when a query runs batches."""
+
+    def last_batch(self, query: Any) -> int:
+        """Return the number of the last finished batch, -1 without one; cheap."""
+        ...
+
+    def batch_times(self, query: Any, most: int) -> Sequence[BatchTime]:
+        """Return the last ``most`` finished batches at most, oldest first."""
+        ...
+
+    def pauses_after(self, query: Any) -> int | None:
+        """Return the number of the batch after which a query pauses; None while a batch runs."""
+        ...
+
+    def trigger_s(self, query: Any) -> float | None:
+        """Return a query's trigger interval in seconds; None if it is unknown."""
+        ...
+
+
+class Rhythms:
+    """Keeps the rhythm of every run of a query; safe to call from several threads."""
+
+    def __init__(self, times: BatchTimes) -> None:
+        self._times = times
+        self._lock = threading.Lock()
+        self._known: dict[str, Rhythm] = {}
+        self._moving: set[str] = set()
+        """The runs whose next batch loads moved state."""
+
+    def of(self, query: Any) -> Rhythm:
+        """Return the rhythm of a query, including the batches that ended since the last call."""
+        run_id = str(query.runId)
+        with self._lock:
+            known = self._known.get(run_id) or Rhythm(trigger_s=self._times.trigger_s(query) or 0.0)
+            for batch in self._new(query, known.last.number if known.last else -1):
+                known = known.after(batch, moved=run_id in self._moving)
+                # Only the first batch after a move loads the state.
+                self._moving.discard(run_id)
+            self._known[run_id] = known
+            return known
+
+    def pause_left_s(self, query: Any, now: float) -> float:
+        """Return the seconds from ``now`` (Unix seconds) until the query's next batch; 0 while one
+        runs.
+        """
+        after = self._times.pauses_after(query)
+        if after is None:
+            return 0.0
+        rhythm = self.of(query)
+        # Both values must refer to the same batch: another may have ended between the calls.
+        return rhythm.pause_left_s(now) if rhythm.last and rhythm.last.number == after else 0.0
+
+    def moves(self, run_id: str) -> None:
+        """Record that the next batch of a run loads moved state and is therefore unusual."""
+        with self._lock:
+            self._moving.add(run_id)
+
+    def keep(self, running: Collection[str]) -> None:
+        """Forget the runs that are not in ``running``."""
+        with self._lock:
+            self._moving &= set(running)
+            self._known = {run: known for run, known in self._known.items() if run in running}
+
+    def _new(self, query: Any, newest: int) -> list[BatchTime]:
+        missed = self._times.last_batch(query) - newest
+        if missed <= 0:
+            return []
+        # Older batches are outside both windows of the rhythm.
+        read = self._times.batch_times(query, min(REMEMBERED, missed))
+        return [batch for batch in read if batch.number > newest]
+
+
+_AT_REST = 1.5
+"""A query without a batch for this many trigger intervals is at rest."""
+
+
+class Streams(BatchTimes, Protocol):
+    """The JVM calls about queries."""
+
+    def last_batches(self, queries: Mapping[str, Any]) -> dict[str, int]:
+        """Return the number of the last finished batch of each query, -1 without one; cheap."""
+        ...
+
+    def state_folder(self, query: Any) -> str | None:
+        """Return the folder of a query's state."""
+        ...
+
+
+class RunningQueries:
+    """The queries of a session by run id; ``refresh`` adds new ones and forgets those that have
+    ended.
+
+    ``rhythms`` are shared with other components; by default the object keeps its own.
+    """
+
+    def __init__(
+        self, spark: Any, streams: Streams, files: FileSystem, rhythms: Rhythms | None = None
+    ) -> None:
+        self._spark = spark
+        self._streams = streams
+        self._files = files
+        self._rhythms = rhythms or Rhythms(streams)
+        self._queries: dict[str, Any] = {}
+        self._stateless: set[str] = set()
+
+    def refresh(self) -> Collection[str]:
+        """Return the run ids of the running queries."""
+        self._queries = {str(query.runId): query for query in self._spark.streams.active}
+        self._rhythms.keep(self._queries.keys())
+        return self._queries.keys()
+
+    def batches(self) -> dict[str, int]:
+        """Return the number of each query's last finished batch, -1 without one."""
+        return self._streams.last_batches(self._queries)
+
+    def idle(self, run_id: str, quiet_s: float) -> bool:
+        """Return whether a query is at rest: no batch runs, and ``quiet_s`` seconds since the last
+        one exceed the wait for its trigger.
+        """
+        # The rhythm is checked first because the status is a call into the JVM.
+        return quiet_s > _AT_REST * self.rhythm(run_id).trigger_s and not runs_batch(
+            self._queries[run_id].status
+        )
+
+    def rhythm(self, run_id: str) -> Rhythm:
+        """Return when a query runs batches and when it pauses."""
+        return self._rhythms.of(self._queries[run_id])
+
+    def moves(self, run_id: str) -> None:
+        """Record that a query's next batch loads moved state."""
+        self._rhythms.moves(run_id)
+
+    def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
+        """Return the folder of a query's state and its stateful operators; None for a stateless
+        query and before the first batch.
+        """
+        # A plan never changes within a run, so one batch without state is sufficient evidence.
+        if run_id in self._stateless:
+            return None
+        query = self._queries[run_id]
+        progress = query.lastProgress
+        # Before the first progress the state folder may exist without its operators' metadata.
+        if progress is None:
+            return None
+        read = progress if isinstance(progress, dict) else json.loads(progress.json)
+        if not read["stateOperators"]:
+            if "addBatch" in read["durationMs"]:  # it ran a batch, so its plan is known
+                self._stateless.add(run_id)
+            return None
+        folder = self._streams.state_folder(query)
+        return None if folder is None else (folder, operators(self._files, folder, read))

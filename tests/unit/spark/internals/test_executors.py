@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rheostat.spark.internals.executors import Executors
+
+
+class Backend:
+    """The scheduler's backend, which records its requests."""
+
+    def __init__(self) -> None:
+        self.ended: list[tuple[Any, ...]] = []
+        self.left: list[tuple[Any, ...]] = []
+
+    def killExecutors(self, *asked: Any) -> None:  # noqa: N802 - Spark's name
+        self.ended.append(asked)
+
+    def decommissionExecutors(self, *asked: Any) -> None:  # noqa: N802 - Spark's name
+        self.left.append(asked)
+
+
+class Scala:
+    """Spark's own context of an application with three executors."""
+
+    def __init__(self, ids: Any, backend: Any) -> None:
+        self._ids, self._backend = ids, backend
+        self.requests: list[tuple[Any, ...]] = []
+
+    def schedulerBackend(self) -> Any:  # noqa: N802 - Spark's name
+        return self._backend
+
+    def getExecutorIds(self) -> Any:  # noqa: N802 - Spark's name
+        return self._ids
+
+    def requestTotalExecutors(self, *asked: Any) -> bool:  # noqa: N802 - Spark's name
+        self.requests.append(asked)
+        return True
+
+
+@pytest.fixture
+def scala(sequence: Callable[..., Any]) -> Scala:
+    return Scala(sequence("10", "9", "2"), Backend())
+
+
+@pytest.fixture
+def executors(gateway: Callable[..., Any], scala: Scala) -> Executors:
+    made = gateway(scala)
+    made.jvm.org = SimpleNamespace(
+        apache=SimpleNamespace(
+            spark=SimpleNamespace(
+                scheduler=SimpleNamespace(ExecutorDecommissionInfo=lambda why, _: why)
+            )
+        )
+    )
+    return Executors(made, SimpleNamespace(reachable=lambda: None))  # type: ignore[arg-type]
+
+
+def test_executors_are_told_oldest_first_by_their_numbers(executors: Executors) -> None:
+    assert executors.ids() == ["2", "9", "10"]
+    assert executors.registered() == 3
+
+
+def test_without_a_call_that_tells_hosts_all_that_are_registered_count(
+    executors: Executors,
+) -> None:
+    assert executors.hosts() == {"2": "", "9": "", "10": ""}
+
+
+def test_a_total_is_asked_for_without_preferences(executors: Executors, scala: Scala) -> None:
+    assert executors.request_total(5)
+    assert scala.requests == [(5, 0, {})]
+
+
+def test_those_that_are_killed_while_idle_are_not_forced_and_the_others_are(
+    executors: Executors, scala: Scala
+) -> None:
+    executors.kill_idle(["2"])
+    executors.kill(["9"])
+    backend = scala.schedulerBackend()
+    assert backend.ended == [(("2",), False, False, False), (("9",), False, False, True)]
+
+
+def test_those_that_leave_are_told_why(executors: Executors, scala: Scala) -> None:
+    executors.decommission(["9", "10"])
+    why = "rheostat scales in"
+    assert scala.schedulerBackend().left == [([("9", why), ("10", why)], False, False)]
+
+
+def test_what_can_be_asked_for_is_told_by_the_names_on_the_objects(
+    gateway: Callable[..., Any], scala: Scala
+) -> None:
+    hosts: Any = SimpleNamespace(reachable=dict)
+    can = Executors(gateway(scala), hosts)
+    cannot = Executors(
+        gateway(SimpleNamespace(schedulerBackend=object, getExecutorIds=list)), hosts
+    )
+    assert (can.can_request, can.can_decommission) == (True, True)
+    assert (cannot.can_request, cannot.can_decommission) == (False, False)

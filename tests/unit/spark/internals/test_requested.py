@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rheostat.spark.internals.executors import requested_executors
+
+
+class Map:
+    """A Scala map, as py4j presents it."""
+
+    def __init__(self, *counts: int) -> None:
+        self.counts = counts
+
+    def valuesIterator(self) -> Map:  # noqa: N802
+        return self
+
+    def mkString(self, between: str) -> str:  # noqa: N802
+        return between.join(map(str, self.counts))
+
+
+class Kind:
+    """A Java class that has the field, or whose superclass has it."""
+
+    def __init__(self, name: str, counts: Map | None = None, above: Kind | None = None) -> None:
+        self.getSimpleName = lambda: name
+        self.getSuperclass = lambda: above
+        self.getDeclaredField = lambda field: self
+        self.setAccessible = lambda accessible: None
+        self.get = lambda of: counts
+
+
+class Older:
+    """A scheduler backend of Spark before 4.3."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.getClass = lambda: kind
+
+
+class Newer:
+    """A scheduler backend of Spark 4.3."""
+
+    def getRequestedTotalExecutors(self) -> Map:  # noqa: N802
+        return Map(2, 1)
+
+
+FIELD = Kind("CoarseGrainedSchedulerBackend", Map(3))
+
+
+@pytest.mark.parametrize(
+    ("backend", "executors"),
+    [
+        (Newer(), 3),
+        (Older(Kind("StandaloneSchedulerBackend", above=FIELD)), 3),
+        (Older(Kind("CoarseGrainedSchedulerBackend", Map())), None),
+        (Older(Kind("OwnBackend")), None),
+        (object(), None),
+    ],
+)
+def test_what_was_asked_for_is_told_where_it_can_be(backend: Any, executors: int | None) -> None:
+    assert requested_executors(backend) == executors

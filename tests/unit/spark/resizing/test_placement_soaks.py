@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rheostat.spark.resizing.placement_soaks import ENOUGH_MOVES, SOAKS, Soak, verdict
+
+ROCKS = "RocksDBStateStoreProvider"
+SOAK_RECORDS = Path(__file__).parents[4] / "benchmarks" / "soaks"
+
+
+def soak(
+    moves: int,
+    spark: str = "4.3.0",
+    provider: str = ROCKS,
+    checkpoint_format: int = 2,
+    pauses: bool = False,
+) -> Soak:
+    return Soak(
+        spark=spark,
+        provider=provider,
+        checkpoint_format=checkpoint_format,
+        moves=moves,
+        date="2026-11-20",
+        command="soak",
+        pauses=pauses,
+    )
+
+
+@pytest.mark.parametrize(
+    ("mode", "soaks", "places"),
+    [
+        ("auto", (), False),
+        ("auto", (soak(ENOUGH_MOVES - 1),), False),
+        ("auto", (soak(ENOUGH_MOVES),), True),
+        (
+            "auto",
+            (
+                soak(ENOUGH_MOVES, spark="4.2.0"),
+                soak(ENOUGH_MOVES, provider="other"),
+                soak(ENOUGH_MOVES, checkpoint_format=1),
+            ),
+            False,
+        ),
+        ("force", (), True),
+        ("off", (soak(ENOUGH_MOVES),), False),
+    ],
+)
+def test_auto_places_only_what_its_own_soak_has_shown(mode, soaks, places):
+    assert verdict(mode, "4.3.0", ROCKS, 2, soaks).places is places
+
+
+@pytest.mark.parametrize(
+    ("mode", "soaks", "loads"),
+    [
+        ("auto", (soak(ENOUGH_MOVES),), False),
+        ("auto", (soak(ENOUGH_MOVES), soak(ENOUGH_MOVES - 1, pauses=True)), False),
+        ("auto", (soak(ENOUGH_MOVES), soak(ENOUGH_MOVES, checkpoint_format=1, pauses=True)), False),
+        ("auto", (soak(ENOUGH_MOVES, pauses=True),), True),
+        ("force", (), True),
+        ("off", (soak(ENOUGH_MOVES, pauses=True),), False),
+    ],
+)
+def test_state_is_loaded_before_its_batch_only_where_that_was_soaked_too(mode, soaks, loads):
+    assert verdict(mode, "4.3.0", ROCKS, 2, soaks).loads is loads
+
+
+def test_a_refusal_says_how_far_the_soak_came_and_what_to_do():
+    said = verdict("auto", "4.3.0", ROCKS, 2, (soak(2500),)).why
+    assert (
+        "Spark 4.3.0, RocksDBStateStoreProvider, checkpoint format 2 has passed 2,500 of the 10,000"
+        " moves" in said
+    )
+    assert "placement='force'" in said
+
+
+def test_every_entry_of_the_table_says_where_it_comes_from():
+    assert all(entry.moves > 0 and entry.date and entry.command for entry in SOAKS)
+
+
+def test_every_entry_of_the_table_has_its_record_and_nothing_was_wrong_in_it():
+    records = [json.loads(file.read_text()) for file in SOAK_RECORDS.glob("*.json")]
+    passed = [
+        record
+        for record in records
+        if record["exact"] and not record["mismatches"] and not record["failed_queries"]
+    ]
+    moves = {conditions(record): record["moves"] for record in passed}
+    names = {ROCKS: "rocksdb", "HDFSBackedStateStoreProvider": "hdfs"}
+    for entry in SOAKS:
+        assert (
+            moves[entry.spark, names[entry.provider], entry.checkpoint_format, entry.pauses]
+            == entry.moves
+        )
+
+
+def conditions(record: dict[str, Any]) -> tuple[str, str, int, bool]:
+    """Return the conditions: a query has pauses if it has a trigger interval; enough moves must be
+    in rounds that loaded in them, and some executors must be warmed up."""
+    loaded = sum(
+        of_round["moves"]
+        for of_round in record["rounds"]
+        if of_round.get("preloads", 0) > of_round["moves"] / 2
+    )
+    pauses = record.get("trigger", 0) > 0 and loaded >= ENOUGH_MOVES and record["rehearsals"] > 0
+    return record["spark"], record["provider"], record["checkpoint_format"], pauses

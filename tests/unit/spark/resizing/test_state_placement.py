@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.sensing.state_stores import Operator
+
+HOSTS = {"1": "host-a", "2": "host-b"}
+
+
+class Places:
+    """A coordinator that accepts every reported location."""
+
+    def __init__(self) -> None:
+        self.where: dict[tuple[str, str, int, int, str], str] = {}
+        self.hosts: set[tuple[str, str]] = set()
+
+    def store(self, state_folder, run_id, operator, partition, name):
+        return (state_folder, run_id, operator, partition, name)
+
+    def locations(self, stores):
+        return [self.where.get(store) for store in stores]
+
+    def report(self, store, host, executor):
+        self.where[store] = executor
+        self.hosts.add((host, executor))
+
+
+def join_and_window() -> tuple[Placement, Places]:
+    places = Places()
+    placement = Placement(places)
+    placement.learn(
+        "run", "s3://c/state", (Operator(0, 2, ("default",)), Operator(1, 3, ("left", "right")))
+    )
+    return placement, places
+
+
+def test_all_that_a_partition_keeps_is_one_unit():
+    placement, places = join_and_window()
+    assert set(placement.units) == {("run", 0), ("run", 1), ("run", 2)}
+    assert placement.assign({("run", 0): "1", ("run", 2): "2"}, HOSTS) == 2
+    assert len(places.where) == 3 + 2
+    assert placement.holders() == {("run", 0): "1", ("run", 1): None, ("run", 2): "2"}
+
+
+def test_an_executor_is_reported_with_its_own_host():
+    placement, places = join_and_window()
+    placement.assign({("run", 0): "1", ("run", 1): "2"}, HOSTS)
+    assert places.hosts == {("host-a", "1"), ("host-b", "2")}
+
+
+def test_a_unit_whose_stores_lie_apart_has_no_holder():
+    placement, places = join_and_window()
+    placement.assign({("run", 0): "1"}, HOSTS)
+    places.where["s3://c/state", "run", 1, 0, "right"] = "2"
+    assert placement.holders()["run", 0] is None
+
+
+def test_what_has_gone_meanwhile_is_left_out():
+    placement, places = join_and_window()
+    assert placement.assign({("run", 0): "7", ("ended", 0): "1"}, HOSTS) == 0
+    assert places.where == {}
+
+
+def test_a_query_that_is_started_again_has_no_places():
+    placement, _ = join_and_window()
+    placement.assign({("run", 0): "1"}, HOSTS)
+    placement.forget(["again"])
+    assert not placement.units
+    placement.learn("again", "s3://c/state", (Operator(0, 1, ("default",)),))
+    assert placement.holders() == {("again", 0): None}
+
+
+def test_a_unit_weighs_what_the_folders_of_its_operators_hold_and_one_that_cannot_be_read_has_no_weight():  # noqa: E501
+    held = {"c/state/0/0": 5, "c/state/1/0": 7, "c/state/0/1": 1, "c/state/1/2": 2}
+    placement = Placement(Places(), held.get)
+    placement.learn(
+        "run", "c/state", (Operator(0, 2, ("default",)), Operator(1, 3, ("left", "right")))
+    )
+    assert placement.weights() == {("run", 0): 12.0, ("run", 2): 2.0}
+    placement.forget([])
+    assert placement.weights() == {}
+
+
+def test_without_a_way_to_read_bytes_there_are_no_weights():
+    placement, _ = join_and_window()
+    assert placement.weights() is None

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from typing import Any
+
+from rheostat.spark.resizing.state_placement import PLACES_S, Placement, StateWatch
+from rheostat.spark.sensing.state_stores import Operator
+
+
+class World:
+    """A query with two state partitions, and a coordinator that knows their executors."""
+
+    def __init__(self) -> None:
+        self.where: dict[tuple[str, int, str], str] = {}
+        self.stateful = {"q"}
+
+    def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
+        return ("folder", (Operator(0, 2, ("a", "b")),)) if run_id in self.stateful else None
+
+    def store(
+        self, state_folder: str, run_id: str, operator: int, partition: int, name: str
+    ) -> Any:
+        return run_id, partition, name
+
+    def locations(self, stores: Any) -> list[str | None]:
+        return [self.where.get(store) for store in stores]
+
+    def report(self, store: Any, host: str, executor: str) -> None:
+        self.where[store] = executor
+
+
+def watching(world: Any) -> StateWatch:
+    watch = StateWatch(Placement(world))
+    assert watch.learn(world, ["q"])
+    watch.send({("q", 0): "1", ("q", 1): "1"}, {"1": "host"})
+    watch.poll()
+    assert watch.holders == {("q", 0): "1", ("q", 1): "1"}
+    return watch
+
+
+def test_the_stores_of_a_run_are_learnt_once_and_forgotten_with_it():
+    world: Any = World()
+    watch = watching(world)
+    assert not watch.learn(world, ["q", "stateless"])
+    assert watch.runs == {"q"}
+    world.stateful = {"again"}
+    assert watch.learn(world, ["again"])
+    assert watch.runs == {"again"}
+
+
+def test_state_that_wanders_is_told_once():
+    world = World()
+    watch = watching(world)
+    assert not watch.poll()
+    world.where["q", 1, "a"] = "2"
+    assert [watch.poll(), watch.poll()] == [True, False]
+    assert watch.holders["q", 1] is None
+
+
+def test_where_state_is_not_placed_there_is_none():
+    watch = StateWatch(None)
+    assert not watch.learn(World(), ["q"])  # type: ignore[arg-type]
+    watch.weigh()
+    watch.send({("q", 0): "1"}, {"1": "host"})
+    assert not watch.poll()
+    assert (watch.places, watch.ranges, watch.holders, watch.weights) == (False, False, {}, None)
+    assert not watch.units
+
+
+def test_the_places_are_recorded_after_a_change_and_once_an_hour():
+    world = World()
+    watch = watching(world)
+    assert watch.places_to_record(0.0) == {"q": {"1": "0-1"}}
+    assert watch.places_to_record(PLACES_S - 1) == {}
+    assert watch.places_to_record(PLACES_S) == {"q": {"1": "0-1"}}
+    watch.send({("q", 1): "2"}, {"2": "host"})
+    watch.poll()
+    assert watch.places_to_record(PLACES_S + 1) == {"q": {"1": "0", "2": "1"}}
+    assert StateWatch(None).places_to_record(PLACES_S) == {}

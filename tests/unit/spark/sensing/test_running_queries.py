@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from tests.unit.storage.memory_files import MemoryFileSystem
+
+from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.sensing.state_stores import Operator
+
+TRIGGER_S = 10.0
+STATEFUL = [{"operatorName": "stateStoreSave", "numShufflePartitions": 4}]
+
+
+class Query:
+    """A running query, as PySpark presents it."""
+
+    def __init__(self, run_id: str) -> None:
+        self.runId = run_id
+        self.status = {
+            "message": "Waiting for data to arrive",
+            "isDataAvailable": False,
+            "isTriggerActive": False,
+        }
+        self.lastProgress: dict[str, object] | None = None
+        self.number = -1
+
+    def end_batch(self, operators: list[dict[str, object]], **parts: int) -> None:
+        self.number += 1
+        self.lastProgress = {"stateOperators": operators, "durationMs": parts}
+
+
+class Streams:
+    """The JVM's side of the queries; checkpoints have no metadata."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def last_batch(self, query):
+        return query.number
+
+    def last_batches(self, queries):
+        return {run_id: query.number for run_id, query in queries.items()}
+
+    def state_folder(self, query):
+        self.asked += 1
+        return f"file:/{query.runId}/state"
+
+    def trigger_s(self, query):
+        return TRIGGER_S
+
+    def batch_times(self, query, most):
+        return []
+
+    def pauses_after(self, query):
+        return None
+
+
+def running(*queries: Query) -> RunningQueries:
+    session, streams = SimpleNamespace(streams=SimpleNamespace(active=list(queries))), Streams()
+    found = RunningQueries(session, streams, MemoryFileSystem())
+    assert list(found.refresh()) == [query.runId for query in queries]
+    return found
+
+
+def test_queries_are_known_by_their_run():
+    query = Query("a")
+    queries = running(query, Query("b"))
+    query.end_batch([])
+    assert queries.batches() == {"a": 0, "b": -1}
+
+
+def test_a_query_rests_while_it_runs_no_batch_and_its_trigger_is_overdue():
+    query = Query("a")
+    queries = running(query)
+    assert queries.idle("a", 2 * TRIGGER_S)
+    assert not queries.idle("a", TRIGGER_S)
+    query.status = {
+        "message": "Processing new data",
+        "isDataAvailable": True,
+        "isTriggerActive": True,
+    }
+    assert not queries.idle("a", 2 * TRIGGER_S)
+
+
+def test_the_stores_of_a_query_are_known_after_its_first_batch():
+    query = Query("a")
+    queries = running(query)
+    assert queries.state("a") is None
+    query.end_batch(STATEFUL, addBatch=5)
+    assert queries.state("a") == ("file:/a/state", (Operator(0, 4, ("default",)),))
+
+
+def test_a_progress_without_a_batch_says_nothing_of_state_and_one_with_says_there_is_none():
+    query = Query("a")
+    queries = running(query)
+    query.end_batch([], latestOffset=1)
+    assert queries.state("a") is None
+    query.end_batch(STATEFUL, addBatch=5)
+    assert queries.state("a") is not None
+    query.end_batch([], addBatch=5)
+    assert queries.state("a") is None
+    query.end_batch(STATEFUL, addBatch=5)
+    assert queries.state("a") is None, "its plan was known to have no state"
