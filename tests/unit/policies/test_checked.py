@@ -9,21 +9,21 @@ from rheostat.model import Decision, Observation
 from rheostat.policies.checked import Checked
 from rheostat.policies.rules.fixed import Fixed
 
-SEEN = Observation(t_s=12.5, executors=3)
+OBSERVATION = Observation(t_s=12.5, executors=3)
 
 
-class Answers:
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
+class FixedResult:
+    def __init__(self, result: Any) -> None:
+        self.result = result
 
     def decide(self, observation: Observation, memory: Any) -> Any:
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("result", "message"),
     [
         (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero"),
         (KeyError("a\nb"), "KeyError: 'a\\nb'"),
@@ -36,19 +36,19 @@ class Answers:
         ((Decision(target=2.5, reason="r"), {}), "it returned 2.5 executors, which is no whole"),  # type: ignore[arg-type]
     ],
 )
-def test_a_fault_of_a_policy_is_one_line_with_its_name_and_time(answer: Any, said: str) -> None:
+def test_a_policy_failure_is_one_line_with_its_name_and_time(result: Any, message: str) -> None:
     with pytest.raises(BadInput) as raised:
-        Checked(Answers(answer), "mine:P").decide(SEEN, {})
-    assert said in str(raised.value)
+        Checked(FixedResult(result), "mine:P").decide(OBSERVATION, {})
+    assert message in str(raised.value)
     assert "policy mine:P" in str(raised.value)
     assert "12.5 s" in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
-def test_an_answer_is_handed_on() -> None:
-    assert Checked(Fixed(), "fixed").decide(SEEN, {}) == Fixed().decide(SEEN, {})
+def test_a_valid_decision_is_passed_through() -> None:
+    assert Checked(Fixed(), "fixed").decide(OBSERVATION, {}) == Fixed().decide(OBSERVATION, {})
 
 
-def test_what_a_policy_refuses_itself_is_left_as_it_is() -> None:
+def test_a_policys_bad_input_is_passed_through() -> None:
     with pytest.raises(BadInput, match=r"^no graph$"):
-        Checked(Answers(BadInput("no graph")), "mine:P").decide(SEEN, {})
+        Checked(FixedResult(BadInput("no graph")), "mine:P").decide(OBSERVATION, {})

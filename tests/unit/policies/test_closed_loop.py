@@ -49,7 +49,7 @@ def load(t: float) -> float:
     "name",
     ["catch-up", "conttune", "daedalus", "drs", "ds2", "ds2-modern", "ds2-modern-adapted", "flink"],
 )
-def test_a_day_is_followed_up_and_down_without_falling_behind(name):
+def test_model_based_policies_follow_a_day_without_falling_behind(name):
     given: Any = QUICKER.get(name)
     job = FluidJob(load, 1000.0, executors=2, start_ticks=2)
     loop = Loop(

@@ -44,29 +44,41 @@ NAME = f"{__name__}:Own"
 
 
 def test_a_plain_class_has_the_parameters_of_its_constructor() -> None:
-    assert [each.name for each in parameters(Own)] == ["floor", "gain", "loud", "top", "names"]
+    assert [parameter.name for parameter in parameters(Own)] == [
+        "floor",
+        "gain",
+        "loud",
+        "top",
+        "names",
+    ]
     assert parameters(Plain) == ()
 
 
-def test_a_field_that_the_constructor_does_not_take_is_no_parameter() -> None:
-    assert [each.name for each in parameters(Derived)] == ["floor"]
+def test_a_field_outside_the_constructor_is_not_a_parameter() -> None:
+    assert [parameter.name for parameter in parameters(Derived)] == ["floor"]
 
 
-def test_text_becomes_the_kind_of_the_default_or_of_the_annotation() -> None:
+def test_text_is_converted_to_the_type_of_default_or_annotation() -> None:
     given = {"floor": "2", "gain": "0.25", "loud": "yes", "top": "8"}
     assert create(NAME, given).given == (2, 0.25, True, 8, [])  # type: ignore[attr-defined]
 
 
-def test_what_has_no_kind_is_taken_as_it_is() -> None:
+def test_an_untyped_parameter_is_passed_unchanged() -> None:
     assert values("own", Own, {"floor": [1], "top": None}) == {"floor": [1], "top": None}
 
 
 def test_a_plain_class_is_described_with_its_parameters() -> None:
-    assert [each.default for each in describe(NAME).parameters] == [None, 0.5, False, None, None]
+    assert [parameter.default for parameter in describe(NAME).parameters] == [
+        None,
+        0.5,
+        False,
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({}, "needs a value for floor; it has floor, gain, loud, top, names"),
         ({"flor": "1"}, "has no parameter 'flor'; it has floor, gain, loud, top, names"),
@@ -75,17 +87,17 @@ def test_a_plain_class_is_described_with_its_parameters() -> None:
         ({"floor": "1", "gain": "10"}, "cannot be made: ValueError: gain is too high"),
     ],
 )
-def test_what_the_constructor_cannot_use_is_said_in_one_line(
-    given: dict[str, str], said: str
+def test_invalid_constructor_arguments_are_reported_in_one_line(
+    given: dict[str, str], message: str
 ) -> None:
     with pytest.raises(BadInput) as refused:
         create(NAME, given)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert NAME in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-def test_an_object_in_place_of_a_class_is_refused() -> None:
+def test_an_object_instead_of_a_class_is_rejected() -> None:
     globals()["thing"] = Plain()
     with pytest.raises(BadInput, match="must be a class, but it is an object"):
         create(f"{__name__}:thing")

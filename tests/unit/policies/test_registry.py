@@ -15,7 +15,7 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class Needy(Plain):
+class WithRequiredSize(Plain):
     size: int
 
 
@@ -24,37 +24,37 @@ def test_a_registered_name_gives_its_class(name):
     assert type(create(name)) is find(name) is POLICIES[name]
 
 
-def test_the_objective_is_handed_over_and_a_parameter_overrides_it():
+def test_the_objective_is_passed_and_a_parameter_overrides_it():
     assert create("measured-throughput", slo=Slo(latency_s=4.0)) == MeasuredThroughput(slo=4.0)
     assert create("measured-throughput", {"slo": "2"}, Slo(latency_s=4.0)) == MeasuredThroughput(
         slo=2.0
     )
 
 
-def test_numbers_may_come_as_text():
+def test_numbers_are_accepted_as_text():
     assert create("measured-throughput", {"factor": "0.5", "samples": "7"}) == MeasuredThroughput(
         factor=0.5, samples=7
     )
 
 
 @pytest.mark.parametrize("text", ["false", "no", "off", "0", " False ", "NO", False, 0])
-def test_no_may_be_written_as_text(text):
+def test_false_is_accepted_as_text(text):
     assert create("flink", {"effectiveness_detection": text}) == create("flink")
 
 
 @pytest.mark.parametrize("text", ["true", "yes", "on", "1", "True", True, 1])
-def test_yes_may_be_written_as_text(text):
+def test_true_is_accepted_as_text(text):
     assert create("flink", {"effectiveness_detection": text}) != create("flink")
 
 
-def test_a_policy_of_the_user_is_named_by_its_module():
+def test_a_user_policy_is_loaded_by_its_module():
     assert (
         find("rheostat.policies.rates.measured_throughput:MeasuredThroughput") is MeasuredThroughput
     )
 
 
-def test_a_parameter_without_a_default_is_taken_as_it_is():
-    (size,) = parameters(Needy)
+def test_a_parameter_without_a_default_is_passed_unchanged():
+    (size,) = parameters(WithRequiredSize)
     assert parsed("needy", size, [3]) == [3]
 
 
@@ -63,7 +63,7 @@ def test_a_class_without_fields_has_no_parameters():
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "said"),
+    ("name", "given", "message"),
     [
         ("nope", {}, "unknown policy 'nope'; there are "),
         ("Predictiv", {}, r"unknown policy 'Predictiv' (did you mean 'predictive'?); there are "),
@@ -88,8 +88,8 @@ def test_a_class_without_fields_has_no_parameters():
         ("measured-throughput", {"window_s": 0}, "window_s must be above 0"),
     ],
 )
-def test_what_cannot_be_used_is_said_in_one_line(name, given, said):
+def test_invalid_arguments_are_reported_in_one_line(name, given, message):
     with pytest.raises(BadInput) as refused:
         create(name, given)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -32,27 +32,29 @@ def installed(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("installed")
 class TestInstalled:
-    def test_a_policy_of_theirs_is_taken_by_its_name_with_parameters(self):
+    def test_a_third_party_policy_is_created_by_name_with_parameters(self):
         assert create("per-executor", {"rows_per_s": "500"}).rows_per_s == 500  # type: ignore[attr-defined]
 
-    def test_it_is_listed_with_its_origin(self, capsys):
+    def test_a_third_party_policy_is_listed_with_its_origin(self, capsys):
         assert run(["policies", "--json"]) == 0
-        listed = {each["name"]: each["origin"] for each in json.loads(capsys.readouterr().out)}
+        listed = {
+            policy["name"]: policy["origin"] for policy in json.loads(capsys.readouterr().out)
+        }
         assert listed["per-executor"] == "their-policies 1.2"
         assert listed["measured-throughput"] == "rheostat"
 
-    def test_a_name_of_ours_stays_ours(self):
+    def test_a_built_in_name_takes_precedence(self):
         assert find("hpa") is POLICIES["hpa"]
         assert describe("hpa").origin == "rheostat"
 
-    def test_one_that_cannot_be_loaded_is_said_in_one_line(self):
+    def test_a_policy_that_cannot_be_loaded_is_reported_in_one_line(self):
         with pytest.raises(BadInput, match=r"their_policies:Nothing.*cannot be loaded"):
             find("broken")
 
-    def test_an_unknown_name_lists_theirs_too(self):
+    def test_an_unknown_name_lists_third_party_policies(self):
         with pytest.raises(BadInput, match=r"varga-v2, .*per-executor"):
             find("nope")
 
     @pytest.mark.parametrize(("promise", "check"), policy_checks())
-    def test_the_contract_of_policies_runs_on_it(self, promise, check):
+    def test_third_party_policies_pass_the_policy_contract(self, promise, check):
         check(find("per-executor"))

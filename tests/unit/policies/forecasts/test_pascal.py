@@ -20,13 +20,13 @@ def job(t_s: float, rate: float, size: int = 4, fixed_slots: float = 0.0) -> Obs
 
 
 @pytest.mark.parametrize(("rate", "target"), [(3000.0, 4), (3300.0, 5), (8000.0, 10), (100.0, 1)])
-def test_before_it_has_learnt_the_load_of_now_decides(rate, target):
+def test_without_a_forecast_the_current_load_decides(rate, target):
     decision, _ = Pascal().decide(job(0.0, rate), {})
     assert decision.target == target
     assert "no forecast yet" in decision.reason
 
 
-def test_a_profile_with_a_fixed_part_is_a_line():
+def test_a_profile_with_a_fixed_cost_is_linear():
     script = [job(15.0 * n, rate, fixed_slots=1.0) for n, rate in enumerate((1000.0, 3000.0) * 5)]
     policy = Pascal(cpu_max=0.5)
     _, memory = follow(policy, script)
@@ -34,7 +34,7 @@ def test_a_profile_with_a_fixed_part_is_a_line():
     assert decision.evidence["slots"] == pytest.approx(14.0)  # (1 + 6) / 0.5
 
 
-def test_a_load_that_returns_is_met_before_it_does():
+def test_a_recurring_load_triggers_a_scale_out_in_advance():
     policy = Pascal(interval_s=60.0, ahead_s=300.0, season_s=3600.0)
     rates = [3000 - 2000 * math.cos(2 * math.pi * n / 60) for n in range(60 * 6)]
     script = [job(60.0 * n, rate) for n, rate in enumerate(rates)]
@@ -47,12 +47,12 @@ def test_a_load_that_returns_is_met_before_it_does():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"cpu_max": 0.0}, "cpu_max must be above 0, but it is 0"),
         ({"ahead_s": 5.0}, "ahead_s must be from 1 to 100 times interval_s, but they are 5.0"),
     ],
 )
-def test_parameters_that_cannot_be_are_refused(given, said):
-    with pytest.raises(BadInput, match=said):
+def test_invalid_parameters_are_rejected(given, message):
+    with pytest.raises(BadInput, match=message):
         Pascal(**given)

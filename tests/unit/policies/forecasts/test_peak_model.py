@@ -16,23 +16,23 @@ def after(rates: list[float], ahead: int = 4, step_s: float = 60.0) -> dict[str,
     return model
 
 
-def test_it_says_nothing_before_it_has_seen_enough():
+def test_no_peak_is_predicted_without_enough_samples():
     assert peak(after([100.0] * 10)) is None
     assert peak({}) is None
 
 
-def test_a_constant_rate_has_itself_as_its_peak():
+def test_the_predicted_peak_of_a_constant_rate_is_the_rate():
     assert peak(after([100.0] * 200)) == pytest.approx(100.0)
 
 
-def test_a_period_is_learnt_so_that_a_rise_is_seen_ahead():
+def test_a_learned_period_predicts_the_next_rise():
     rates = [1000 - 500 * math.cos(2 * math.pi * n / 60) for n in range(60 * 8)]
-    said = [peak(after(rates[: 60 * 7 + n])) or 0.0 for n in (10, 20, 30)]
-    came = [max(rates[60 * 7 + n : 60 * 7 + n + 4]) for n in (10, 20, 30)]
-    assert said == pytest.approx(came, rel=0.05)
+    predicted = [peak(after(rates[: 60 * 7 + n])) or 0.0 for n in (10, 20, 30)]
+    actual = [max(rates[60 * 7 + n : 60 * 7 + n + 4]) for n in (10, 20, 30)]
+    assert predicted == pytest.approx(actual, rel=0.05)
 
 
-def test_noise_of_a_day_keeps_it_in_bounds():
+def test_the_predicted_peak_of_a_noisy_day_is_bounded():
     draw = random.Random(1)
     rates = [draw.uniform(50.0, 150.0) for _ in range(1440)]
     assert 50.0 < (peak(after(rates)) or 0.0) < 300.0

@@ -23,28 +23,28 @@ def job(t_s: float, rate: float, size: int = 4, lag_rows: float = 0.0) -> Observ
     )
 
 
-def decided(observation: Observation, **given: Any) -> int:
+def decided_target(observation: Observation, **given: Any) -> int:
     return StochasticMpc(**given).decide(observation, {})[0].target
 
 
-def test_a_load_that_stays_gets_the_fewest_executors_that_hold_it():
-    assert decided(job(0.0, 3500.0)) == 4
-    assert decided(job(0.0, 1700.0)) == 2
-    assert decided(job(0.0, 7100.0)) == 8
+def test_a_constant_load_gets_the_smallest_sufficient_size():
+    assert decided_target(job(0.0, 3500.0)) == 4
+    assert decided_target(job(0.0, 1700.0)) == 2
+    assert decided_target(job(0.0, 7100.0)) == 8
 
 
-def test_a_backlog_gets_more_and_the_dearer_late_rows_are_the_more():
-    cheap = decided(job(0.0, 3500.0, lag_rows=60_000.0), late_price=1.0)
-    dear = decided(job(0.0, 3500.0, lag_rows=60_000.0), late_price=500.0)
+def test_a_backlog_adds_executors_in_proportion_to_the_late_price():
+    cheap = decided_target(job(0.0, 3500.0, lag_rows=60_000.0), late_price=1.0)
+    dear = decided_target(job(0.0, 3500.0, lag_rows=60_000.0), late_price=500.0)
     assert 4 <= cheap < dear
 
 
-def test_what_a_change_costs_keeps_a_size_that_is_one_too_many():
-    assert decided(job(0.0, 2600.0), rescale_cost=1000.0) == 4
-    assert decided(job(0.0, 2600.0), rescale_cost=0.0) == 3
+def test_the_rescale_cost_keeps_one_surplus_executor():
+    assert decided_target(job(0.0, 2600.0), rescale_cost=1000.0) == 4
+    assert decided_target(job(0.0, 2600.0), rescale_cost=0.0) == 3
 
 
-def test_bursts_of_the_past_keep_executors_that_the_load_of_now_does_not_need():
+def test_past_bursts_keep_spare_executors():
     calm = [job(15.0 * n, 1000.0, size=2) for n in range(80)]
     bursts = [job(15.0 * n, 8000.0 if n % 10 in (4, 5) else 1000.0, size=2) for n in range(80)]
     policy = StochasticMpc(late_price=200.0)
@@ -54,21 +54,21 @@ def test_bursts_of_the_past_keep_executors_that_the_load_of_now_does_not_need():
     assert after_bursts.target > 4
 
 
-def test_scenarios_are_what_followed_earlier_moments_in_proportion():
-    found = scenarios([1.0, 2.0, 4.0, 8.0], 2)
-    assert found.tolist() == [[1.0, 1.0], [2.0, 4.0], [2.0, 4.0]]
+def test_scenarios_are_ratios_that_followed_earlier_moments():
+    result = scenarios([1.0, 2.0, 4.0, 8.0], 2)
+    assert result.tolist() == [[1.0, 1.0], [2.0, 4.0], [2.0, 4.0]]
     assert scenarios([], 3).tolist() == [[1.0, 1.0, 1.0]]
     assert np.isfinite(scenarios([0.0, 0.0, 5.0, 0.0, 1.0], 2)).all()
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"slo": 0.0}, "slo must be above 0, but it is 0"),
         ({"late_price": -1.0}, "late_price must be at least 0, but it is -1"),
         ({"steps": 1}, "steps must be from 2 to 100"),
     ],
 )
-def test_parameters_that_cannot_be_are_refused(given, said):
-    with pytest.raises(BadInput, match=said):
+def test_invalid_parameters_are_rejected(given, message):
+    with pytest.raises(BadInput, match=message):
         StochasticMpc(**given)

@@ -13,7 +13,7 @@ from rheostat.workloads.workload import Constant
 MODEL = BatchModel(0.5, (StageCost(tasks=24, row_s=0.001),))
 
 
-def seen(elapsed_s: float, lag: float | None, batch_rows: int = 4000) -> Observation:
+def observation(elapsed_s: float, lag: float | None, batch_rows: int = 4000) -> Observation:
     return Observation(
         t_s=100.0,
         executors=4,
@@ -25,22 +25,22 @@ def seen(elapsed_s: float, lag: float | None, batch_rows: int = 4000) -> Observa
     )
 
 
-def test_without_offsets_what_waits_is_what_came_since_the_batch_began() -> None:
-    assert waiting(seen(1.0, None), MODEL, 2000.0, 1.0).rows == 2000
-    assert waiting(seen(1.0, 7000.0), MODEL, 2000.0, 1.0).rows == 3000
+def test_without_offsets_the_backlog_is_estimated_from_arrivals() -> None:
+    assert waiting(observation(1.0, None), MODEL, 2000.0, 1.0).rows == 2000
+    assert waiting(observation(1.0, 7000.0), MODEL, 2000.0, 1.0).rows == 3000
 
 
-def test_the_oldest_row_of_a_batch_came_when_the_one_before_it_was_planned() -> None:
-    assert waiting(seen(1.0, 7000.0), MODEL, 2000.0, 1.0).oldest_s == -3.0
+def test_the_oldest_row_dates_from_the_previous_batch_start() -> None:
+    assert waiting(observation(1.0, 7000.0), MODEL, 2000.0, 1.0).oldest_s == -3.0
 
 
-def test_a_limit_shows_where_more_than_a_batch_is_left_behind() -> None:
-    assert rows_limit(seen(1.0, 50_000.0)) == 4000
-    assert rows_limit(seen(1.0, 7000.0)) is None
-    assert rows_limit(seen(1.0, 50_000.0, batch_rows=3000)) is None
+def test_a_row_limit_is_detected_from_a_large_remaining_backlog() -> None:
+    assert rows_limit(observation(1.0, 50_000.0)) == 4000
+    assert rows_limit(observation(1.0, 7000.0)) is None
+    assert rows_limit(observation(1.0, 50_000.0, batch_rows=3000)) is None
 
 
-def test_where_the_limit_of_rows_binds_no_executors_are_asked_for_in_vain() -> None:
+def test_a_binding_row_limit_prevents_useless_scale_outs() -> None:
     plant = SparkPlant(SparkParameters(executors=4, max_rows=50_000), Constant(15_000), seed=3)
     run = simulate(
         plant,

@@ -18,7 +18,7 @@ TUNING = Tuning()
 STEADY = replace(Predictive.about.steady, slots_per_executor=1, latency_s=1.0)
 
 
-def looked(rates: list[float], every_s: float) -> tuple[Observation, Memory]:
+def with_history(rates: list[float], every_s: float) -> tuple[Observation, Memory]:
     """Return the last of several observations with different batches, and the memory before it."""
     policy = Predictive()
     memory: Memory = {}
@@ -34,10 +34,10 @@ histories = st.lists(st.floats(10, 1e5), min_size=12, max_size=40)
 
 
 @given(histories, st.sampled_from([1.0, 3.0, 5.0]))
-def test_the_history_that_is_kept_for_a_look_tells_what_one_read_anew_does(
+def test_the_cached_history_gives_the_same_forecast_as_a_recomputed_one(
     rates: list[float], every_s: float
 ) -> None:
-    now, memory = looked(rates, every_s)
+    now, memory = with_history(rates, every_s)
     state, kept = learnt(now, State.from_json(memory), 10.0)
     assert kept is not None
     model = identified(state.batches)
@@ -51,8 +51,8 @@ def test_the_history_that_is_kept_for_a_look_tells_what_one_read_anew_does(
     assert situations[0].sizes == situations[1].sizes
 
 
-def test_without_a_new_mean_no_horizon_is_read_anew() -> None:
-    now, memory = looked([1000.0 + n % 7 for n in range(200)], 1.0)
+def test_horizons_are_recomputed_only_after_a_new_mean() -> None:
+    now, memory = with_history([1000.0 + n % 7 for n in range(200)], 1.0)
     state, read = State.from_json(memory), 0
     for n in range(1, 16):
         after, _ = learnt(replace(now, t_s=now.t_s + n), state, 10.0)

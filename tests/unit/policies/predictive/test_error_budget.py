@@ -9,7 +9,7 @@ from rheostat.policies.predictive.state import State
 from rheostat.policies.predictive.tuning import Tuning
 
 
-def after(seconds: int, latency_s: float = 1.0) -> tuple[float, float]:
+def budget_after(seconds: int, latency_s: float = 1.0) -> tuple[float, float]:
     """Return how many rows of a job of 100 rows/s may still be late after ``seconds``."""
     state = State()
     for t_s in range(0, seconds + 1, 5):
@@ -24,20 +24,20 @@ def after(seconds: int, latency_s: float = 1.0) -> tuple[float, float]:
     return error_budget(state, Tuning())
 
 
-def test_in_an_old_job_eight_in_a_hundred_rows_of_five_minutes_may_be_late() -> None:
-    assert after(6 * 3600) == pytest.approx((0.008, 0.08))
+def test_a_long_running_job_may_have_eight_percent_late_in_five_minutes() -> None:
+    assert budget_after(6 * 3600) == pytest.approx((0.008, 0.08))
 
 
-def test_in_a_young_job_the_five_minutes_may_have_little_more_late_than_the_whole() -> None:
-    _, window = after(60)
+def test_a_young_job_has_a_small_five_minute_budget() -> None:
+    _, window = budget_after(60)
     assert 0.008 < window < 0.012
 
 
-def test_the_older_a_job_the_more_of_five_minutes_may_be_late() -> None:
-    windows = [after(seconds)[1] for seconds in (60, 300, 900, 3600, 4 * 3600)]
+def test_the_five_minute_budget_grows_with_the_age_of_the_job() -> None:
+    windows = [budget_after(seconds)[1] for seconds in (60, 300, 900, 3600, 4 * 3600)]
     assert windows == sorted(windows)
     assert not math.isclose(windows[0], windows[-1])
 
 
-def test_nothing_more_may_be_late_where_all_rows_were() -> None:
-    assert after(600, latency_s=30.0) == (0.0, 0.0)
+def test_the_budget_is_zero_if_all_rows_were_late() -> None:
+    assert budget_after(600, latency_s=30.0) == (0.0, 0.0)

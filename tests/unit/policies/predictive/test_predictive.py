@@ -29,7 +29,7 @@ WAVE = Cosine(shift=30_000, amplitude=20_000, noise=2000, seed=31)
 BURSTS = Bursts(quiet=15_000, burst=40_000, quiet_s=600, burst_s=180, seed=33)
 
 
-def ran(load: Workload, minutes: float, start_s: float, **given: Any) -> Run:
+def run_wave(load: Workload, minutes: float, start_s: float, **given: Any) -> Run:
     plant = SparkPlant(SparkParameters(executors=8, start_s=start_s), load, seed=3)
     return simulate(
         plant,
@@ -40,7 +40,7 @@ def ran(load: Workload, minutes: float, start_s: float, **given: Any) -> Run:
     )
 
 
-def ran_within_10_s(plant: SparkParameters, load: Workload, most: int, until_s: float) -> Run:
+def run_within_10_s(plant: SparkParameters, load: Workload, most: int, until_s: float) -> Run:
     return simulate(
         SparkPlant(plant, load, seed=9),
         Predictive(slo=10),
@@ -51,28 +51,28 @@ def ran_within_10_s(plant: SparkParameters, load: Workload, most: int, until_s: 
 
 
 @pytest.mark.parametrize("start_s", [3.0, 60.0])
-def test_a_wave_is_followed_in_time_and_cheaper_than_the_largest_size_it_needs(
+def test_a_wave_meets_the_objective_below_the_cost_of_its_peak_size(
     start_s: float,
 ) -> None:
-    run = ran(WAVE, 70, start_s)
-    told = measures(run.ledger, SLO, warm_up_s=600)
-    assert told.attained
-    assert told.executors_mean < 10
-    assert told.rescalings < 30
+    run = run_wave(WAVE, 70, start_s)
+    result = measures(run.ledger, SLO, warm_up_s=600)
+    assert result.attained
+    assert result.executors_mean < 10
+    assert result.rescalings < 30
 
 
-def test_unannounced_bursts_are_kept_in_time() -> None:
-    assert measures(ran(BURSTS, 50, 3.0).ledger, SLO, warm_up_s=300).attained
+def test_unannounced_bursts_meet_the_objective() -> None:
+    assert measures(run_wave(BURSTS, 50, 3.0).ledger, SLO, warm_up_s=300).attained
 
 
-def test_near_what_a_size_can_do_a_surge_that_can_still_be_met_is_not_feared() -> None:
-    run = ran(Cosine(shift=27_000, amplitude=0, noise=600, seed=5), 50, 3.0)
+def test_a_surge_that_can_still_be_met_adds_no_executors() -> None:
+    run = run_wave(Cosine(shift=27_000, amplitude=0, noise=600, seed=5), 50, 3.0)
     targets = [record.target for record in run.records[240:]]
     assert measures(run.ledger, SLO, warm_up_s=600).attained
     assert targets.count(6) > 0.6 * len(targets)  # six can process 28,600 rows/s
 
 
-def test_a_low_rate_that_stays_is_not_answered_by_two_sizes_in_turns() -> None:
+def test_a_constant_low_rate_does_not_cause_flapping() -> None:
     load = Steps(levels=(1600, 7700, 4600, 1600, 1600, 1600, 1600, 1600), hold_s=600)
     plant = SparkParameters(
         executors=8,
@@ -86,12 +86,12 @@ def test_a_low_rate_that_stays_is_not_answered_by_two_sizes_in_turns() -> None:
         task_noise=0.2,
         start_s=5,
     )
-    run = ran_within_10_s(plant, load, most=16, until_s=4800)
+    run = run_within_10_s(plant, load, most=16, until_s=4800)
     targets = [record.target for record in run.records if 2100 <= record.t_s < 4800]
     assert sum(a != b for a, b in itertools.pairwise(targets)) <= 6
 
 
-def test_the_long_batch_after_a_scale_in_is_not_answered_by_a_scale_out() -> None:
+def test_the_long_batch_after_a_scale_in_does_not_cause_a_scale_out() -> None:
     plant = SparkParameters(
         executors=3,
         trigger_s=1,
@@ -103,7 +103,7 @@ def test_the_long_batch_after_a_scale_in_is_not_answered_by_a_scale_out() -> Non
         source_skew=1.5,
         start_s=5,
     )
-    run = ran_within_10_s(plant, Constant(3500), most=6, until_s=2400)
+    run = run_within_10_s(plant, Constant(3500), most=6, until_s=2400)
     targets = [record.target or 0 for record in run.records if record.t_s >= 120]
     assert measures(run.ledger, Slo(latency_s=10), warm_up_s=120).attained
     assert targets[-1] == 1
@@ -112,13 +112,13 @@ def test_the_long_batch_after_a_scale_in_is_not_answered_by_a_scale_out() -> Non
 
 def test_an_objective_below_two_trigger_intervals_is_met() -> None:
     load = Constant(20_000)
-    run = ran_within_10_s(SparkParameters(executors=4, trigger_s=6), load, most=16, until_s=900)
+    run = run_within_10_s(SparkParameters(executors=4, trigger_s=6), load, most=16, until_s=900)
     assert measures(run.ledger, Slo(latency_s=10), warm_up_s=300).attained
 
 
 def test_an_objective_that_the_trigger_interval_rules_out_is_reported() -> None:
     load = Constant(5000)
-    run = ran_within_10_s(SparkParameters(executors=4, trigger_s=10), load, most=16, until_s=300)
+    run = run_within_10_s(SparkParameters(executors=4, trigger_s=10), load, most=16, until_s=300)
     raw = run.records[-1].raw
     assert raw is not None
     reason = raw.reason
@@ -126,17 +126,17 @@ def test_an_objective_that_the_trigger_interval_rules_out_is_reported() -> None:
     assert "no late rows" not in reason
 
 
-def test_rows_that_queue_up_with_every_size_are_not_waited_out() -> None:
+def test_a_backlog_that_no_size_clears_in_time_still_scales_out() -> None:
     wanted = ("predictive", "trace", "start 3 s", 731)
     cell = next(
-        each
-        for each in read_spec(EXPERIMENT)
-        if (each.policy, each.load, each.plant, each.seed) == wanted
+        candidate
+        for candidate in read_spec(EXPERIMENT)
+        if (candidate.policy, candidate.load, candidate.plant, candidate.seed) == wanted
     )
     assert measures(play(cell).ledger, SLO, warm_up_s=300).attained
 
 
-def test_a_jump_that_no_size_meets_in_time_is_met_by_what_catches_up_soonest() -> None:
+def test_a_jump_beyond_the_objective_gets_the_fastest_recovery_size() -> None:
     load = Steps(levels=(43_972.4, 155_243.7), hold_s=600)
     plant = SparkParameters(
         executors=8,
@@ -157,13 +157,13 @@ def test_a_jump_that_no_size_meets_in_time_is_met_by_what_catches_up_soonest() -
         until_s=900,
         interval_s=5,
     )
-    asked = [record.target or 0 for record in run.records if record.t_s >= 600]
-    first = next(target for target in asked if target > asked[0])
+    requested = [record.target or 0 for record in run.records if record.t_s >= 600]
+    first = next(target for target in requested if target > requested[0])
     assert first == 8  # 16 tasks on two slots each: more executors would not help
 
 
-def test_a_size_is_left_for_a_smaller_one_only_where_that_saves_more_than_a_change_costs() -> None:
-    run = ran(WAVE, 40, 3.0, rescale_cost=100)
+def test_a_scale_in_happens_only_if_it_saves_more_than_it_costs() -> None:
+    run = run_wave(WAVE, 40, 3.0, rescale_cost=100)
     spared = []
     for record in run.records:
         lasts = re.match(
@@ -174,15 +174,15 @@ def test_a_size_is_left_for_a_smaller_one_only_where_that_saves_more_than_a_chan
     assert min(spared, default=100) >= 100
 
 
-def test_executors_that_make_no_batch_shorter_are_given_back() -> None:
-    run = ran(Constant(45_000), 10, 3.0)
+def test_executors_that_shorten_no_batch_are_released() -> None:
+    run = run_wave(Constant(45_000), 10, 3.0)
     at_s = {record.t_s: record.target for record in run.records}
     assert (at_s[150.0] or 0) > 12
     assert at_s[300.0] == 12  # 24 tasks take two waves with both sizes
 
 
-def test_executors_that_are_late_are_not_counted_on() -> None:
-    run = ran(WAVE, 20, 60.0)
+def test_late_executors_are_not_counted_as_available() -> None:
+    run = run_wave(WAVE, 20, 60.0)
     for record in run.records:
         assert record.observation is not None
     sizes = [record.target or 0 for record in run.records[:60]]
@@ -191,7 +191,7 @@ def test_executors_that_are_late_are_not_counted_on() -> None:
 
 
 @pytest.mark.parametrize("seed", [3, 4])
-def test_beside_a_large_fixed_cost_more_are_asked_for_while_they_make_fewer_rows_late(
+def test_a_large_fixed_cost_still_scales_out_while_late_rows_decrease(
     seed: int,
 ) -> None:
     batches = SparkParameters(
@@ -210,12 +210,12 @@ def test_beside_a_large_fixed_cost_more_are_asked_for_while_they_make_fewer_rows
         until_s=2400,
         interval_s=5,
     )
-    told = measures(run.ledger, Slo(latency_s=10), warm_up_s=300)
-    assert told.attained
-    assert told.executors_mean < 10  # the extra time of cold executors is not load
+    result = measures(run.ledger, Slo(latency_s=10), warm_up_s=300)
+    assert result.attained
+    assert result.executors_mean < 10  # the extra time of cold executors is not load
 
 
-def test_beside_a_large_fixed_cost_a_wave_is_followed_in_time_with_few_rescales() -> None:
+def test_a_wave_with_a_large_fixed_cost_needs_few_rescales() -> None:
     slo = Slo(latency_s=10)
     parameters = SparkParameters(
         executors=8,
@@ -234,7 +234,7 @@ def test_beside_a_large_fixed_cost_a_wave_is_followed_in_time_with_few_rescales(
         until_s=60 * 100,
         interval_s=5,
     )
-    told = measures(run.ledger, slo, warm_up_s=300)
-    assert told.attained
-    assert told.executors_mean < 11
-    assert told.rescalings < 45
+    result = measures(run.ledger, slo, warm_up_s=300)
+    assert result.attained
+    assert result.executors_mean < 11
+    assert result.rescalings < 45

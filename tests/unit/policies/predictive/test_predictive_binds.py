@@ -15,7 +15,7 @@ DRIVER = {"addBatch": 20.0, "queryPlanning": 30.0, "walCommit": 10.0}
 SINK = {"addBatch": 59.8, "queryPlanning": 0.1, "walCommit": 0.1}
 
 
-def last(
+def last_decision(
     fixed_s: float, skew: float, tasks: int, parts_s: Mapping[str, float] | None = None
 ) -> Decision:
     """Return the decision for four executors whose batches are always late, at any size."""
@@ -65,16 +65,16 @@ def last(
         ("partitions", {"fixed_s": 0.2, "skew": 1.0, "tasks": 4}),
     ],
 )
-def test_what_binds_is_named_and_the_size_is_kept(kind: str, job: dict[str, Any]) -> None:
-    decision = last(**job)
+def test_the_bottleneck_is_named_and_the_size_is_kept(kind: str, job: dict[str, Any]) -> None:
+    decision = last_decision(**job)
     assert decision.reason.startswith("more executors will not help, because")
     assert decision.evidence["binds"] == kind
     assert decision.target == 4
 
 
-def test_the_words_of_explain_have_it() -> None:
-    decision = last(fixed_s=60.0, skew=1.0, tasks=24, parts_s=SINK)
-    told = "\n".join(
+def test_explain_names_the_bottleneck() -> None:
+    decision = last_decision(fixed_s=60.0, skew=1.0, tasks=24, parts_s=SINK)
+    explanation = "\n".join(
         explain(
             Record(
                 t_s=0.0,
@@ -88,6 +88,6 @@ def test_the_words_of_explain_have_it() -> None:
             )
         )
     )
-    assert "more executors will not help, because the fixed cost" in told
-    assert "in the commit of the sink" in told
-    assert "more executors would not help: sink" in told
+    assert "more executors will not help, because the fixed cost" in explanation
+    assert "in the commit of the sink" in explanation
+    assert "more executors would not help: sink" in explanation

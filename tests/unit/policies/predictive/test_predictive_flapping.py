@@ -29,14 +29,14 @@ def replayed(name: str) -> list[tuple[Record, Decision]]:
 
 
 @pytest.mark.parametrize("name", ["fixed_cost_three_seconds", "sixteen_writers"])
-def test_a_scale_in_that_had_to_be_taken_back_is_not_made_again(name: str) -> None:
+def test_a_reversed_scale_in_is_not_repeated(name: str) -> None:
     outcomes = replayed(name)
     assert any((record.target or 16) == 1 for record, _ in outcomes)
     smallest = min(decision.target for record, decision in outcomes if record.observation.size > 1)  # type: ignore[union-attr,operator]
     assert smallest >= 4
 
 
-def test_noise_at_one_executor_is_no_reason_for_eight() -> None:
+def test_noise_at_one_executor_does_not_request_eight() -> None:
     record, decision = replayed("fixed_cost_three_seconds")[-1]
     assert record.target == 8
     assert decision.target == 1

@@ -22,7 +22,7 @@ DEMO = Demo()
 
 
 @dataclass(frozen=True)
-class Look:
+class Sample:
     """An observation of the demo with one executor: 201 rows/s, and cold batches."""
 
     t_s: float
@@ -34,40 +34,40 @@ class Look:
     busy_s: float
 
 
-FIRST_LOOKS = (
-    Look(4.1, 71, 0.187, 0, 290, 4.06, 0.002),
-    Look(7.1, 202, 1.344, 228, 601, 1.60, 0.002),
-    Look(10.1, 201, 1.918, 367, 564, 0.86, 1.694),
-    Look(13.2, 198, 2.803, 388, 779, 1.09, 1.694),
-    Look(16.2, 203, 3.582, 559, 833, 0.53, 1.694),
-    Look(19.2, 203, 3.533, 730, 715, 0.01, 1.694),
+FIRST_SAMPLES = (
+    Sample(4.1, 71, 0.187, 0, 290, 4.06, 0.002),
+    Sample(7.1, 202, 1.344, 228, 601, 1.60, 0.002),
+    Sample(10.1, 201, 1.918, 367, 564, 0.86, 1.694),
+    Sample(13.2, 198, 2.803, 388, 779, 1.09, 1.694),
+    Sample(16.2, 203, 3.582, 559, 833, 0.53, 1.694),
+    Sample(19.2, 203, 3.533, 730, 715, 0.01, 1.694),
 )
 
 
-def seen(look: Look, size: int) -> Observation:
+def observation(sample: Sample, size: int) -> Observation:
     return Observation(
-        t_s=look.t_s,
+        t_s=sample.t_s,
         executors=1,
         target=size,
         slots_per_executor=1,
-        input_rows_per_s=look.rate,
-        lag_rows=look.lag,
-        lag_s=look.lag / look.rate,
-        batch_s=look.batch_s,
-        batch_rows=look.batch_rows,
-        processed_rows_per_s=look.batch_rows / look.batch_s,
+        input_rows_per_s=sample.rate,
+        lag_rows=sample.lag,
+        lag_s=sample.lag / sample.rate,
+        batch_s=sample.batch_s,
+        batch_rows=sample.batch_rows,
+        processed_rows_per_s=sample.batch_rows / sample.batch_s,
         trigger_s=1.0,
-        in_flight=InFlight(elapsed_s=look.running_s),
-        stages=(Stage(name="0", rows_in=look.batch_rows, busy_s=look.busy_s, tasks=16),),
+        in_flight=InFlight(elapsed_s=sample.running_s),
+        stages=(Stage(name="0", rows_in=sample.batch_rows, busy_s=sample.busy_s, tasks=16),),
     )
 
 
-def asked(looks: Sequence[Look]) -> list[int]:
+def requested_sizes(samples: Sequence[Sample]) -> list[int]:
     policy = Predictive(slo=10)
     memory: Memory = {}
     sizes = [1]
-    for look in looks:
-        decision, memory = policy.decide(seen(look, sizes[-1]), memory)
+    for sample in samples:
+        decision, memory = policy.decide(observation(sample, sizes[-1]), memory)
         sizes.append(decision.target)
     return sizes
 
@@ -97,29 +97,29 @@ def day(policy: str, seed: int, plant: SparkParameters = COMPUTER) -> Run:
     )
 
 
-def test_two_cold_batches_do_not_ask_for_all_executors_there_are() -> None:
-    assert max(asked(FIRST_LOOKS)) <= 2
+def test_two_cold_batches_do_not_request_all_executors() -> None:
+    assert max(requested_sizes(FIRST_SAMPLES)) <= 2
 
 
-def test_the_reason_says_that_there_were_too_few_batches() -> None:
+def test_the_reason_names_too_few_batches() -> None:
     policy = Predictive(slo=10)
     memory: Memory = {}
     reasons = []
-    for look in FIRST_LOOKS:
-        decision, memory = policy.decide(seen(look, 1), memory)
+    for sample in FIRST_SAMPLES:
+        decision, memory = policy.decide(observation(sample, 1), memory)
         reasons.append(decision.reason)
     assert reasons[2].startswith("too few batches to tell whether the batch model is right")
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_night_at_the_demos_start_is_sized_for_the_night(seed: int) -> None:
+def test_the_demo_starts_with_a_size_for_the_night(seed: int) -> None:
     targets = [record.target or 0 for record in day("predictive", seed).records]
     night = round(0.08 * DEMO.seconds / DEMO.interval_s)
     assert max(targets[:night]) <= 2
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_demos_day_is_in_time_and_cheaper_than_with_the_default_policy(seed: int) -> None:
+def test_the_demo_day_meets_the_slo_at_lower_cost_than_the_default(seed: int) -> None:
     ours, theirs = (
         measures(day(policy, seed).ledger, DEMO.slo, warm_up_s=15)
         for policy in ("predictive", "measured-throughput")
@@ -128,30 +128,30 @@ def test_the_demos_day_is_in_time_and_cheaper_than_with_the_default_policy(seed:
     assert ours.executor_hours < 0.9 * theirs.executor_hours
 
 
-def test_a_young_jobs_size_is_that_of_the_worst_that_is_foreseen() -> None:
+def test_the_first_scale_out_covers_the_worst_forecast() -> None:
     young = [record.target or 0 for record in day("predictive", 2).records]
     first = next(i for i, target in enumerate(young) if target > 1)
     assert young[first] >= 3
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 600, 620])
-def test_a_steep_day_is_in_time_where_executors_take_as_long_as_the_objective(seed: int) -> None:
+def test_a_steep_day_meets_the_slo_with_slow_executor_starts(seed: int) -> None:
     played = day("predictive", seed, replace(COMPUTER, start_s=10.0))
     assert measures(played.ledger, DEMO.slo, warm_up_s=15).attained
 
 
 @pytest.mark.parametrize("seed", [717, 723])
-def test_a_rise_is_taken_to_continue_while_no_similar_moment_was_recorded(seed: int) -> None:
+def test_a_rise_without_similar_history_is_extrapolated(seed: int) -> None:
     played = day("predictive", seed, SLOW)
     assert measures(played.ledger, DEMO.slo, warm_up_s=15).attained
 
 
-def test_while_only_an_empty_batch_has_shown_its_stages_measured_throughput_decides() -> None:
+def test_measured_throughput_decides_until_a_batch_with_rows_is_observed() -> None:
     policy = Predictive(slo=10)
     memory: Memory = {}
     for n in range(8):
-        late = Look(20.0 + 3 * n, 500, 2.4, 650 + n, 2200 + 300 * n, 0.5, 0.3)
+        late = Sample(20.0 + 3 * n, 500, 2.4, 650 + n, 2200 + 300 * n, 0.5, 0.3)
         empty = (Stage(name="0", rows_in=0.0, busy_s=0.3, tasks=16),)
-        decision, memory = policy.decide(replace(seen(late, 1), stages=empty), memory)
+        decision, memory = policy.decide(replace(observation(late, 1), stages=empty), memory)
     assert decision.target > 1
     assert decision.reason.startswith("the batch model has no batch yet; lag")

@@ -19,7 +19,7 @@ from rheostat.workloads.workload import Steps
 SLO = Slo(latency_s=30)
 
 
-def jumped(after_s: float, executors: int = 8, **given: Any) -> Run:
+def run_jump(after_s: float, executors: int = 8, **given: Any) -> Run:
     """Return a job whose rate rises sixfold for the first time; executors start in 60 s."""
     plant = SparkParameters(executors=executors, start_s=60)
     return simulate(
@@ -36,27 +36,27 @@ def attained(run: Run) -> bool:
 
 
 @pytest.mark.parametrize("executors", [1, 8])
-def test_a_first_jump_to_the_peak_that_was_told_is_kept_in_time(executors: int) -> None:
-    assert attained(jumped(1800, executors, peak=30_000))
-    assert not attained(jumped(1800, executors))
+def test_a_first_jump_to_the_configured_peak_meets_the_objective(executors: int) -> None:
+    assert attained(run_jump(1800, executors, peak=30_000))
+    assert not attained(run_jump(1800, executors))
 
 
-def test_the_reserve_for_a_peak_is_less_than_the_size_that_the_peak_needs() -> None:
-    sizes = [record.target or 0 for record in jumped(1800, peak=30_000).records]
+def test_the_reserve_for_a_peak_is_smaller_than_the_peak_size() -> None:
+    sizes = [record.target or 0 for record in run_jump(1800, peak=30_000).records]
     before, after = sizes[240:340], sizes[-100:]
     assert max(before) <= min(after)
     assert sum(before) < 0.95 * sum(after)
 
 
-def test_the_size_that_a_job_began_with_is_given_back_as_its_load_becomes_known() -> None:
+def test_the_initial_size_is_reduced_as_the_load_becomes_known() -> None:
     began_with_8, began_with_1 = (
-        [record.target or 0 for record in jumped(3600, executors).records] for executors in (8, 1)
+        [record.target or 0 for record in run_jump(3600, executors).records] for executors in (8, 1)
     )
     assert set(began_with_8[:9]) == {8}  # the model has predicted fewer than five batches
     assert began_with_8[60] > began_with_1[60]
     assert began_with_8[60] > began_with_8[240] > began_with_8[700]
 
 
-def test_a_peak_below_nought_is_refused() -> None:
+def test_a_negative_peak_is_rejected() -> None:
     with pytest.raises(BadInput, match="peak must be 0 or more rows/s, but it is -1"):
         Predictive(peak=-1)

@@ -11,7 +11,7 @@ from rheostat.policies.predictive.state import VERSION, State
 STEADY = replace(Predictive.about.steady, slots_per_executor=1, latency_s=1.0)
 
 
-def decided(count: int, memory: Memory, first: int = 0) -> tuple[Decision, Memory]:
+def decide_repeatedly(count: int, memory: Memory, first: int = 0) -> tuple[Decision, Memory]:
     policy = Predictive()
     for n in range(first, first + count):
         now = replace(STEADY, t_s=5.0 * n, batch_rows=3000 + n)
@@ -19,13 +19,13 @@ def decided(count: int, memory: Memory, first: int = 0) -> tuple[Decision, Memor
     return decision, memory
 
 
-def test_a_state_that_was_written_as_json_decides_as_the_one_in_memory() -> None:
-    _, memory = decided(30, {})
+def test_a_state_restored_from_json_decides_identically() -> None:
+    _, memory = decide_repeatedly(30, {})
     restored = json.loads(json.dumps(memory))
-    assert decided(1, restored, first=30)[0] == decided(1, memory, first=30)[0]
+    assert decide_repeatedly(1, restored, first=30)[0] == decide_repeatedly(1, memory, first=30)[0]
 
 
-def test_the_memory_of_another_version_is_dropped_with_one_line() -> None:
+def test_memory_of_another_version_is_dropped_with_one_line() -> None:
     old = {"newest_s": 100.0, "tick_s": 60.0, "batches": {"unknown": 1}}
     decision, memory = Predictive().decide(replace(STEADY, t_s=105.0), old)
     assert decision.reason.startswith("the memory of another version was dropped; ")
@@ -34,8 +34,8 @@ def test_the_memory_of_another_version_is_dropped_with_one_line() -> None:
     assert "dropped" not in again.reason
 
 
-def test_a_decision_states_the_costs_that_it_compared() -> None:
-    decision, _ = decided(200, {})
+def test_a_decision_states_the_compared_costs() -> None:
+    decision, _ = decide_repeatedly(200, {})
     assert re.search(
         r"\d executors?: [\d,]+ slot-seconds, no late rows within \d+ s", decision.reason
     )
@@ -46,6 +46,6 @@ def test_a_decision_states_the_costs_that_it_compared() -> None:
     assert [float(t_s) for t_s, _ in path][:3] == [0, 5, 15]
 
 
-def test_a_state_has_only_json_values() -> None:
-    _, memory = decided(3, {})
+def test_a_state_contains_only_json_values() -> None:
+    _, memory = decide_repeatedly(3, {})
     assert json.loads(json.dumps(memory, allow_nan=False)).keys() == State().to_json().keys()

@@ -14,7 +14,7 @@ from rheostat.testing.contracts import follow
 from rheostat.testing.fakes import FluidJob
 
 
-def seen(
+def observation(
     rate: float = 3000.0,
     lag_rows: float | None = 0.0,
     executors: int = 4,
@@ -57,44 +57,49 @@ def seen(
         (0.0, 0.0, 1),
     ],
 )
-def test_the_size_clears_the_lag_and_its_own_downtime_in_time(rate, lag_rows, target):
-    assert CatchUp().decide(seen(rate, lag_rows), {})[0].target == target
+def test_the_size_clears_lag_and_rescale_downtime_in_time(rate, lag_rows, target):
+    assert CatchUp().decide(observation(rate, lag_rows), {})[0].target == target
 
 
-def test_downtimes_that_were_seen_replace_the_first_guess():
+def test_measured_downtimes_replace_the_default():
     memory = {"downtimes_s": [0.5] * 10, "executors": 4, "lag_rows": 0.0, "disturbance": None}
-    decision = CatchUp().decide(seen(2600.0), memory)[0]
+    decision = CatchUp().decide(observation(2600.0), memory)[0]
     assert (decision.target, decision.evidence["downtime_s"]) == (3, 0.5)
     assert (
-        CatchUp().decide(seen(4200.0), {**memory, "downtimes_s": [0.5] * 9 + [30.0] * 3})[0].target
+        CatchUp()
+        .decide(observation(4200.0), {**memory, "downtimes_s": [0.5] * 9 + [30.0] * 3})[0]
+        .target
         == 9
     )  # 4200 + 4200 x 30 / 30
 
 
-def test_a_change_is_learnt_from_and_nothing_is_taken_away_until_it_has_settled():
+def test_a_downtime_is_measured_and_scale_in_waits_until_it_settles():
     script = [
-        seen(t_s=0.0),
-        *(seen(1000.0, 9000.0 if n == 1 else 0.0, executors=5, t_s=10.0 * n) for n in range(1, 9)),
+        observation(t_s=0.0),
+        *(
+            observation(1000.0, 9000.0 if n == 1 else 0.0, executors=5, t_s=10.0 * n)
+            for n in range(1, 9)
+        ),
     ]
     decisions, memory = follow(CatchUp(), script)
     assert [decision.target for decision in decisions] == [4, 5, 5, 5, 5, 5, 5, 2, 2]
     assert memory["downtimes_s"] == [9.0]
 
 
-def test_a_downtime_as_long_as_the_time_allowed_leaves_a_tenth_of_it():
+def test_a_downtime_equal_to_the_allowed_time_leaves_a_tenth():
     assert (
-        CatchUp(downtime_s=60.0).decide(seen(4100.0), {})[0].target == 46
+        CatchUp(downtime_s=60.0).decide(observation(4100.0), {})[0].target == 46
     )  # 4100 + 4100 x 60 / 6 = 45100
 
 
 @pytest.mark.parametrize("absent", ["input_rows_per_s", "lag_rows", "executors", "batch_s"])
-def test_an_absent_signal_keeps_the_size(absent):
+def test_a_missing_signal_keeps_the_size(absent):
     given: dict[str, Any] = {absent: None}
-    decision = CatchUp().decide(replace(seen(6000.0), target=4, **given), {})[0]
+    decision = CatchUp().decide(replace(observation(6000.0), target=4, **given), {})[0]
     assert (decision.target, "unknown" in decision.reason) == (4, True)
 
 
-def test_a_job_whose_load_doubles_recovers_and_shrinks_again():
+def test_a_job_recovers_from_a_doubled_load_and_scales_in():
     job = FluidJob(lambda t: 1500.0 if t < 120 or t > 360 else 4200.0, executors=3, start_ticks=2)
     loop = Loop(
         sensor=job,
@@ -123,6 +128,6 @@ def test_a_job_whose_load_doubles_recovers_and_shrinks_again():
         {"settle_s": -3.0},
     ],
 )
-def test_a_nonsense_parameter_is_refused(given):
+def test_an_invalid_parameter_is_rejected(given):
     with pytest.raises(BadInput, match=str(next(iter(given.values())))):
         create("catch-up", given)

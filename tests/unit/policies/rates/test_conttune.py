@@ -24,7 +24,7 @@ MEASURED = {
 """Rows per second of Nexmark q1 by parallelism, as measured by ContTune's authors."""
 
 
-def seen(
+def observation(
     executors: int, rate: float, lag_s: float = 0.5, ability: float | None = None, **signals: Any
 ) -> Observation:
     ability = ability or float(np.interp(executors, list(MEASURED), list(MEASURED.values())))
@@ -39,7 +39,7 @@ def steps(rate: float, policy: ContTune) -> list[int]:
     sizes: list[int] = [1]
     memory: Any = {}
     while len(sizes) < 20:
-        decision, memory = policy.decide(seen(sizes[-1], rate), memory)
+        decision, memory = policy.decide(observation(sizes[-1], rate), memory)
         if decision.target == sizes[-1]:
             break
         sizes.append(decision.target)
@@ -47,49 +47,51 @@ def steps(rate: float, policy: ContTune) -> list[int]:
 
 
 @pytest.mark.parametrize(("rate", "last"), [(2e6, 5), (4e6, 12), (6e6, 19)])
-def test_on_the_measured_curve_it_ends_at_a_size_that_does_the_load_and_wastes_none(rate, last):
-    found = steps(rate, ContTune())
-    assert abs(found[-1] - last) <= 1
-    assert len(found) <= 5
+def test_the_measured_curve_converges_to_the_smallest_sufficient_size(rate, last):
+    sizes = steps(rate, ContTune())
+    assert abs(sizes[-1] - last) <= 1
+    assert len(sizes) <= 5
 
 
-def test_the_first_small_step_is_that_of_ds2():
-    decision = ContTune(alpha=20).decide(seen(1, 2e6), {})[0]
+def test_the_first_small_step_matches_ds2():
+    decision = ContTune(alpha=20).decide(observation(1, 2e6), {})[0]
     assert decision.target == decision.evidence["ds2"] == 4
 
 
-def test_a_size_far_from_all_measured_ones_is_ds2s():
-    decision = ContTune().decide(seen(1, 4e6), {})[0]
+def test_a_size_far_from_measured_ones_matches_ds2():
+    decision = ContTune().decide(observation(1, 4e6), {})[0]
     assert (decision.target, decision.reason) == (
         8,
         "DS2's step: no measured size within 3: 8 executors needed for 4,000,000 rows/s",
     )
 
 
-def test_between_measured_sizes_the_curve_decides_and_not_the_line():
+def test_the_fitted_curve_decides_between_measured_sizes():
     memory = {"abilities": {str(p): [float(MEASURED[p])] for p in (6, 8, 10, 14, 15)}}
     # From 8 on, DS2's line predicts 11 for 4.2 M rows/s; measured are 3.7 M at 10 and 4.6 M at 14.
-    decision = ContTune().decide(seen(8, 4.2e6), memory)[0]
+    decision = ContTune().decide(observation(8, 4.2e6), memory)[0]
     assert (decision.target, decision.evidence["ds2"]) == (13, 11)
     assert decision.reason.startswith("small step")
 
 
-def test_a_backlog_takes_a_big_step_and_never_takes_away():
-    decision = ContTune().decide(seen(4, 2e6, lag_s=6.0), {})[0]
+def test_a_backlog_takes_a_big_step_and_never_scales_in():
+    decision = ContTune().decide(observation(4, 2e6, lag_s=6.0), {})[0]
     assert (decision.target, decision.evidence["ds2"]) == (8, 5)  # 1.5 x 5 = 7.5
-    assert ContTune().decide(seen(20, 1e6, lag_s=6.0), {})[0].target == 20
+    assert ContTune().decide(observation(20, 1e6, lag_s=6.0), {})[0].target == 20
 
 
-def test_the_last_measurements_of_a_size_are_averaged_and_old_sizes_forgotten():
-    script = [seen(2, 1000.0, ability=float(n)) for n in range(100, 1001, 100)]
+def test_recent_measurements_are_averaged_and_old_sizes_dropped():
+    script = [observation(2, 1000.0, ability=float(n)) for n in range(100, 1001, 100)]
     _, memory = follow(ContTune(samples=3), script)
     assert memory["abilities"] == {"2": [800.0, 900.0, 1000.0]}
-    _, memory = follow(ContTune(sizes=2), [seen(n, 1000.0, ability=1000.0) for n in (1, 2, 1, 3)])
+    _, memory = follow(
+        ContTune(sizes=2), [observation(n, 1000.0, ability=1000.0) for n in (1, 2, 1, 3)]
+    )
     assert list(memory["abilities"]) == ["1", "3"]
 
 
-def test_an_absent_ability_keeps_the_size():
-    assert ContTune().decide(seen(4, 2e6, busy=None), {})[0].target == 4
+def test_an_unknown_capacity_keeps_the_size():
+    assert ContTune().decide(observation(4, 2e6, busy=None), {})[0].target == 4
 
 
 @pytest.mark.parametrize(
@@ -103,6 +105,6 @@ def test_an_absent_ability_keeps_the_size():
         {"backlog_s": -2.0},
     ],
 )
-def test_a_nonsense_parameter_is_refused(given):
+def test_an_invalid_parameter_is_rejected(given):
     with pytest.raises(BadInput, match=str(next(iter(given.values())))):
         create("conttune", given)

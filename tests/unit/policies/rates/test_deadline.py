@@ -25,18 +25,18 @@ def at(t_s: float, lag_rows: float | None, executors: int = 1, batch: int = 0) -
 @pytest.mark.parametrize(
     ("lag_rows", "target"), [(3_600_000.0, 1), (7_200_000.0, 2), (7_200_001.0, 3), (0.0, 1)]
 )
-def test_the_size_processes_the_backlog_within_the_time(lag_rows, target):
+def test_the_size_processes_the_backlog_before_the_deadline(lag_rows, target):
     assert follow(HOUR, [at(0.0, lag_rows)])[0][0].target == target
 
 
-def test_less_time_needs_more_executors_and_an_overdue_backlog_a_bounded_number():
+def test_less_time_needs_more_executors_up_to_a_bound():
     script = [at(60.0 * minute, 7_200_000.0, batch=minute) for minute in range(120)]
     targets = [decision.target for decision in follow(HOUR, script)[0]]
     assert targets == sorted(targets)
     assert (targets[0], targets[30], max(targets)) == (2, 4, 20)
 
 
-def test_a_run_ends_in_time_without_an_executor_more_than_it_needs():
+def test_a_run_meets_its_deadline_without_surplus_executors():
     sizes: list[int] = []
     memory: Memory = {}
     size, lag_rows, t_s = 1, 11_000_000.0, 0.0
@@ -50,7 +50,7 @@ def test_a_run_ends_in_time_without_an_executor_more_than_it_needs():
     assert 0.8 * 3600.0 <= t_s <= 3600.0
 
 
-def test_a_smaller_size_needs_a_reserve():
+def test_a_scale_in_requires_a_reserve():
     policy = replace(HOUR, reserve=0.2)
     assert follow(policy, [at(0.0, 7_000_000.0, executors=3)])[0][0].target == 3
     assert follow(policy, [at(0.0, 6_000_000.0, executors=3)])[0][0].target == 2
@@ -61,7 +61,7 @@ def test_a_smaller_size_needs_a_reserve():
     [[at(0.0, 5e6), at(60.0, 0.0)], [at(0.0, 5e6), at(60.0, 5e6), at(120.0, 5e6)]],
     ids=["no backlog", "a gap"],
 )
-def test_another_run_has_the_whole_time(before):
+def test_a_new_run_gets_the_full_time(before):
     decisions, _ = follow(HOUR, [*before, at(3500.0, 7_200_000.0, batch=1)])
     assert decisions[-1].evidence["left_s"] == 3600.0
 
@@ -84,6 +84,6 @@ def test_without_backlog_or_throughput_the_size_is_kept(observation, reason):
 
 
 @pytest.mark.parametrize("given", [{"within_s": 0.0}, {"planned": 1.5}, {"reserve": -1.0}])
-def test_bad_parameters_are_one_line(given):
+def test_invalid_parameters_are_rejected_in_one_line(given):
     with pytest.raises(BadInput, match="must be"):
         Deadline(**given)

@@ -22,7 +22,7 @@ def network(executors: int = 2, slots_per_executor: int = 1) -> Observation:
     )
 
 
-def test_it_starts_where_every_station_is_stable():
+def test_the_initial_size_makes_every_station_stable():
     decision = Drs().decide(network(), {})[0]
     assert (decision.target, decision.evidence["stable_from"]) == (9, 9)  # 3 + 6
     assert decision.evidence["sojourn_s"] == pytest.approx(1.396, abs=0.01)
@@ -35,7 +35,7 @@ def test_servers_are_added_until_the_objective_is_met(slo, slots):
     assert float(decision.evidence["sojourn_s"] or 9) <= slo
 
 
-def test_no_other_split_of_as_many_servers_is_better():
+def test_no_other_allocation_of_the_same_servers_is_better():
     def time_s(k1: int, k2: int) -> float:
         first, second = Station(10.0, 4.0), Station(5.0, 1.0)
         for _ in range(k1):
@@ -44,17 +44,19 @@ def test_no_other_split_of_as_many_servers_is_better():
             second = second.with_one_more()
         return (10.0 * first.time_s + 5.0 * second.time_s) / 10.0
 
-    found = Drs(slo=0.9).decide(network(), {})[0]
-    assert found.evidence["sojourn_s"] == pytest.approx(min(time_s(k, 11 - k) for k in range(3, 6)))
+    decision = Drs(slo=0.9).decide(network(), {})[0]
+    assert decision.evidence["sojourn_s"] == pytest.approx(
+        min(time_s(k, 11 - k) for k in range(3, 6))
+    )
 
 
-def test_an_objective_below_the_service_itself_ends_where_servers_stop_helping_or_at_the_most():
+def test_an_unreachable_objective_stops_at_the_useful_maximum():
     decision = Drs(slo=0.5, max_slots=50).decide(network(), {})[0]
     assert decision.target <= 50
     assert decision.evidence["sojourn_s"] == pytest.approx(0.75, abs=1e-3)  # 1 / 4 + 0.5 x 1 / 1
 
 
-def test_slots_are_counted_in_executors_and_too_many_are_not_searched():
+def test_slots_are_converted_to_executors_and_the_search_is_bounded():
     assert Drs().decide(network(slots_per_executor=4), {})[0].target == 3
     decision = Drs(max_slots=8).decide(network(), {})[0]
     assert (decision.target, decision.evidence["sojourn_s"]) == (9, None)
@@ -71,6 +73,6 @@ def test_without_stages_the_job_is_one_station():
 
 
 @pytest.mark.parametrize("given", [{"slo": 0.0}, {"max_slots": 0}])
-def test_a_nonsense_parameter_is_refused(given):
+def test_an_invalid_parameter_is_rejected(given):
     with pytest.raises(BadInput, match=str(next(iter(given.values())))):
         create("drs", given)

@@ -38,7 +38,7 @@ def chain(
         (200.0, (10.0, 700.0), (201.0, 200.0), (20, 70), (40, 140)),
     ],
 )
-def test_the_numbers_of_the_published_policy(source, first, second, one_source, two_sources):
+def test_decisions_match_the_published_examples(source, first, second, one_source, two_sources):
     for sources, expected in ((1, one_source), (2, two_sources)):
         decision = Ds2().decide(chain(source, first, second, sources), {})[0]
         assert decision.target == expected[1]
@@ -78,11 +78,11 @@ def two_stages(executors: int = 4, rate: float = 1000.0, **signals: Any) -> Obse
         ({"read": "max"}, {"slots_per_executor": 3}, 1),
     ],
 )
-def test_the_three_readings(given, signals, target):
+def test_the_three_readings_give_their_sizes(given, signals, target):
     assert Ds2(**given).decide(two_stages(**signals), {})[0].target == target
 
 
-def test_a_fixed_cost_that_fills_the_interval_is_said():
+def test_a_fixed_cost_that_fills_the_interval_is_reported():
     decision = Ds2(read="sum", fixed_s=10.0).decide(two_stages(), {})[0]
     assert (decision.target, decision.reason) == (
         4,
@@ -90,7 +90,7 @@ def test_a_fixed_cost_that_fills_the_interval_is_said():
     )
 
 
-def test_a_cycle_or_a_missing_rate_keeps_the_size_and_says_where():
+def test_a_cycle_or_a_missing_rate_keeps_the_size_with_a_reason():
     circle = (Stage(name="a", upstream=("b",)), Stage(name="b", upstream=("a",)))
     cycle = Observation(t_s=0.0, executors=4, input_rows_per_s=1.0, stages=circle)
     assert Ds2().decide(cycle, {})[0].target == 4
@@ -101,7 +101,7 @@ def test_a_cycle_or_a_missing_rate_keeps_the_size_and_says_where():
     assert "no rate for a, b" in Ds2().decide(both, {})[0].reason
 
 
-def test_without_stages_the_job_is_one_operator_and_the_reason_says_so():
+def test_without_stages_the_job_is_one_operator():
     decision = Ds2().decide(
         Observation(
             t_s=0.0, executors=8, input_rows_per_s=900.0, processed_rows_per_s=800.0, busy=0.5
@@ -113,7 +113,7 @@ def test_without_stages_the_job_is_one_operator_and_the_reason_says_so():
 
 
 @pytest.mark.parametrize(("rate", "target"), [(1200.0, 4), (801.0, 4), (799.0, 2), (1700.0, 5)])
-def test_the_dead_band_holds_one_slot_less_but_not_two(rate, target):
+def test_the_dead_band_tolerates_one_surplus_slot_but_not_two(rate, target):
     # The first stage needs 2.5 slots per 1000 rows/s: 3 of 4 from 801 to 1200 are within the band,
     # 2 at 799 are not.
     assert Ds2(dead_band=1).decide(two_stages(rate=rate), {})[0].target == target
@@ -129,7 +129,7 @@ def test_epochs_at_the_start_and_after_a_change_of_size_are_ignored():
     assert decisions[4].reason == "size kept: 2 epochs since the last change of size"
 
 
-def test_the_activation_time_is_waited_for_and_then_the_last_epoch_decides():
+def test_decisions_wait_for_the_activation_time_and_use_the_last_epoch():
     script = [
         two_stages(rate=rate, t_s=60.0 * n)
         for n, rate in enumerate([2000.0, 3000.0, 1000.0, 2000.0])
@@ -143,7 +143,7 @@ def test_the_activation_time_is_waited_for_and_then_the_last_epoch_decides():
     ]
 
 
-def test_an_epoch_is_as_long_as_it_is_said():
+def test_an_epoch_lasts_the_configured_interval():
     script = [two_stages(rate=2000.0, t_s=5.0 * n) for n in range(5)]
     assert [decision.target for decision in follow(Ds2(interval_s=10.0), script)[0]] == [
         5,
@@ -166,6 +166,6 @@ def test_an_epoch_is_as_long_as_it_is_said():
         {"interval_s": -4.0},
     ],
 )
-def test_a_nonsense_parameter_is_refused(given):
+def test_an_invalid_parameter_is_rejected(given):
     with pytest.raises(BadInput, match=str(next(iter(given.values())))):
         create("ds2", given)

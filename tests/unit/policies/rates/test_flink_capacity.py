@@ -27,7 +27,7 @@ from rheostat.policies.rates.flink_capacity import (
         (Demand(0.5, 0.0, 0.0, 0.0), 1.0, False, 1.0),  # rounded half up
     ],
 )
-def test_the_capacity_formula(demand, utilization, with_restart, capacity):
+def test_capacity_follows_the_formula(demand, utilization, with_restart, capacity):
     assert demand.capacity(utilization, with_restart) == capacity
 
 
@@ -42,7 +42,7 @@ def test_the_capacity_formula(demand, utilization, with_restart, capacity):
         (80.0, 100.0, 80.0),
     ],
 )
-def test_the_observed_rate_counts_where_busy_time_flatters(busy, observed, expected):
+def test_the_observed_rate_replaces_an_optimistic_busy_time(busy, observed, expected):
     assert true_rate(busy, observed, 0.15) == expected
 
 
@@ -76,12 +76,12 @@ def test_the_factor_is_clamped_and_the_size_rounded_up(p, target, rate, size):
         (5, 4, 7, "EVENLY_SPREAD", 7),
     ],
 )
-def test_alignment_with_partitions(p_new, p, partitions, mode, size):
+def test_sizes_align_with_partitions(p_new, p, partitions, mode, size):
     assert aligned(p_new, p, partitions, 200, mode) == size
 
 
 @given(st.integers(1, 400), st.integers(1, 400), st.integers(1, 400), st.integers(1, 400))
-def test_the_closed_form_is_flinks_search(p_new, p, partitions, most):
+def test_the_closed_form_matches_flinks_search(p_new, p, partitions, most):
     end = min(partitions, most if p_new > p else p)
     searched = (
         q
@@ -91,7 +91,7 @@ def test_the_closed_form_is_flinks_search(p_new, p, partitions, most):
     assert aligned(p_new, p, partitions, most) == next(searched, p_new)
 
 
-def test_demands_fall_and_the_first_is_the_largest_of_the_window():
+def test_the_largest_demand_of_the_window_comes_first():
     demands: list[Any] = []
     for t, p in [(0.0, 3), (60.0, 5), (120.0, 2), (180.0, 4)]:
         demands = with_demand(demands, t, p, t == 60.0, 150.0)
@@ -103,7 +103,7 @@ def test_demands_fall_and_the_first_is_the_largest_of_the_window():
 @pytest.mark.parametrize(
     ("rate", "ineffective"), [(1000.0, True), (1049.0, True), (1051.0, False), (900.0, True)]
 )
-def test_a_step_that_brought_less_than_a_tenth_did_not_help(rate, ineffective):
+def test_a_scale_out_with_less_than_a_tenth_of_the_gain_is_ineffective(rate, ineffective):
     assert is_ineffective(rate, 1000.0, 1500.0, 0.1) is ineffective
 
 
@@ -111,7 +111,7 @@ def test_a_step_that_brought_less_than_a_tenth_did_not_help(rate, ineffective):
     ("catch_up_s", "catch_up", "up_below", "down_above"),
     [(0.0, 0.0, 778.0, 1000.0), (2.0, 350.0, 1128.0, 1700.0), (2.0, 0.0, 778.0, 1350.0)],
 )
-def test_the_thresholds_of_the_operators_own_example(catch_up_s, catch_up, up_below, down_above):
+def test_thresholds_match_the_operators_example(catch_up_s, catch_up, up_below, down_above):
     # Target 700 rows/s, utilization between 0.7 and 0.9, a restart of 1 s.
     demand = Demand(700.0, catch_up, catch_up_s, 1.0)
     assert (demand.capacity(0.9, False), demand.capacity(0.7, True)) == (up_below, down_above)
@@ -129,9 +129,7 @@ def test_the_thresholds_of_the_operators_own_example(catch_up_s, catch_up, up_be
         (10, 200.0, 10.0, 1.0, 0.6, 0.6, 16),
     ],
 )
-def test_the_sizes_of_the_operators_own_examples(
-    p, target, rate, utilization, max_down, max_up, size
-):
+def test_sizes_match_the_operators_examples(p, target, rate, utilization, max_down, max_up, size):
     assert (
         scaled(p, Demand(target, 0.0, 0.0, 0.0).capacity(utilization, True), rate, max_down, max_up)
         == size
@@ -139,5 +137,5 @@ def test_the_sizes_of_the_operators_own_examples(
 
 
 @pytest.mark.parametrize(("rate", "ineffective"), [(94.0, True), (98.0, True), (100.0, False)])
-def test_ineffectiveness_in_the_operators_own_example(rate, ineffective):
+def test_ineffectiveness_matches_the_operators_example(rate, ineffective):
     assert is_ineffective(rate, before=90.0, expected=180.0, threshold=0.1) is ineffective

@@ -31,7 +31,7 @@ def joined(**signals: Any) -> Observation:
     )
 
 
-def test_stages_become_vertices_upstreams_first_with_their_partitions():
+def test_stages_become_vertices_in_topological_order_with_partitions():
     assert [(v.name, v.upstream, v.partitions, v.keyed) for v in vertices(joined())] == [
         ("left", (), 6, False),
         ("right", (), None, False),
@@ -39,7 +39,7 @@ def test_stages_become_vertices_upstreams_first_with_their_partitions():
     ]
 
 
-def test_a_sample_has_rates_per_second_of_the_interval_the_share_of_the_slots_and_the_lag_of_sources():  # noqa: E501
+def test_a_sample_has_rates_busy_share_and_source_lag():
     assert sample(joined(), vertices(joined())) == {
         "left": [100.0, 100.0, 0.25, 50],
         "right": [200.0, 50.0, 0.125, 0],
@@ -48,7 +48,7 @@ def test_a_sample_has_rates_per_second_of_the_interval_the_share_of_the_slots_an
 
 
 @pytest.mark.parametrize("absent", ["lag_rows", "busy", "processed_rows_per_s"])
-def test_an_absent_signal_is_refused_and_not_taken_for_none(absent):
+def test_a_missing_signal_is_rejected_instead_of_read_as_zero(absent):
     signals: dict[str, Any] = {
         "lag_rows": 0.0,
         "busy": 0.5,
@@ -70,7 +70,7 @@ def test_an_absent_signal_is_refused_and_not_taken_for_none(absent):
         (None, 0.0, None),
     ],
 )
-def test_a_source_is_observed_only_while_it_catches_up(lag, pressed_ms, rate):
+def test_a_source_rate_is_observed_only_while_catching_up(lag, pressed_ms, rate):
     assert (
         observed_rate(
             [100.0, None, 1.0, lag], Observation(t_s=0.0, backpressure_ms_per_s=pressed_ms), 30.0
@@ -97,7 +97,7 @@ def history(*samples: tuple[float, Rows], window_s: float = 1e9) -> Window:
     return window
 
 
-def test_averages_and_the_growth_of_the_lag_over_the_window():
+def test_the_window_averages_samples_and_computes_lag_growth():
     samples: list[tuple[float, Rows]] = [
         (0.0, {"job": [100.0, None, 0.5, 1000.0]}),
         (60.0, {"job": [200.0, None, None, 700.0]}),
@@ -111,7 +111,7 @@ def test_averages_and_the_growth_of_the_lag_over_the_window():
     assert history(*samples, window_s=60.0).times == [0.0, 60.0]
 
 
-def test_a_source_must_process_what_it_reads_and_what_its_lag_grows_by_and_the_lag_within_the_catch_up_time():  # noqa: E501
+def test_a_source_target_covers_arrivals_lag_growth_and_catch_up():
     graph = vertices(Observation(t_s=0.0))
     growing = history(
         (0.0, {"job": [100.0, None, 0.5, 0.0]}), (60.0, {"job": [100.0, None, 0.5, 1800.0]})
@@ -124,18 +124,18 @@ def test_a_source_must_process_what_it_reads_and_what_its_lag_grows_by_and_the_l
     assert draining.targets(graph, 1800.0) == {"job": (0.0, 0.0)}
 
 
-def test_a_join_must_process_what_each_upstream_hands_on_of_its_target():
+def test_a_join_target_sums_the_output_of_its_upstreams():
     graph = vertices(joined())
     row = sample(joined(), graph)
-    found = history((0.0, row), (10.0, {**row, "left": [100.0, 100.0, 0.25, 550.0]})).targets(
+    targets = history((0.0, row), (10.0, {**row, "left": [100.0, 100.0, 0.25, 550.0]})).targets(
         graph, 100.0
     )
-    assert found["left"] == (150.0, 5.5)  # 100 + 500 / 10
-    assert found["right"] == (200.0, 0.0)
-    assert found["join"] == (150.0 * 1.0 + 200.0 * 0.25, 5.5)
+    assert targets["left"] == (150.0, 5.5)  # 100 + 500 / 10
+    assert targets["right"] == (200.0, 0.0)
+    assert targets["join"] == (150.0 * 1.0 + 200.0 * 0.25, 5.5)
 
 
-def test_rows_on_an_edge_come_from_the_reader_where_only_it_can_tell():
+def test_edge_rows_come_from_the_downstream_reader():
     fan = Observation(
         t_s=0.0,
         executors=1,
@@ -150,8 +150,8 @@ def test_rows_on_an_edge_come_from_the_reader_where_only_it_can_tell():
         ),
     )
     row = sample(fan, vertices(fan))
-    found = history((0.0, row), (1.0, row)).targets(vertices(fan), 0.0)
-    assert {name: target for name, (target, _) in found.items()} == {
+    targets = history((0.0, row), (1.0, row)).targets(vertices(fan), 0.0)
+    assert {name: target for name, (target, _) in targets.items()} == {
         "read": 100.0,
         "few": 10.0,
         "all": 100.0,

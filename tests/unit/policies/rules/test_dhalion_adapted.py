@@ -34,7 +34,7 @@ def idle(t_s: float = 0.0, **signals: object) -> Observation:
 
 
 @pytest.mark.parametrize(("throughput", "target"), [("sink", 10), ("source", 8)])
-def test_up_is_input_rate_over_throughput_with_a_fifth_on_top(throughput, target):
+def test_scale_out_is_input_over_throughput_plus_a_fifth(throughput, target):
     decisions, _ = follow(DhalionAdapted(throughput=throughput), [late(n) for n in range(3)])
     assert [decision.target for decision in decisions] == [
         4,
@@ -53,14 +53,14 @@ def test_up_is_input_rate_over_throughput_with_a_fifth_on_top(throughput, target
         {"lag_s": None},
     ],
 )
-def test_up_needs_a_late_and_growing_lag_and_a_throughput(signals):
+def test_scale_out_needs_growing_lag_and_a_throughput(signals):
     assert {
         decision.target
         for decision in follow(DhalionAdapted(), [late(n, **signals) for n in range(9)])[0]
     } == {4}
 
 
-def test_rows_arriving_more_slowly_than_they_leave_never_shrink_a_late_job():
+def test_a_low_arrival_rate_never_scales_in_a_late_job():
     assert (
         follow(DhalionAdapted(), [late(n, input_rows_per_s=1000.0) for n in range(3)])[0][-1].target
         == 4
@@ -68,7 +68,7 @@ def test_rows_arriving_more_slowly_than_they_leave_never_shrink_a_late_job():
 
 
 @pytest.mark.parametrize(("executors", "target"), [(8, 6), (5, 4), (10, 8), (4, 3), (2, 1), (1, 1)])
-def test_down_is_a_fifth_less_rounded_down(executors, target):
+def test_scale_in_removes_a_fifth_rounded_down(executors, target):
     assert DhalionAdapted().decide(idle(executors=executors), {})[0].target == target
 
 
@@ -83,15 +83,15 @@ def test_down_is_a_fifth_less_rounded_down(executors, target):
         {"lag_s": None},
     ],
 )
-def test_down_needs_all_three_signals_below_their_thresholds(signals):
+def test_scale_in_needs_all_three_signals_below_their_thresholds(signals):
     assert DhalionAdapted().decide(idle(**signals), {})[0].target == 8
 
 
-def test_executors_that_are_being_drained_are_no_reason_to_grow():
+def test_draining_executors_do_not_cause_a_scale_out():
     assert DhalionAdapted().decide(idle(executors=16, target=8), {})[0].target == 8
 
 
-def test_without_reported_backpressure_late_batches_stand_for_it():
+def test_late_batches_replace_missing_backpressure():
     assert (
         DhalionAdapted()
         .decide(idle(backpressure_ms_per_s=None, batch_s=0.5, trigger_s=1.0), {})[0]
@@ -107,7 +107,7 @@ def test_without_reported_backpressure_late_batches_stand_for_it():
 
 
 @pytest.mark.parametrize(("after_s", "target"), [(105.0, 6), (119.0, 6), (120.0, 4)])
-def test_after_a_change_of_size_nothing_is_decided_for_two_minutes(after_s, target):
+def test_decisions_pause_for_two_minutes_after_a_rescale(after_s, target):
     _, memory = follow(DhalionAdapted(), [idle(), idle(10.0, executors=6)])
     decision, _ = DhalionAdapted().decide(idle(after_s, executors=6), memory)
     assert decision.target == target
@@ -124,6 +124,6 @@ def test_after_a_change_of_size_nothing_is_decided_for_two_minutes(after_s, targ
         {"window_s": 0.0},
     ],
 )
-def test_a_nonsense_parameter_is_refused(given):
+def test_an_invalid_parameter_is_rejected(given):
     with pytest.raises(BadInput, match=str(next(iter(given.values())))):
         DhalionAdapted(**given)

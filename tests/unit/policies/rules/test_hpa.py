@@ -6,7 +6,7 @@ from rheostat.policies.rules.hpa import Hpa
 from rheostat.testing.contracts import follow
 
 
-def one(policy: Hpa, executors: int, t_s: float = 0.0, **signals: object) -> int:
+def target_once(policy: Hpa, executors: int, t_s: float = 0.0, **signals: object) -> int:
     return policy.decide(Observation(t_s=t_s, executors=executors, **signals), {})[0].target  # type: ignore[arg-type]
 
 
@@ -18,10 +18,10 @@ def closed_loop(
     memory: Memory = {}
     sizes = []
     for n, total in enumerate(script):
-        seen = Observation(
+        observation = Observation(
             t_s=n * step_s, executors=size, target=size, cpu=None if total is None else total / size
         )
-        decision, memory = policy.decide(seen, memory)
+        decision, memory = policy.decide(observation, memory)
         size = decision.target
         sizes.append(size)
     return sizes
@@ -42,43 +42,41 @@ def closed_loop(
         (2, 1.0, 0.5, 4),
     ],
 )
-def test_the_size_is_the_executors_times_metric_over_target_rounded_up(
-    executors, cpu, target, wanted
-):
-    assert one(Hpa(metrics=f"cpu {target}"), executors, cpu=cpu) == wanted
+def test_the_size_is_executors_times_metric_over_target(executors, cpu, target, wanted):
+    assert target_once(Hpa(metrics=f"cpu {target}"), executors, cpu=cpu) == wanted
 
 
 @pytest.mark.parametrize(
     ("executors", "cpu", "wanted"),
     [(4, 0.35, 2), (4, 0.1, 1), (4, 0.0, 1), (10, 0.44, 7), (10, 0.64, 10), (10, 0.62, 9)],
 )
-def test_without_a_window_down_is_the_same_equation_and_never_below_one(executors, cpu, wanted):
-    assert one(Hpa(down_window_s=0.0), executors, cpu=cpu) == wanted
+def test_without_a_window_scale_in_uses_the_same_equation(executors, cpu, wanted):
+    assert target_once(Hpa(down_window_s=0.0), executors, cpu=cpu) == wanted
 
 
-def test_the_tolerances_are_two():
+def test_both_tolerances_apply():
     policy = Hpa(metrics="cpu 0.5", tolerance_up=0.0, tolerance_down=0.5, down_window_s=0.0)
-    assert [one(policy, 10, cpu=cpu) for cpu in (0.51, 0.25, 0.24)] == [11, 10, 5]
+    assert [target_once(policy, 10, cpu=cpu) for cpu in (0.51, 0.25, 0.24)] == [11, 10, 5]
 
 
-def test_down_waits_until_the_largest_recommendation_of_five_minutes_has_gone():
+def test_scale_in_waits_for_the_largest_recommendation_to_expire():
     sizes = closed_loop(Hpa(metrics="cpu 0.5"), [2.0, 3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], 4)
     #   minute:  0     1     2     3     4     5     6: the 6 of minute 1 has left the window
     assert sizes == [4, 6, 6, 6, 6, 6, 2, 2, 2]
 
 
-def test_the_size_that_was_found_is_the_first_recommendation():
+def test_the_initial_size_is_the_first_recommendation():
     assert closed_loop(Hpa(metrics="cpu 0.5"), [1.0] * 7, 8) == [8, 8, 8, 8, 8, 2, 2]
 
 
-def test_up_waits_for_its_window_and_takes_the_smallest():
+def test_scale_out_takes_the_smallest_recommendation_of_its_window():
     sizes = closed_loop(
         Hpa(metrics="cpu 0.5", up_window_s=150.0), [4.0, 3.0, 4.0, 4.0, 4.0, 4.0], 4
     )
     assert sizes == [4, 4, 4, 6, 8, 8]  # 8, 6, 8: the proposals 4 and then 6 hold it back
 
 
-def test_up_at_most_the_double_or_four_more_in_15_seconds():
+def test_scale_out_adds_at_most_100_percent_or_four():
     assert closed_loop(Hpa(metrics="cpu 0.5"), [50.0] * 6, 1, step_s=15.0) == [
         5,
         10,
@@ -87,11 +85,11 @@ def test_up_at_most_the_double_or_four_more_in_15_seconds():
         80,
         100,
     ]
-    assert one(Hpa(metrics="cpu 0.1"), 1, cpu=1.0) == 5
-    assert one(Hpa(metrics="cpu 0.1"), 6, cpu=1.0) == 12
+    assert target_once(Hpa(metrics="cpu 0.1"), 1, cpu=1.0) == 5
+    assert target_once(Hpa(metrics="cpu 0.1"), 6, cpu=1.0) == 12
 
 
-def test_executors_on_their_way_never_turn_the_direction():
+def test_pending_executors_never_reverse_the_direction():
     coming = Observation(t_s=0.0, executors=2, target=6, cpu=0.9)
     assert (
         Hpa(metrics="cpu 0.5").decide(coming, {})[0].target == 6
@@ -112,24 +110,29 @@ def test_executors_on_their_way_never_turn_the_direction():
         (0.7, None, 5),
     ],
 )
-def test_the_largest_of_several_metrics_counts_and_an_absent_one_forbids_down(cpu, busy, wanted):
-    assert one(Hpa(metrics="cpu 0.7, busy 0.7", down_window_s=0.0), 5, cpu=cpu, busy=busy) == wanted
+def test_the_largest_metric_counts_and_a_missing_one_blocks_scale_in(cpu, busy, wanted):
+    assert (
+        target_once(Hpa(metrics="cpu 0.7, busy 0.7", down_window_s=0.0), 5, cpu=cpu, busy=busy)
+        == wanted
+    )
 
 
-def test_per_cents_are_written_as_such_or_as_a_share():
-    assert [one(Hpa(metrics=text), 10, cpu=0.9) for text in ("cpu 60%", "cpu 0.6", "cpu=60%")] == [
+def test_percentages_and_shares_are_both_accepted():
+    assert [
+        target_once(Hpa(metrics=text), 10, cpu=0.9) for text in ("cpu 60%", "cpu 0.6", "cpu=60%")
+    ] == [
         15,
         15,
         15,
     ]
 
 
-def test_a_target_that_is_no_whole_per_cent_is_compared_as_a_plain_value():
-    assert one(Hpa(metrics="cpu 0.625"), 10, cpu=0.6905) == 12  # 1.104 of it
-    assert one(Hpa(metrics="cpu 0.62"), 10, cpu=0.6905) == 12  # 69 / 62 = 1.1129
+def test_a_fractional_percentage_is_compared_as_a_plain_value():
+    assert target_once(Hpa(metrics="cpu 0.625"), 10, cpu=0.6905) == 12  # 1.104 of it
+    assert target_once(Hpa(metrics="cpu 0.62"), 10, cpu=0.6905) == 12  # 69 / 62 = 1.1129
 
 
-def test_a_manifest_without_behavior_goes_from_one_to_four_and_then_doubles():
+def test_without_behavior_the_default_kubernetes_policies_apply():
     assert closed_loop(Hpa(metrics="cpu 0.5", behavior="unset"), [50.0] * 6, 1, step_s=15.0) == [
         4,
         8,
@@ -149,12 +152,12 @@ def test_a_manifest_without_behavior_goes_from_one_to_four_and_then_doubles():
     ]
 
 
-def test_a_total_can_be_shared_over_the_executors():
+def test_a_total_is_divided_among_the_executors():
     policy = Hpa(metrics="lag_rows 1000 each", down_window_s=0.0)
-    assert [one(policy, 4, lag_rows=lag) for lag in (8000.0, 4100.0, 2000.0)] == [8, 4, 2]
+    assert [target_once(policy, 4, lag_rows=lag) for lag in (8000.0, 4100.0, 2000.0)] == [8, 4, 2]
 
 
-def test_memory_stays_small_over_an_hour_of_seconds():
+def test_memory_stays_bounded_for_an_hour():
     script = [
         Observation(t_s=float(n), executors=4 + n % 7, cpu=0.3 + n % 13 / 20) for n in range(3600)
     ]
@@ -163,7 +166,7 @@ def test_memory_stays_small_over_an_hour_of_seconds():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"metrics": "cpu"}, "'cpu'"),
         ({"metrics": "speed 0.7"}, "'speed 0.7'"),
@@ -182,6 +185,6 @@ def test_memory_stays_small_over_an_hour_of_seconds():
         ({"behavior": "none"}, "'none'"),
     ],
 )
-def test_a_nonsense_parameter_is_refused_with_its_value(given, said):
-    with pytest.raises(BadInput, match=said):
+def test_an_invalid_parameter_is_rejected_with_its_value(given, message):
+    with pytest.raises(BadInput, match=message):
         Hpa(**given)

@@ -25,13 +25,15 @@ def sizes(
 ) -> list[int]:
     rules = Rules(0.0, parse_policies(up), select), Rules(0.0, parse_policies(down), select)
     memory: Memory = {}
-    found = []
+    targets = []
     for n in range(count):
-        seen = Observation(t_s=step_s * n, executors=size)
-        decision, memory = Autoscaler(*rules).decide({"m": Reading(ratio, 1.0)}, seen, memory)
+        observation = Observation(t_s=step_s * n, executors=size)
+        decision, memory = Autoscaler(*rules).decide(
+            {"m": Reading(ratio, 1.0)}, observation, memory
+        )
         size = decision.target
-        found.append(size)
-    return found
+        targets.append(size)
+    return targets
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def sizes(
         ("", "Max", [10, 10, 10, 10, 10]),
     ],
 )
-def test_up_by_policies_of_a_minute(up, select, expected):
+def test_scale_out_policies_apply_per_period(up, select, expected):
     assert sizes(up, "Percent 100 15", 100.0, 10, select=select) == expected
 
 
@@ -65,11 +67,11 @@ def test_up_by_policies_of_a_minute(up, select, expected):
         ("Pods 4 60", "Disabled", [80, 80, 80, 80, 80]),
     ],
 )
-def test_down_by_policies_of_a_minute(down, select, expected):
+def test_scale_in_policies_apply_per_period(down, select, expected):
     assert sizes("Pods 4 15", down, 0.0, 80, select=select) == expected
 
 
-def test_what_was_removed_in_the_period_may_come_back_at_once():
+def test_executors_removed_in_the_period_can_be_added_again():
     policy = parse_policies("Pods 2 60")
     assert Rules(0.0, policy, "Max").limit(6, [(0.0, -4)], 15.0, 1) == 12
     assert Rules(0.0, policy, "Max").limit(6, [(0.0, 4)], 15.0, 1) == 6
@@ -88,7 +90,7 @@ def test_what_was_removed_in_the_period_may_come_back_at_once():
         (0.0, 4, 4, 0),
     ],
 )
-def test_a_proposal_counts_executors_on_their_way_as_idle(ratio, current, ready, expected):
+def test_pending_executors_count_as_idle(ratio, current, ready, expected):
     assert Reading(ratio, 1.0).proposal(current, ready, 0.1, 0.1) == expected
 
 
@@ -103,11 +105,11 @@ def test_a_proposal_counts_executors_on_their_way_as_idle(ratio, current, ready,
         (0.9, 0.3, 1, 3),  # 3 in whole per cents, although 0.9 / 0.3 is slightly more
     ],
 )
-def test_a_resource_is_compared_in_whole_per_cents(cpu, target, current, expected):
+def test_resource_metrics_are_compared_in_integer_percent(cpu, target, current, expected):
     assert Reading(cpu, target, steps=100).proposal(current, current, 0.1, 0.1) == expected
 
 
-def test_executors_on_their_way_are_idle_in_whole_per_cents_too():
+def test_pending_executors_count_as_idle_in_integer_percent():
     # 5 of 6 at 91 %: 75.8 % of all counts as 75 %; 75 / 50 x 6 = 9, while 75.8 / 50 x 6 gives 10.
     assert Reading(0.91, 0.5, steps=100).proposal(6, 5, 0.1, 0.1) == 9
     assert Reading(0.91, 0.5).proposal(6, 5, 0.1, 0.1) == 10
@@ -122,11 +124,11 @@ def test_other_metrics_are_compared_in_thousandths():
     ("total", "expected"),
     [(4000.0, 4), (4400.0, 4), (4401.0, 5), (8000.0, 8), (3000.0, 3), (12_345.0, 13)],
 )
-def test_a_total_to_share_is_divided_by_the_target_alone(total, expected):
+def test_a_total_is_divided_by_the_target_only(total, expected):
     assert Reading(total, 1000.0, is_total=True).proposal(4, 3, 0.1, 0.1) == expected
 
 
-def test_the_ceiling_takes_the_last_digits_as_kubernetes_does():
+def test_rounding_matches_kubernetes_floating_point():
     """Go's double arithmetic: 50 x 1.1 is 55.00000000000001, 20 x (1 - 0.8) slightly less than 4,
     62 / 30 x 15 is 31.000000000000004."""
 
@@ -139,12 +141,12 @@ def test_the_ceiling_takes_the_last_digits_as_kubernetes_does():
 
 
 @pytest.mark.parametrize(("size", "limit"), [(1, 4), (2, 4), (3, 6), (4, 8), (16, 32)])
-def test_without_behavior_one_decision_goes_up_to_the_double_or_four(size, limit):
+def test_without_behavior_a_decision_doubles_or_adds_four(size, limit):
     rules = Rules(0.0, (), UNSET)
     assert (rules.limit(size, [], 0.0, 1), rules.limit(size, [], 0.0, -1)) == (limit, 0)
 
 
-def test_a_broken_value_is_no_metric():
+def test_a_non_finite_value_is_ignored():
     for value in (float("nan"), float("inf"), 1e308):
         decision, _ = Autoscaler(Rules(0.0, (), UNSET), Rules(0.0, (), UNSET)).decide(
             {"m": Reading(value, 1.0)}, Observation(t_s=0.0, executors=4), {}
@@ -152,14 +154,14 @@ def test_a_broken_value_is_no_metric():
         assert (decision.target, decision.evidence["m"]) == (4, None)
 
 
-def test_policies_are_read_as_kubernetes_names_them():
+def test_policies_parse_with_kubernetes_names():
     assert parse_policies("percent 100 15,  Pods 4 30") == (
         ScalingPolicy("Percent", 100, 15),
         ScalingPolicy("Pods", 4, 30),
     )
 
 
-def test_a_change_that_somebody_else_made_counts_too():
+def test_external_changes_count_toward_the_limit():
     rules = (
         Rules(0.0, parse_policies("Pods 4 60"), "Max"),
         Rules(0.0, parse_policies("Pods 4 60"), "Max"),

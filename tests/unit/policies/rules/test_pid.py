@@ -27,7 +27,7 @@ def queue(
     return sizes
 
 
-def test_it_begins_at_the_size_that_stands():
+def test_the_first_decision_keeps_the_current_size():
     decision, _ = Pid().decide(Observation(t_s=0.0, executors=7, lag_s=1.0), {})
     assert (decision.target, dict(decision.evidence)) == (
         7,
@@ -35,7 +35,7 @@ def test_it_begins_at_the_size_that_stands():
     )
 
 
-def test_the_three_parts_are_proportional_integral_and_derivative():
+def test_the_output_is_proportional_integral_and_derivative():
     policy = Pid(kp=0.5, ki=0.01, kd=2.0, setpoint=2.0)
     script = [Observation(t_s=10.0 * n, executors=4, lag_s=2.0 + n) for n in range(3)]
     decision = follow(policy, script)[0][-1]
@@ -45,7 +45,7 @@ def test_the_three_parts_are_proportional_integral_and_derivative():
     assert decision.target == 5
 
 
-def test_it_finds_the_size_that_serves_the_queue():
+def test_the_size_converges_to_the_load():
     sizes = queue(Pid())
     assert max(sizes) < 12
     assert 3.5 < sum(sizes[-120:]) / 120 < 4.5
@@ -60,7 +60,7 @@ def test_the_integral_does_not_wind_up_at_the_ceiling():
     assert follow(Pid(), calm, memory)[0][-1].target < 8
 
 
-def test_nothing_is_integrated_while_executors_are_on_their_way():
+def test_nothing_is_integrated_while_executors_are_pending():
     script = [Observation(t_s=5.0 * n, executors=2, target=4, lag_s=5.0) for n in range(60)]
     decisions, _ = follow(Pid(kp=0.0, kd=0.0), script)
     assert {decision.evidence["integral"] for decision in decisions} == {4.0}
@@ -74,7 +74,7 @@ def test_a_gap_in_the_signal_is_not_integrated():
     assert decision.target == 4
 
 
-def test_utilization_can_be_controlled_instead():
+def test_utilization_can_be_the_controlled_signal():
     policy = Pid(signal="busy", setpoint=0.7, kp=4.0)
     assert policy.decide(Observation(t_s=0.0, executors=4, busy=1.0), {})[0].target == 6
     assert policy.decide(Observation(t_s=0.0, executors=4, busy=0.35), {})[0].target == 2
@@ -84,6 +84,6 @@ def test_utilization_can_be_controlled_instead():
     "given",
     [{"signal": "mood"}, {"setpoint": 0.0}, {"kp": -1.0}, {"windup": -2.0}, {"window_s": 0.0}],
 )
-def test_a_nonsense_parameter_is_refused(given):
+def test_an_invalid_parameter_is_rejected(given):
     with pytest.raises(BadInput, match=str(next(iter(given.values())))):
         Pid(**given)
