@@ -33,41 +33,41 @@ models = st.builds(
 )
 
 
-def test_a_batch_is_its_fixed_cost_and_waves_of_tasks() -> None:
+def test_batch_time_is_the_fixed_cost_plus_waves_of_tasks() -> None:
     one = BatchModel(0.5, (StageCost(tasks=10, row_s=0.001, task_s=0.2),))
     assert one.batch_s(1000, 1) == pytest.approx(0.5 + 10 * (0.2 + 0.1))
     assert one.batch_s(1000, 4) == pytest.approx(0.5 + 3 * (0.2 + 0.1))  # three waves: 4, 4, 2
     assert one.batch_s(1000, 10) == one.batch_s(1000, 99) == pytest.approx(0.8)
 
 
-def test_no_slot_helps_the_largest_task() -> None:
+def test_more_slots_do_not_speed_up_the_largest_task() -> None:
     skewed = BatchModel(0.0, (StageCost(tasks=10, row_s=0.001, skew=4.0),))
     assert skewed.batch_s(1000, 10) == pytest.approx(0.4)
     assert skewed.batch_s(1000, 1) == pytest.approx(1.0)
 
 
-def test_stages_take_turns_and_see_the_rows_that_reach_them() -> None:
+def test_stages_run_in_sequence_and_process_the_rows_that_reach_them() -> None:
     assert MODEL.batch_s(24_000, 24) == pytest.approx(0.3 + (0.01 + 0.1) + (0.03 + 0.1))
 
 
-def test_slots_that_wait_for_each_other_slow_the_work_of_rows_only() -> None:
+def test_contention_slows_only_the_row_dependent_work() -> None:
     slow = BatchModel(0.0, (StageCost(tasks=4, row_s=0.001, task_s=0.5),), Usl(sigma=1.0))
     assert slow.batch_s(400, 4) == pytest.approx(0.5 + 0.1 * 4)
 
 
-def test_a_limit_of_rows_is_a_capacity() -> None:
+def test_max_rows_per_trigger_limits_the_capacity() -> None:
     trigger = Trigger(interval_s=10.0, max_rows=5_000)
     assert MODEL.capacity_rows_per_s(24, trigger) == 500.0
 
 
-def test_without_an_interval_capacity_is_one_over_the_work_of_a_row() -> None:
+def test_without_an_interval_capacity_is_the_inverse_of_the_row_cost() -> None:
     assert MODEL.capacity_rows_per_s(1, Trigger()) == pytest.approx(1 / 2e-4, rel=1e-6)
     assert MODEL.capacity_rows_per_s(24, Trigger()) == pytest.approx(24 / 2e-4, rel=1e-6)
     assert BatchModel(1.0, ()).capacity_rows_per_s(1, Trigger()) == math.inf
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "build",
     [
         lambda: StageCost(tasks=0, row_s=1.0),
         lambda: StageCost(tasks=2, row_s=1.0, skew=3.0),
@@ -79,13 +79,13 @@ def test_without_an_interval_capacity_is_one_over_the_work_of_a_row() -> None:
         lambda: MODEL.batch_s(10, 0),
     ],
 )
-def test_what_cannot_be_is_bad_input(wrong: object) -> None:
+def test_invalid_values_are_rejected(build: object) -> None:
     with pytest.raises(BadInput):
-        wrong()  # type: ignore[operator]
+        build()  # type: ignore[operator]
 
 
 @given(models, st.integers(1, 80), st.floats(0.005, 60), st.floats(1, 2))
-def test_the_rows_within_a_time_are_the_most_that_do_not_last_longer(
+def test_rows_within_is_the_inverse_of_the_batch_time(
     model: BatchModel, slots: int, lasts_s: float, longer: float
 ) -> None:
     batch_s, rows = model.at(slots, longer), model.rows_within(lasts_s, slots, longer)
@@ -95,7 +95,7 @@ def test_the_rows_within_a_time_are_the_most_that_do_not_last_longer(
         assert batch_s(rows) == pytest.approx(lasts_s)
 
 
-def test_rows_that_cost_nothing_fill_no_time() -> None:
+def test_rows_without_cost_do_not_limit_rows_within() -> None:
     free = BatchModel(0.1, (StageCost(tasks=4, row_s=0.0, task_s=0.1),))
     assert free.rows_within(1.0, 2) == MANY_ROWS
     assert free.rows_within(0.2, 2) == 0

@@ -38,33 +38,33 @@ def capacity(slots: float) -> float:
     return POINTS[26]
 
 
-def right(rate: float) -> int:
+def right_size(rate: float) -> int:
     return next(slots for slots in range(1, 27) if capacity(slots) >= rate)
 
 
-def asked_for(rate: float, sizes: tuple[int, int], rng: np.random.Generator) -> int:
+def requested_size(rate: float, sizes: tuple[int, int], rng: np.random.Generator) -> int:
     """Return the requested size after batches on two sizes, each three times with 5 % noise."""
     learnt: dict[str, Any] = {}
     for slots in sizes:
         for _ in range(3):
             noise = math.exp(rng.normal(0.0, 0.05))
             learnt = with_batch(learnt, BATCH_S * noise, capacity(slots) * BATCH_S, slots, None)
-    found = identified(learnt)
-    assert found is not None
-    needed = closed_form(found.model, rate, 1e6, 0.0)
+    fitted = identified(learnt)
+    assert fitted is not None
+    needed = closed_form(fitted.model, rate, 1e6, 0.0)
     assert needed is not None
     return math.ceil(needed)
 
 
-def test_the_size_is_right_in_one_step_and_hardly_ever_two_too_many() -> None:
+def test_the_size_is_correct_in_one_step_and_rarely_two_too_large() -> None:
     over, enough = [], []
     rng = np.random.default_rng(5)
     for draw in range(100):
         sizes = ((4, 8), (6, 10))[draw % 2]  # predictions end at 1.5 times the larger one
         rate = float(rng.uniform(capacity(sizes[1]), capacity(1.4 * sizes[1])))
-        asked = asked_for(rate, sizes, rng)
-        over.append(asked - right(rate))
-        enough.append(capacity(asked) >= 0.95 * rate)
-    assert sum(each <= 1 for each in over) >= 90
-    assert sum(abs(each) <= 1 for each in over) >= 90
+        requested = requested_size(rate, sizes, rng)
+        over.append(requested - right_size(rate))
+        enough.append(capacity(requested) >= 0.95 * rate)
+    assert sum(excess <= 1 for excess in over) >= 90
+    assert sum(abs(excess) <= 1 for excess in over) >= 90
     assert sum(enough) >= 90

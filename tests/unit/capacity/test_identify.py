@@ -24,55 +24,55 @@ BATCHES = [(1000, 2), (20_000, 4), (60_000, 8), (5000, 3), (90_000, 8), (40_000,
 
 
 def stages(rows: float, slower: float = 1.0) -> list[Stage]:
-    found = []
+    result = []
     for place, cost in enumerate(TRUE.stages):
         busy_s = cost.tasks * cost.task_s + rows * cost.row_s * slower
-        found.append(Stage(name=str(place), busy_s=busy_s, tasks=24, task_max_s=busy_s / 24))
-    return found
+        result.append(Stage(name=str(place), busy_s=busy_s, tasks=24, task_max_s=busy_s / 24))
+    return result
 
 
 def learnt(staged: bool) -> dict[str, Any]:
     known: dict[str, Any] = {}
     for rows, slots in BATCHES * 6:
-        seen = stages(rows) if staged else None
-        known = with_batch(known, TRUE.batch_s(rows, slots), rows, slots, seen)
+        reported = stages(rows) if staged else None
+        known = with_batch(known, TRUE.batch_s(rows, slots), rows, slots, reported)
     return known
 
 
-def test_with_stages_the_model_tells_the_time_of_a_batch_on_sizes_it_never_saw() -> None:
-    found = identified(json.loads(json.dumps(learnt(True))))
-    assert found is not None
+def test_stages_predict_batch_times_for_unseen_sizes() -> None:
+    fitted = identified(json.loads(json.dumps(learnt(True))))
+    assert fitted is not None
     for rows, slots in ((30_000, 5), (90_000, 12), (2000, 1)):
-        assert found.model.batch_s(rows, slots) == pytest.approx(
+        assert fitted.model.batch_s(rows, slots) == pytest.approx(
             TRUE.batch_s(rows, slots), rel=0.05
         )
-    assert found.error is not None
-    assert found.error < 0.05
+    assert fitted.error is not None
+    assert fitted.error < 0.05
 
 
-def test_before_five_batches_were_foretold_nothing_is_said_of_the_error() -> None:
+def test_the_error_is_absent_before_five_predictions() -> None:
     known: dict[str, Any] = {}
     for count in range(1, 8):
         known = with_batch(known, 2.0, 9000, 4, None)
-        found = identified(known)
-        assert found is not None
-        assert (found.error is None) == (count <= 5)
+        fitted = identified(known)
+        assert fitted is not None
+        assert (fitted.error is None) == (count <= 5)
 
 
-def test_from_batch_times_alone_it_is_near_and_known_to_be_wider_at_first() -> None:
+def test_batch_times_alone_give_a_near_estimate_with_a_wider_initial_spread() -> None:
     first = identified(with_batch({}, 2.0, 9000, 4, None))
-    found = identified(learnt(False))
+    fitted = identified(learnt(False))
     assert first is not None
-    assert found is not None
+    assert fitted is not None
     assert first.spread > 0.2
-    assert found.model.batch_s(90_000, 6) == pytest.approx(TRUE.batch_s(90_000, 6), rel=0.2)
+    assert fitted.model.batch_s(90_000, 6) == pytest.approx(TRUE.batch_s(90_000, 6), rel=0.2)
 
 
-def test_nothing_is_known_before_the_first_batch() -> None:
+def test_no_model_exists_before_the_first_batch() -> None:
     assert identified({}) is None
 
 
-def test_a_line_through_one_x_is_all_slope_and_through_two_is_exact() -> None:
+def test_one_x_gives_a_pure_slope_and_two_give_the_exact_line() -> None:
     one = with_sample(EMPTY, 10.0, 5.0, 0.02)
     assert through(one) == (0.0, 0.5)
     two = one
@@ -83,7 +83,7 @@ def test_a_line_through_one_x_is_all_slope_and_through_two_is_exact() -> None:
     assert slope == pytest.approx(0.5, rel=0.02)
 
 
-def test_contention_is_told_from_sizes_that_follow_each_other() -> None:
+def test_contention_is_learned_from_consecutive_sizes() -> None:
     known: dict[str, Any] = {}
     for slots in (2, 4, 8, 4, 2, 8) * 4:
         for _ in range(4):
@@ -92,14 +92,14 @@ def test_contention_is_told_from_sizes_that_follow_each_other() -> None:
     assert contention(known, 8).slowdown(100) == contention(known, 8).slowdown(12)
 
 
-def test_work_that_only_drifts_is_no_contention() -> None:
+def test_drifting_work_is_not_contention() -> None:
     known: dict[str, Any] = {}
     for place in range(400):
         known = with_work(known, 8, 0.01 * place)
     assert contention(known, 8).exponent == 0.0
 
 
-def test_an_empty_first_batch_of_one_task_is_no_skew() -> None:
+def test_an_empty_first_batch_with_one_task_adds_no_skew() -> None:
     one = Stage(name="0", tasks=1, busy_s=0.003, task_max_s=0.167)
     known = identified(with_batch({}, 0.2, 1.0, 1, [one]))
     assert known is not None
@@ -109,7 +109,7 @@ def test_an_empty_first_batch_of_one_task_is_no_skew() -> None:
     assert known.model.stages[0].skew == after.model.stages[0].skew == pytest.approx(1.0)
 
 
-def test_stages_of_an_empty_batch_say_nothing_of_the_rows_of_the_next() -> None:
+def test_stages_of_an_empty_batch_do_not_affect_the_row_cost() -> None:
     empty = Stage(name="0", tasks=1, busy_s=0.003, task_max_s=0.05, rows_in=0.0)
     assert identified(with_batch({}, 1.8, 367.0, 1, [empty])) is None
     real = Stage(name="0", tasks=16, busy_s=1.6, task_max_s=0.15, rows_in=370.0)
@@ -118,18 +118,18 @@ def test_stages_of_an_empty_batch_say_nothing_of_the_rows_of_the_next() -> None:
     assert known.model.batch_s(370.0, 1) == pytest.approx(1.8, rel=0.1)
 
 
-def test_stages_of_a_batch_before_go_with_the_rows_that_they_read() -> None:
+def test_stages_of_an_earlier_batch_are_paired_with_the_rows_they_read() -> None:
     """The stages of a live job are read every ten seconds, but its batches are shorter."""
     known: dict[str, Any] = {}
     for rows, slots in BATCHES * 6:
-        read = [replace(each, rows_in=5000.0) for each in stages(5000.0)]
+        read = [replace(stage, rows_in=5000.0) for stage in stages(5000.0)]
         known = with_batch(known, TRUE.batch_s(rows, slots), rows, slots, read, fresh=not known)
-    found = identified(known)
-    assert found is not None
-    assert found.model.batch_s(60_000, 6) == pytest.approx(TRUE.batch_s(60_000, 6), rel=0.3)
+    fitted = identified(known)
+    assert fitted is not None
+    assert fitted.model.batch_s(60_000, 6) == pytest.approx(TRUE.batch_s(60_000, 6), rel=0.3)
 
 
-def test_what_the_bias_had_learnt_is_not_learnt_again_from_the_next_reading_of_stages() -> None:
+def test_a_learned_bias_is_not_applied_again_with_the_next_stages() -> None:
     """A job is read once at night, with cold tasks, and once in the morning: in between, the bias
     reduces the cost of rows, and the line through both readings must not reduce it again.
     """
@@ -141,14 +141,14 @@ def test_what_the_bias_had_learnt_is_not_learnt_again_from_the_next_reading_of_s
     def read(rows: float, cold: float = 1.0) -> list[Stage]:
         return [Stage(name="0", rows_in=rows, busy_s=cold * busy_s(rows), tasks=tasks)]
 
-    found: dict[str, Any] = {}
+    learned: dict[str, Any] = {}
     at_night = read(200.0, cold=1.3)
     for n in range(12):
         rows = 200.0 + 60.0 * n
         batch_s = 0.3 + busy_s(rows) / slots
-        found = with_batch(found, batch_s, rows, slots, at_night, fresh=n == 0)
-    found = with_batch(found, 0.3 + busy_s(920.0) / slots, 920.0, slots, read(920.0))
-    known = identified(found)
+        learned = with_batch(learned, batch_s, rows, slots, at_night, fresh=n == 0)
+    learned = with_batch(learned, 0.3 + busy_s(920.0) / slots, 920.0, slots, read(920.0))
+    known = identified(learned)
     assert known is not None
     line_row_s = (busy_s(920.0) - 1.3 * busy_s(200.0)) / 720
     assert known.model.stages[0].row_s > 0.9 * line_row_s

@@ -13,7 +13,7 @@ FLAT = [(0.0, 1000.0), (600.0, 1000.0)]
 NONE = Backlog(rows=0.0, since_s=0.0, begins_s=1.0)
 
 
-def course(
+def simulate(
     slots: int, backlog: Backlog = NONE, until_s: float = 120.0, later: int | None = None
 ) -> RolloutResult:
     sizes = [(0.0, MODEL.at(slots), 0.0)]
@@ -23,49 +23,51 @@ def course(
     return rollout(backlog, arrivals, sizes, trigger_s=1.0, slo_s=10.0, until_s=until_s)
 
 
-def test_a_size_that_is_enough_has_no_late_row() -> None:
-    assert course(2).late_rows == 0
-    assert course(2).violation_s == float("inf")
+def test_a_sufficient_size_has_no_late_rows() -> None:
+    assert simulate(2).late_rows == 0
+    assert simulate(2).violation_s == float("inf")
 
 
-def test_a_size_that_is_too_small_tells_when_the_first_row_is_late() -> None:
-    small = course(1)
+def test_an_insufficient_size_has_a_first_violation_time() -> None:
+    small = simulate(1)
     assert small.late_rows > 0
     assert 0 < small.violation_s < 120
 
 
-def test_more_slots_on_the_way_make_fewer_rows_late() -> None:
-    assert course(1, later=4).late_rows < course(1).late_rows
+def test_pending_slots_reduce_the_late_rows() -> None:
+    assert simulate(1, later=4).late_rows < simulate(1).late_rows
 
 
-def test_rows_that_wait_are_taken_by_the_first_batch_once() -> None:
+def test_the_first_batch_processes_the_backlog_once() -> None:
     waiting = Backlog(rows=5000.0, since_s=-5.0, begins_s=0.0)
-    assert course(4, waiting, until_s=1.0).rows == pytest.approx(6000.0)
+    assert simulate(4, waiting, until_s=1.0).rows == pytest.approx(6000.0)
 
 
-def test_rows_that_no_batch_takes_in_time_are_late_too() -> None:
+def test_rows_that_no_batch_finishes_are_late() -> None:
     steep = [(0.0, 9000.0), (600.0, 9000.0)]
     late = []
     for slots in (1, 2, 8):
         sizes = [(0.0, MODEL.at(slots), 0.0)]
-        found = rollout(NONE, Arrivals(NONE, steep), sizes, trigger_s=1.0, slo_s=10.0, until_s=60.0)
-        late.append(found.late_rows)
+        result = rollout(
+            NONE, Arrivals(NONE, steep), sizes, trigger_s=1.0, slo_s=10.0, until_s=60.0
+        )
+        late.append(result.late_rows)
     assert late == sorted(late, reverse=True)
     assert late[0] > 0.7 * 60 * 9000
 
 
-def test_what_waits_at_the_end_is_what_came_and_was_not_done() -> None:
+def test_the_final_backlog_is_arrivals_minus_processed_rows() -> None:
     steep = Arrivals(NONE, [(0.0, 9000.0), (600.0, 9000.0)])
     for until_s in (60.0, 64.0, 71.0):
-        found = rollout(
+        result = rollout(
             NONE, steep, [(0.0, lambda rows: rows / 3000, 0.0)], trigger_s=1.0, slo_s=10.0,
             until_s=until_s,
         )  # fmt: skip
-        assert found.waiting_rows == pytest.approx(9000 * until_s - 3000 * (until_s - 1))
-    assert course(4).waiting_rows < 2 * 1000
+        assert result.waiting_rows == pytest.approx(9000 * until_s - 3000 * (until_s - 1))
+    assert simulate(4).waiting_rows < 2 * 1000
 
 
-def test_the_closed_form_is_what_the_model_sustains_without_waves() -> None:
+def test_the_closed_form_matches_the_model_without_waves() -> None:
     fluid = BatchModel(0.5, (StageCost(tasks=10_000, row_s=0.001),))
     for slots in (2, 5, 9):
         rate = sustained_rows_per_s(fluid, slots, 10.0, 0.0)
@@ -73,11 +75,11 @@ def test_the_closed_form_is_what_the_model_sustains_without_waves() -> None:
     assert closed_form(fluid, 100.0, 1.0, 0.0) is None  # L <= 2 F
 
 
-def test_only_sizes_that_save_a_wave_are_worth_having() -> None:
+def test_only_sizes_that_save_a_wave_are_candidates() -> None:
     assert worth_having(MODEL, 30, 1000.0) == [1, 2, 3, 4, 5, 6, 8, 12, 24]
 
 
-def test_what_binds_is_said() -> None:
+def test_the_bottleneck_is_named() -> None:
     sizes = worth_having(MODEL, 24, 24_000.0)
     assert binding(MODEL, 24_000.0, 4, sizes) is None
     assert "24 tasks" in str(binding(MODEL, 24_000.0, 24, sizes))
@@ -86,7 +88,7 @@ def test_what_binds_is_said() -> None:
     assert "largest task" in str(binding(skewed, 24_000.0, 8, worth_having(skewed, 24, 24_000.0)))
 
 
-def test_the_time_that_executors_take_to_come_is_learnt() -> None:
+def test_the_executor_start_time_is_learned() -> None:
     known = RescaleCost()
     for n in range(8):
         at_s = 1000.0 * n

@@ -6,7 +6,7 @@ from rheostat.capacity.usl import Usl
 from rheostat.errors import BadInput
 
 
-def test_without_contention_work_takes_as_long_on_every_slot() -> None:
+def test_without_contention_the_slowdown_is_one() -> None:
     assert [Usl().slowdown(slots) for slots in (0.5, 1, 7)] == [1, 1, 1]
 
 
@@ -14,12 +14,12 @@ def test_contention_alone_is_amdahls_law() -> None:
     assert 1e9 / Usl(sigma=0.25).slowdown(1e9) == pytest.approx(4, rel=1e-6)
 
 
-def test_with_coherency_there_is_a_peak() -> None:
+def test_with_coherency_throughput_has_a_peak() -> None:
     curve = Usl(sigma=0.04, kappa=0.0024)
     speed = {slots: slots / curve.slowdown(slots) for slots in (19, 20, 21)}
     assert speed[20] > max(speed[19], speed[21])
 
 
-def test_a_curve_out_of_range_is_bad_input() -> None:
+def test_a_sigma_out_of_range_is_rejected() -> None:
     with pytest.raises(BadInput, match="between 0 and 1"):
         Usl(sigma=1.5)

@@ -21,12 +21,12 @@ from rheostat.model import Limits
 LIMITS = Limits(min_executors=2, max_executors=9)
 
 
-def names(*given: object, **options: object) -> list[str]:
+def guard_names(*given: object, **options: object) -> list[str]:
     return [rule.name for rule in guards_of(LIMITS, GuardOptions(**options), *given)]  # type: ignore[arg-type]
 
 
-def test_without_options_those_that_are_always_on_are_on():
-    assert names(LoopOptions()) == [
+def test_default_guards_are_active_without_options():
+    assert guard_names(LoopOptions()) == [
         "stale_data",
         "reversal",
         "cooldown",
@@ -34,21 +34,21 @@ def test_without_options_those_that_are_always_on_are_on():
         "real_time",
         "bounds",
     ]
-    assert "reversal" not in names(LoopOptions(reversal_hold_s=0.0))
+    assert "reversal" not in guard_names(LoopOptions(reversal_hold_s=0.0))
 
 
-def test_a_recording_has_no_cooldown():
-    assert names() == ["stale_data", "receiver_room", "real_time", "bounds"]
+def test_recordings_have_no_cooldown():
+    assert guard_names() == ["stale_data", "receiver_room", "real_time", "bounds"]
 
 
-def test_the_loops_options_are_those_of_cooldown_and_stale_data():
-    found = guards_of(
+def test_loop_options_configure_cooldown_and_stale_data():
+    guards = guards_of(
         LIMITS,
         GuardOptions(),
         LoopOptions(cooldown_out_s=1.0, cooldown_in_s=2.0, stale_after_s=3.0),
     )
-    assert Cooldown(out_s=1.0, in_s=2.0) in found
-    assert StaleData(after_s=3.0) in found
+    assert Cooldown(out_s=1.0, in_s=2.0) in guards
+    assert StaleData(after_s=3.0) in guards
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_the_loops_options_are_those_of_cooldown_and_stale_data():
         ({"ceiling": ["Mon = 4", "Tue = 5"]}, Schedule(ceiling="Mon = 4; Tue = 5")),
     ],
 )
-def test_an_option_turns_its_guard_on(options, expected):
+def test_an_option_enables_its_guard(options, expected):
     assert expected in guards_of(LIMITS, GuardOptions(**options), LoopOptions())
     assert expected not in guards_of(LIMITS, GuardOptions(), LoopOptions())
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"over_provisioning": -0.1}, "-0.1"),
         ({"stabilization_in_s": float("nan")}, "nan"),
@@ -81,6 +81,6 @@ def test_an_option_turns_its_guard_on(options, expected):
         ({"excluded": "noon"}, "'noon'"),
     ],
 )
-def test_an_option_out_of_range_is_refused_with_its_value(options, said):
-    with pytest.raises(BadInput, match=said):
+def test_an_option_out_of_range_is_rejected_with_its_value(options, message):
+    with pytest.raises(BadInput, match=message):
         guards_of(LIMITS, GuardOptions(**options))

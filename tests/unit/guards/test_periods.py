@@ -77,7 +77,7 @@ def test_a_period_is_in_force_in_its_hours_and_days(period, moment, expected):
         ("02:15-02:45 Europe/Budapest", []),
     ],
 )
-def test_a_skipped_hour_begins_and_ends_periods_at_the_change_in_budapest(period, edges):
+def test_periods_start_and_end_at_the_clock_change_in_a_skipped_hour(period, edges):
     assert minutes_in_force(period, "2026-03-28T23:30", "2026-03-29T12:00") == edges
 
 
@@ -91,7 +91,7 @@ def test_a_skipped_hour_begins_and_ends_periods_at_the_change_in_budapest(period
         ("22:00-06:00 Europe/Budapest", ["24 20:00", "25 05:00"]),  # nine hours
     ],
 )
-def test_a_repeated_hour_interrupts_no_period_in_budapest(period, edges):
+def test_a_repeated_hour_does_not_interrupt_a_period(period, edges):
     assert minutes_in_force(f"Sat-Sun {period}", "2026-10-24T12:00", "2026-10-25T12:00") == edges
 
 
@@ -104,7 +104,7 @@ def test_a_repeated_hour_interrupts_no_period_in_budapest(period, edges):
         ("Sat 22:00-06:00 America/New_York", "2026-11-01T01:00", ["01 02:00", "01 11:00"]),
     ],
 )
-def test_the_clocks_of_new_york_change_on_other_days(period, first, edges):
+def test_new_york_clock_changes_are_applied(period, first, edges):
     last = (datetime.fromisoformat(first) + timedelta(hours=12)).isoformat()
     assert minutes_in_force(period, first, last) == edges
 
@@ -127,7 +127,7 @@ def test_the_clocks_of_new_york_change_on_other_days(period, first, edges):
         ("2026-12-26..2026-12-24", "ends before it begins"),
     ],
 )
-def test_a_text_that_is_not_a_period_is_refused_with_a_valid_one(text, part):
+def test_invalid_text_is_rejected_with_a_valid_example(text, part):
     with pytest.raises(BadInput, match="Mon-Fri 08:00-10:00 Europe/Budapest") as refused:
         periods_of(text)
     assert part in str(refused.value)
@@ -135,7 +135,7 @@ def test_a_text_that_is_not_a_period_is_refused_with_a_valid_one(text, part):
 
 
 @pytest.mark.parametrize("text", ["Mon", "Mon = ", "= 4", "Mon = 0", "Mon = 2.5", "Mon = -1"])
-def test_a_size_without_a_period_or_a_number_is_refused(text):
+def test_a_size_without_a_period_or_number_is_rejected(text):
     with pytest.raises(BadInput, match="= 4'"):
         sized_periods_of(text)
 
@@ -158,7 +158,7 @@ def test_a_size_without_a_period_or_a_number_is_refused(text):
         ("2026-11-24 00:30-02:00 Europe/Budapest", "Mon 23:00-24:00", True),
     ],
 )
-def test_two_periods_overlap_or_not(one, other, expected):
+def test_overlapping_periods_are_detected(one, other, expected):
     (first,), (second,) = periods_of(one), periods_of(other)
     assert overlap(first, second) is overlap(second, first) is expected
 
@@ -173,9 +173,7 @@ times = st.integers(0, 24 * 60 - 1)
     zone=st.sampled_from(ZONES),
     moment=st.integers(int(utc("2026-01-01T00:00")), int(utc("2027-12-31T00:00"))),
 )
-def test_outside_changed_hours_a_period_is_what_the_clock_on_the_wall_shows(
-    begin, length, zone, moment
-):
+def test_away_from_clock_changes_a_period_follows_local_time(begin, length, zone, moment):
     end = begin + length
     text = f"{begin // 60:02}:{begin % 60:02}-{end // 60 % 24:02}:{end % 60:02} {zone}"
     if begin == end % (24 * 60):
@@ -202,7 +200,7 @@ def offset(day: date, zone: str, minute: int) -> timedelta | None:
     zone=st.sampled_from(ZONES),
     day=st.dates(date(2026, 1, 1), date(2027, 12, 31)),
 )
-def test_each_occurrence_is_one_interval_also_where_the_clocks_change(begin, length, zone, day):
+def test_every_occurrence_is_one_interval_across_clock_changes(begin, length, zone, day):
     end = (begin + length) % (24 * 60)
     times_of_day = f"{begin // 60:02}:{begin % 60:02}-{end // 60:02}:{end % 60:02}"
     (period,) = periods_of(f"{day} {times_of_day} {zone}")

@@ -26,13 +26,13 @@ def target(wanted: int, observation: Observation, memory: dict[str, int] | None 
 @pytest.mark.parametrize(
     ("wanted", "slots", "expected"), [(1, 12, 3), (1, 13, 4), (3, 20, 5), (6, 12, 6), (1, None, 3)]
 )
-def test_the_size_is_never_below_the_slots_of_the_batch(
+def test_the_size_never_drops_below_the_slots_of_the_batch(
     wanted: int, slots: int | None, expected: int
 ) -> None:
     assert target(wanted, observed(slots)) == expected
 
 
-def test_between_two_batches_the_last_slots_count() -> None:
+def test_the_last_slot_count_applies_between_batches() -> None:
     decision = Decision(target=1, reason="quiet")
     first, memory = RealTime()(decision, observed(20), {}, 0.0)
     second, _ = RealTime()(decision, observed(None), memory, 1.0)
@@ -40,5 +40,5 @@ def test_between_two_batches_the_last_slots_count() -> None:
     assert first.reason == "quiet; a query in real-time mode holds 20 slots until a batch ends"
 
 
-def test_other_triggers_are_not_changed() -> None:
+def test_other_triggers_are_unaffected() -> None:
     assert target(1, observed(20, real_time_s=None)) == 1

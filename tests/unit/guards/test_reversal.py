@@ -46,7 +46,7 @@ def test_the_first_scale_in_and_every_scale_out_pass():
     assert job.size == 9
 
 
-def test_a_scale_in_that_was_taken_back_is_held_for_an_hour():
+def test_a_reversed_scale_in_is_held_for_an_hour():
     job = reversed_at(52.0)
     assert "the last scale-in was reversed at this load" in job.tick(4, 52.0, minutes=58)
     assert job.size == 6
@@ -55,14 +55,14 @@ def test_a_scale_in_that_was_taken_back_is_held_for_an_hour():
 
 
 @pytest.mark.parametrize("rate", [30.0, 90.0])
-def test_a_load_that_has_changed_ends_the_hold(rate):
+def test_a_changed_load_ends_the_hold(rate):
     job = reversed_at(52.0)
     job.tick(6, rate, minutes=5)
     job.tick(4, 52.0)
     assert job.size == 4
 
 
-def test_a_scale_out_for_a_higher_load_is_no_reversal():
+def test_a_scale_out_for_higher_load_is_not_a_reversal():
     job = Job(6)
     job.tick(4, 52.0)
     job.tick(4, 90.0, minutes=5)
@@ -77,7 +77,7 @@ def test_without_an_arrival_rate_nothing_is_held():
     assert job.size == 4
 
 
-def test_a_change_by_a_schedule_is_no_reversal():
+def test_a_scheduled_change_is_not_a_reversal():
     job = Job(6)
     job.tick(4, 52.0)
     job.tick(4, 52.0)
@@ -87,18 +87,18 @@ def test_a_change_by_a_schedule_is_no_reversal():
     assert job.size == 4
 
 
-def test_a_clock_that_was_put_back_ends_the_hold():
+def test_a_clock_set_back_ends_the_hold():
     job = reversed_at(52.0)
     job.now -= 7200.0
     job.tick(4, 52.0)
     assert job.size == 4
 
 
-def test_a_hold_of_no_time_is_refused():
+def test_a_hold_of_zero_is_rejected():
     with pytest.raises(BadInput, match="hold_s"):
         Reversal(hold_s=0.0)
 
 
-def test_memory_is_plain():
+def test_memory_holds_plain_values():
     job: Mapping[str, object] = reversed_at(52.0).memory
     assert set(job) == {"seen", "requested", "rate", "t_s", "scaled_in_rate", "hold"}

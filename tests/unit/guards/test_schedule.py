@@ -25,13 +25,15 @@ IN_THE_MORNING, AT_NOON, AT_NIGHT = map(
 )
 
 
-def scheduled(asked: int, now: float, floor: str = MORNING, ceiling: str = NIGHT) -> Decision:
-    seen = Observation(t_s=now, executors=3, target=3)
-    return Schedule(floor, ceiling)(Decision(target=asked, reason="asked"), seen, {}, now)[0]
+def scheduled(requested: int, now: float, floor: str = MORNING, ceiling: str = NIGHT) -> Decision:
+    observation = Observation(t_s=now, executors=3, target=3)
+    return Schedule(floor, ceiling)(
+        Decision(target=requested, reason="asked"), observation, {}, now
+    )[0]
 
 
 @pytest.mark.parametrize(
-    ("asked", "now", "target"),
+    ("requested", "now", "target"),
     [
         (1, IN_THE_MORNING, 4),
         (6, IN_THE_MORNING, 6),
@@ -41,11 +43,11 @@ def scheduled(asked: int, now: float, floor: str = MORNING, ceiling: str = NIGHT
         (1, AT_NIGHT, 1),
     ],
 )
-def test_a_scheduled_floor_raises_and_a_scheduled_ceiling_lowers(asked, now, target):
-    assert scheduled(asked, now).target == target
+def test_a_scheduled_floor_raises_and_a_scheduled_ceiling_lowers(requested, now, target):
+    assert scheduled(requested, now).target == target
 
 
-def test_of_several_in_force_the_largest_floor_and_the_smallest_ceiling_hold():
+def test_the_largest_floor_and_smallest_ceiling_in_force_apply():
     both = "Fri = 2; 07:00-08:00 = 5; Sat = 9"
     assert scheduled(1, IN_THE_MORNING, both, "").target == 5
     assert scheduled(9, IN_THE_MORNING, "", both).target == 2
@@ -57,31 +59,31 @@ def test_the_reason_names_the_entry():
     )
 
 
-def test_a_floor_above_a_ceiling_at_the_same_time_is_refused():
+def test_a_floor_above_an_overlapping_ceiling_is_rejected():
     with pytest.raises(BadInput, match="the floor 'Mon = 4' is above the ceiling 'Mon-Wed = 3'"):
         Schedule("Mon = 4", "Mon-Wed = 3")
     assert Schedule("Mon = 3", "Mon-Wed = 3; Fri = 1")
 
 
 @pytest.mark.parametrize("floor", ["Mon 8-9 = 4", "Mon = many", "Mon 08:00-09:00"])
-def test_a_floor_that_cannot_be_read_is_refused_with_a_valid_one(floor):
+def test_an_invalid_floor_is_rejected_with_a_valid_example(floor):
     with pytest.raises(BadInput, match="Europe/Budapest"):
         guards_of(Limits(), GuardOptions(floor=floor))
 
 
-def guarded(asked: int, now: float, size: int, options: GuardOptions, **memory: object) -> int:
+def guarded(requested: int, now: float, size: int, options: GuardOptions, **memory: object) -> int:
     rules = guards_of(Limits(min_executors=2, max_executors=6), options, LoopOptions())
-    seen = Observation(t_s=now, executors=size, target=size)
-    decision = Decision(target=asked, reason="asked")
-    return guard(rules, decision, seen, memory, now).decision.target  # type: ignore[arg-type]
+    observation = Observation(t_s=now, executors=size, target=size)
+    decision = Decision(target=requested, reason="asked")
+    return guard(rules, decision, observation, memory, now).decision.target  # type: ignore[arg-type]
 
 
-def test_the_limits_win_over_the_schedule():
+def test_limits_override_the_schedule():
     assert guarded(3, IN_THE_MORNING, 3, GuardOptions(floor="Fri = 20")) == 6
     assert guarded(3, IN_THE_MORNING, 3, GuardOptions(ceiling="Fri = 1")) == 2
 
 
-def test_neither_cooldown_nor_step_limits_nor_budget_nor_excluded_periods_delay_a_floor():
+def test_no_other_guard_delays_a_scheduled_floor():
     just_changed = {"cooldown": {"changed_s": IN_THE_MORNING - 1.0, "size": 3}}
     for options in (
         GuardOptions(floor="Fri = 5"),
@@ -92,20 +94,20 @@ def test_neither_cooldown_nor_step_limits_nor_budget_nor_excluded_periods_delay_
         assert guarded(3, IN_THE_MORNING, 3, options, **just_changed) == 5
 
 
-def test_a_floor_holds_also_on_stale_data():
+def test_a_scheduled_floor_applies_to_stale_data():
     rules = guards_of(Limits(), GuardOptions(floor="Fri = 5"), LoopOptions())
     old = Observation(t_s=IN_THE_MORNING - 3600.0, executors=3, target=3)
     decision = guard(rules, Decision(target=1, reason=""), old, {}, IN_THE_MORNING).decision
     assert decision.target == 5
 
 
-def test_several_entries_may_be_a_list():
+def test_entries_can_be_a_list():
     assert GuardOptions(floor=["Mon = 4", "Tue = 5"]).floor == "Mon = 4; Tue = 5"
     with pytest.raises(BadInput, match="floor must be a text, but it is 4"):
         GuardOptions(floor=4)  # type: ignore[arg-type]
 
 
-def test_the_schedule_in_force_is_one_text():
+def test_the_active_schedule_is_formatted_as_one_line():
     assert schedule_text(MORNING, NIGHT, IN_THE_MORNING) == (
         "floor 4 until 2026-11-20 10:00 (Mon-Fri 08:00-10:00 Europe/Budapest)"
     )
@@ -114,7 +116,7 @@ def test_the_schedule_in_force_is_one_text():
     assert schedule_text("", "", AT_NOON) == ""
 
 
-def test_the_journal_remembers_the_schedule():
+def test_the_schedule_is_stored_in_memory():
     _, memory = Schedule(MORNING, NIGHT)(
         Decision(target=3, reason=""), Observation(t_s=AT_NOON, executors=3), {}, AT_NOON
     )

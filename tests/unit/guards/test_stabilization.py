@@ -5,18 +5,20 @@ from rheostat.guards import Stabilization
 from rheostat.model import Decision, Memory, Observation
 
 
-def sizes(rule: Stabilization, asked: list[int], size: int, step_s: float = 60.0) -> list[int]:
+def sizes(rule: Stabilization, requested: list[int], size: int, step_s: float = 60.0) -> list[int]:
     memory: Memory = {}
-    found = []
-    for n, target in enumerate(asked):
-        seen = Observation(t_s=n * step_s, executors=size, target=size)
-        decision, memory = rule(Decision(target=target, reason="asked"), seen, memory, n * step_s)
+    targets = []
+    for n, target in enumerate(requested):
+        observation = Observation(t_s=n * step_s, executors=size, target=size)
+        decision, memory = rule(
+            Decision(target=target, reason="asked"), observation, memory, n * step_s
+        )
         size = decision.target
-        found.append(size)
-    return found
+        targets.append(size)
+    return targets
 
 
-def test_in_goes_the_largest_of_five_minutes():
+def test_scale_in_uses_the_largest_request_in_five_minutes():
     assert sizes(Stabilization(), [4, 6, 2, 2, 3, 2, 2, 2, 2, 2], 4) == [
         4,
         6,
@@ -31,23 +33,25 @@ def test_in_goes_the_largest_of_five_minutes():
     ]
 
 
-def test_out_goes_the_smallest_of_its_window():
+def test_scale_out_uses_the_smallest_request_in_its_window():
     assert sizes(Stabilization(out_s=120.0), [8, 6, 8, 8, 8], 4) == [4, 4, 6, 8, 8]
 
 
 def test_the_reason_names_the_window():
-    seen = Observation(t_s=0.0, executors=8)
+    observation = Observation(t_s=0.0, executors=8)
     assert (
-        Stabilization()(Decision(target=2, reason="asked"), seen, {}, 0.0)[0].reason
+        Stabilization()(Decision(target=2, reason="asked"), observation, {}, 0.0)[0].reason
         == "asked; the last 300 s asked for 8"
     )
     assert (
-        Stabilization(out_s=60.0)(Decision(target=9, reason="asked"), seen, {}, 0.0)[0].reason
+        Stabilization(out_s=60.0)(Decision(target=9, reason="asked"), observation, {}, 0.0)[
+            0
+        ].reason
         == "asked; the last 60 s asked for 8"
     )
 
 
-def test_a_clock_that_was_put_back_forgets_the_window():
+def test_a_clock_set_back_clears_the_window():
     memory = {"high": [[90_000.0, 9]], "low": [[90_000.0, 9]]}
     decision, _ = Stabilization()(
         Decision(target=2, reason="asked"), Observation(t_s=0.0, executors=8), memory, 0.0
@@ -55,7 +59,7 @@ def test_a_clock_that_was_put_back_forgets_the_window():
     assert decision.target == 2
 
 
-@pytest.mark.parametrize("given", [{"out_s": -1.0}, {"in_s": float("nan")}])
-def test_a_nonsense_window_is_refused(given):
-    with pytest.raises(BadInput, match=next(iter(given))):
-        Stabilization(**given)
+@pytest.mark.parametrize("options", [{"out_s": -1.0}, {"in_s": float("nan")}])
+def test_an_invalid_window_is_rejected(options):
+    with pytest.raises(BadInput, match=next(iter(options))):
+        Stabilization(**options)

@@ -29,7 +29,7 @@ def dashboard_expressions():
 
 
 @pytest.mark.parametrize("expression", [*dashboard_expressions(), *(r["expr"] for r in RULES)])
-def test_an_expression_uses_metrics_and_labels_that_exist(expression):
+def test_expressions_use_existing_metrics_and_labels(expression):
     names = set(re.findall(r"\brheostat_\w+", expression))
     assert names or "up{" in expression
     for name in names:
@@ -38,7 +38,7 @@ def test_an_expression_uses_metrics_and_labels_that_exist(expression):
         assert ("rate(" in expression or "increase(" in expression) or family.kind == "gauge"
 
 
-def test_every_alert_has_a_severity_a_summary_and_a_runbook_that_names_it():
+def test_every_alert_has_a_severity_a_summary_and_a_runbook():
     for rule in RULES:
         assert rule["labels"]["severity"] in ("info", "warning", "critical")
         assert {"summary", "description"} <= rule["annotations"].keys()
@@ -46,17 +46,17 @@ def test_every_alert_has_a_severity_a_summary_and_a_runbook_that_names_it():
         assert f"Alert `{rule['alert']}`" in page
 
 
-def test_every_alert_fires_in_a_staged_incident():
+def test_every_alert_has_a_test_in_which_it_fires():
     cases = (ROOT / "deploy" / "prometheus" / "alerts.test.yaml").read_text()
     for rule in RULES:
         assert f'alertname="{rule["alert"]}", alertstate="firing"' in cases
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="needs Debian's package prometheus")
-@pytest.mark.parametrize("words", ["check rules alerts.yaml", "test rules alerts.test.yaml"])
-def test_promtool_accepts_the_alerts(words):
+@pytest.mark.parametrize("command", ["check rules alerts.yaml", "test rules alerts.test.yaml"])
+def test_promtool_accepts_the_alerts(command):
     ran = subprocess.run(
-        ["promtool", *words.split()],
+        ["promtool", *command.split()],
         cwd=ROOT / "deploy" / "prometheus",
         capture_output=True,
         text=True,
@@ -64,7 +64,7 @@ def test_promtool_accepts_the_alerts(words):
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_the_dashboards_are_those_that_the_script_writes():
+def test_the_committed_dashboards_match_the_script():
     pytest.importorskip("grafana_foundation_sdk", reason="comes with the extra test")
     written = subprocess.run(
         [sys.executable, "-c", _SHOW], cwd=ROOT, capture_output=True, text=True, check=True

@@ -10,30 +10,30 @@ from rheostat.model import Observation
 
 
 @pytest.mark.parametrize("jump_s", [-3600.0, 3600.0, -20.0])
-def test_after_a_jump_of_the_clock_the_windows_begin_again_and_nothing_is_made_up(jump_s):
+def test_a_clock_jump_restarts_the_windows_without_invented_values(jump_s):
     """Lag grows by 100 rows/s and 200 are consumed: eq. 3 is 1.5, or absent, never anything else.
 
     If the clock is set back by less than the window, the slope in that window is only as exact as
     its samples."""
     kept: Any = {}
-    found = []
+    changes = []
     t_s = 1e9
     for n in range(60):
         t_s += 5.0 + (jump_s if n == 30 else 0.0)
-        seen = Observation(
+        observation = Observation(
             t_s=t_s, executors=2, lag_rows=60_000.0 + 500.0 * n, processed_rows_per_s=200.0
         )
-        told, kept = Gauges(MetricOptions()).of(seen, kept)
-        found.append(told.get("relative_lag_change"))
+        gauges, kept = Gauges(MetricOptions()).of(observation, kept)
+        changes.append(gauges.get("relative_lag_change"))
     right = pytest.approx(1.5)
-    assert found[29] == right
+    assert changes[29] == right
     if abs(jump_s) > MetricOptions().window_s:
-        assert found[30] is None
-        assert all(each == right for each in found[31:])
-    assert all(each == right for each in found[45:])
+        assert changes[30] is None
+        assert all(change == right for change in changes[31:])
+    assert all(change == right for change in changes[45:])
 
 
 @pytest.mark.parametrize(("up", "value"), [(True, 1.0), (False, 0.0), (None, None)])
-def test_whether_the_broker_answers_is_a_gauge(up: bool | None, value: float | None) -> None:
+def test_broker_availability_is_a_gauge(up: bool | None, value: float | None) -> None:
     shown, _ = Gauges(MetricOptions()).of(Observation(t_s=1e9, broker_up=up), {})
     assert shown.get("broker_up") == value

@@ -86,18 +86,18 @@ def test_a_reversed_scale_out_is_superseded_or_blocked_by_the_cluster():
     assert sums["rescales_total", "out", "superseded"] == 0
 
 
-def test_a_scale_out_in_two_steps_is_two_rescales():
+def test_a_scale_out_in_two_steps_counts_as_two_rescales():
     sums, values = folded([record(0, 2, 3), record(5, 2, 5, 3), record(20, 5, 5, 5)])
     assert sums["rescales_total", "out", "completed"] == 2
     assert values["executor_arrival_seconds",] == [20, 15]
 
 
-def test_advice_is_no_rescale():
+def test_advice_does_not_count_as_a_rescale():
     sums, _ = folded([record(0, 2, 4, phase="advised"), record(5, 4, 4, phase="advised")])
     assert not any(name == "rescales_total" and value for (name, *_), value in sums.items())
 
 
-def test_slot_seconds_rows_and_late_rows_are_those_of_the_journal():
+def test_slot_seconds_rows_and_late_rows_match_the_journal():
     late = {"input_rows_per_s": 100.0, "latency_s": 20.0}
     sums, _ = folded([record(0, **late), record(5, **late), record(10, **late)])
     assert sums["slot_seconds_total",] == 2 * 2 * 10
@@ -105,14 +105,14 @@ def test_slot_seconds_rows_and_late_rows_are_those_of_the_journal():
     assert sums["late_rows_total",] == 1000
 
 
-def test_a_batch_that_two_ticks_show_counts_once():
+def test_a_batch_in_two_ticks_is_counted_once():
     shown = {"batch_s": 2.0, "batch_rows": 7, "latency_s": 1.5}
     _, values = folded([record(0, **shown), record(5, **shown), record(10, batch_s=3.0)])
     assert values["batch_duration_seconds",] == [2.0, 3.0]
     assert values["row_latency_seconds",] == [1.5]
 
 
-def test_the_error_of_a_forecast_is_measured_when_its_time_has_come():
+def test_the_forecast_error_is_measured_at_the_end_of_its_horizon():
     evidence = {"forecast_s": 10.0, "forecast_rows_per_s_p50": 150.0}
     _, values = folded(
         [
@@ -124,7 +124,7 @@ def test_the_error_of_a_forecast_is_measured_when_its_time_has_come():
     assert values["forecast_error_ratio",] == [0.5]
 
 
-def test_failures_are_counted_by_the_class_of_the_exception_and_outages_once():
+def test_failures_are_counted_by_exception_class_and_outages_once():
     failed = record(0, target=None, phase="failed", detail="KeyError: 'x'; the size stays")
     down = [record(t, broker_up=False) for t in (5, 10)]
     sums, _ = folded([failed, *down, record(15, broker_up=True), record(20, broker_up=False)])
@@ -157,12 +157,12 @@ def test_a_decision_has_an_action_and_a_reason_class(item, action, reason):
     assert (action_of(item), reason_class(item)) == (action, reason)
 
 
-def test_a_clock_that_is_set_back_adds_nothing_and_counting_goes_on():
+def test_counters_continue_after_the_clock_is_set_back():
     sums, _ = folded([record(1000), record(0), record(5), record(10)])
     assert sums["slot_seconds_total",] == 2 * 2 * 10
 
 
-def test_every_metric_of_the_catalog_has_a_record_that_gives_it_a_value():
+def test_every_metric_in_the_catalog_is_produced_by_a_record():
     everything = {
         family.signal: 1.0
         for family in FAMILIES.values()
@@ -185,7 +185,7 @@ def test_every_metric_of_the_catalog_has_a_record_that_gives_it_a_value():
     assert named <= set(FAMILIES)
 
 
-def test_a_state_move_is_a_partition_that_another_executor_holds_than_before():
+def test_a_state_move_is_a_partition_on_a_different_executor():
     places: tuple[dict[str, dict[str, str]], ...] = (
         {"q": {"1": "0-3"}},
         {},

@@ -80,7 +80,7 @@ def receive():
         receiver.close()
 
 
-def test_events_arrive_in_their_order_and_an_error_is_retried(receive):
+def test_events_arrive_in_order_and_errors_are_retried(receive):
     receiver = receive(script=[503])
     webhook = Webhook(receiver.url)
     webhook.send({**event(), "target": 1})
@@ -90,7 +90,7 @@ def test_events_arrive_in_their_order_and_an_error_is_retried(receive):
     assert [body["target"] for body in receiver.bodies] == [1, 2]
 
 
-def test_a_receiver_that_hangs_delays_nobody_and_the_queue_is_bounded(receive, caplog):
+def test_an_unresponsive_receiver_blocks_no_sender_and_the_queue_is_bounded(receive, caplog):
     receiver = receive(released=False)
     webhook = Webhook(receiver.url, most=3)
     webhook.send(event())
@@ -104,7 +104,7 @@ def test_a_receiver_that_hangs_delays_nobody_and_the_queue_is_bounded(receive, c
     assert receiver.bodies == []
 
 
-def test_a_receiver_that_refuses_is_logged_once_without_its_url(receive, caplog):
+def test_a_rejecting_receiver_is_logged_once_without_its_url(receive, caplog):
     receiver = receive(script=[404, 404])
     webhook = Webhook(receiver.url)
     webhook.send(event())
@@ -117,14 +117,14 @@ def test_a_receiver_that_refuses_is_logged_once_without_its_url(receive, caplog)
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_every_format_is_json_with_the_sizes_and_the_reason(name):
+def test_every_format_is_json_with_sizes_and_reason(name):
     body = json.dumps(BODIES[name](event()))
     assert "because" in body
     if name != "json":
         assert "rescales from 2 to 4 executors" in body
 
 
-def test_the_loop_goes_on_ticking_while_the_receiver_hangs(receive):
+def test_the_loop_continues_while_the_receiver_hangs(receive):
     receiver, actuator, ticks = receive(released=False), RecordingActuator(), 300
     handle = started(webhook=receiver.url)
     loop = Loop(

@@ -11,16 +11,16 @@ def query(name: str, **signals: object) -> Observation:
     return Observation(t_s=1.0, application="app", query=name, executors=3, **signals)  # type: ignore[arg-type]
 
 
-def test_no_query_is_no_observation():
+def test_no_query_gives_no_observation():
     assert combine(()) is None
 
 
-def test_one_query_is_the_application():
+def test_a_single_query_is_returned_unchanged():
     only = query("a", lag_rows=1.0)
     assert combine((only,)) is only
 
 
-def test_rates_lag_and_state_are_summed_and_executors_are_not():
+def test_rates_lag_and_state_are_summed_but_executors_are_not():
     both = combine(
         (
             query(
@@ -56,12 +56,12 @@ def test_rates_lag_and_state_are_summed_and_executors_are_not():
 @pytest.mark.parametrize(
     "name", ["input_rows_per_s", "processed_rows_per_s", "lag_rows", "lag_s", "latency_s"]
 )
-def test_a_sum_without_one_of_its_summands_is_absent(name):
+def test_a_sum_with_a_missing_summand_is_absent(name):
     both = combine((query("a", **{name: 1.0}), query("b")))
     assert getattr(both, name) is None
 
 
-def test_the_application_waits_as_long_as_its_slowest_query():
+def test_the_slowest_query_determines_the_wait():
     long = query("a", lag_s=1.0, latency_s=9.0, batch_s=3.0, trigger_s=10.0)
     full = query("b", lag_s=4.0, latency_s=2.0, batch_s=2.0, trigger_s=1.0)
     both = combine((long, full))
@@ -73,13 +73,13 @@ def test_the_application_waits_as_long_as_its_slowest_query():
     ), "the query that fills most of its interval, not the longest batch"
 
 
-def test_one_estimated_wait_makes_the_wait_of_the_application_an_estimate():
+def test_one_estimated_wait_makes_the_combined_wait_an_estimate():
     both = combine((query("a", lag_s=9.0), query("b", lag_littles_law_s=4.0)))
     assert both is not None
     assert (both.lag_s, both.lag_littles_law_s, both.wait_s) == (None, 9.0, 9.0)
 
 
-def test_the_longest_running_batch_is_the_one_in_flight():
+def test_the_longest_running_batch_is_in_flight():
     both = combine(
         (
             query("a", in_flight=InFlight(elapsed_s=2.0)),
@@ -91,13 +91,13 @@ def test_the_longest_running_batch_is_the_one_in_flight():
     assert both.in_flight == InFlight(elapsed_s=5.0)
 
 
-def test_sources_keep_the_name_of_their_query():
+def test_source_names_are_prefixed_with_their_query():
     both = combine((query("a", inputs={"bids": 1.0}), query("b", inputs={"bids": 2.0})))
     assert both is not None
     assert both.inputs == {"a/bids": 1.0, "b/bids": 2.0}
 
 
-def test_the_stages_of_all_queries_are_told_apart_by_their_query():
+def test_stage_names_are_prefixed_with_their_query():
     def staged(name: str) -> Observation:
         stages = (
             Stage(name="stage 0", upstream=("bids",)),
@@ -105,26 +105,26 @@ def test_the_stages_of_all_queries_are_told_apart_by_their_query():
         )
         return Observation(t_s=0.0, query=name, inputs={"bids": 5.0}, stages=stages)
 
-    whole = combine([staged("a"), staged("b")])
-    assert whole is not None
-    assert [(stage.name, stage.upstream) for stage in whole.stages or ()] == [
+    combined = combine([staged("a"), staged("b")])
+    assert combined is not None
+    assert [(stage.name, stage.upstream) for stage in combined.stages or ()] == [
         ("a/stage 0", ("a/bids",)),
         ("a/stage 1", ("a/stage 0",)),
         ("b/stage 0", ("b/bids",)),
         ("b/stage 1", ("b/stage 0",)),
     ]
-    assert set(whole.inputs or ()) == {"a/bids", "b/bids"}
+    assert set(combined.inputs or ()) == {"a/bids", "b/bids"}
 
 
-def test_where_one_query_shows_no_stages_there_are_none():
-    whole = combine(
+def test_stages_are_absent_if_one_query_reports_none():
+    combined = combine(
         [
             Observation(t_s=0.0, query="a", stages=(Stage(name="s"),)),
             Observation(t_s=0.0, query="b"),
         ]
     )
-    assert whole is not None
-    assert whole.stages is None
+    assert combined is not None
+    assert combined.stages is None
 
 
 def batch(name: str, rate: float, work_s: float, batch_s: float, trigger_s: float) -> Observation:
@@ -149,18 +149,18 @@ def batch(name: str, rate: float, work_s: float, batch_s: float, trigger_s: floa
         max_size=4,
     )
 )
-def test_the_slots_that_queries_of_one_session_need_add_up(drawn):
+def test_the_slot_needs_of_queries_in_one_session_add_up(drawn):
     queries = [batch(f"q{n}", *numbers) for n, numbers in enumerate(drawn)]
     both = combine(queries)
     assert both is not None
-    alone = sum(operator.slots for each in queries for operator in needs(each).operators)
+    alone = sum(operator.slots for one in queries for operator in needs(one).operators)
     assert sum(operator.slots for operator in needs(both).operators) == pytest.approx(alone)
     busy_s = sum(stage.busy_s or 0.0 for stage in both.stages or ())
     work_s = busy_s / (both.batch_rows or 1)  # per mean row, as a model of one batch learns it
     assert work_s * (both.input_rows_per_s or 0.0) == pytest.approx(alone, rel=0.05)
 
 
-def test_a_query_with_a_short_trigger_counts_with_all_its_batches_in_the_slowest_one_s_time():
+def test_a_query_with_a_short_trigger_counts_all_batches_of_the_interval():
     slow = batch("slow", 100.0, 1e-3, batch_s=9.0, trigger_s=10.0)
     quick = batch("quick", 100.0, 1e-3, batch_s=0.5, trigger_s=1.0)
     both = combine((slow, quick))
@@ -169,7 +169,7 @@ def test_a_query_with_a_short_trigger_counts_with_all_its_batches_in_the_slowest
     assert [stage.busy_s for stage in both.stages or ()] == pytest.approx([1.0, 1.0])
 
 
-def test_the_rows_of_a_batch_are_unknown_where_one_query_does_not_tell_them():
+def test_batch_rows_are_unknown_if_one_query_does_not_report_them():
     both = combine((query("a", batch_rows=5, batch_s=1.0), query("b", batch_s=1.0)))
     assert both is not None
     assert both.batch_rows is None

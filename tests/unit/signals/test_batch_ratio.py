@@ -16,9 +16,7 @@ from rheostat.signals.batch_ratio import batch_ratio
         (None, None, 1.0, None),
     ],
 )
-def test_the_longer_of_the_last_and_the_running_batch_counts(
-    batch_s, running_s, trigger_s, expected
-):
+def test_the_longer_of_the_last_and_running_batch_counts(batch_s, running_s, trigger_s, expected):
     running = None if running_s is None else InFlight(elapsed_s=running_s)
-    seen = Observation(t_s=0.0, batch_s=batch_s, trigger_s=trigger_s, in_flight=running)
-    assert batch_ratio(seen, slo_s=8.0) == expected
+    observation = Observation(t_s=0.0, batch_s=batch_s, trigger_s=trigger_s, in_flight=running)
+    assert batch_ratio(observation, slo_s=8.0) == expected

@@ -16,23 +16,23 @@ def test_lag_is_summed_over_partitions():
     assert lag_rows({("a", 0): 10, ("a", 1): 20}, {("a", 0): 7, ("a", 1): 20}) == 3
 
 
-def test_a_new_partition_counts_from_its_beginning():
+def test_a_new_partition_counts_from_offset_zero():
     assert lag_rows({("a", 0): 10, ("a", 1): 5}, {("a", 0): 10}) == 5
 
 
-def test_an_old_answer_of_the_broker_is_no_negative_lag():
+def test_a_stale_broker_answer_gives_no_negative_lag():
     assert lag_rows({("a", 0): 10, ("a", 1): 20}, {("a", 0): 12, ("a", 1): 15}) == 5
 
 
-def test_the_upper_bound_takes_the_largest_lag_of_a_task_for_all_its_partitions():
+def test_the_upper_bound_applies_the_largest_task_lag_to_all_partitions():
     assert lag_rows_upper([[5, 1, 0], [2], []]) == 5 * 3 + 2
 
 
-def test_the_upper_bound_of_tasks_with_one_partition_is_the_sum():
+def test_with_one_partition_per_task_the_upper_bound_is_the_sum():
     assert lag_rows_upper([[5], [1], [0]]) == 6
 
 
-def test_lag_is_unknown_rather_than_zero():
+def test_missing_offsets_make_the_lag_unknown():
     assert lag_rows({("a", 0): 10}, {}) is None
     assert lag_rows({}, {("a", 0): 10}) is None
 
@@ -48,7 +48,7 @@ def test_lag_is_unknown_rather_than_zero():
         (5.0, None, None),
     ],
 )
-def test_the_wait_is_that_of_littles_law(rows, rate, expected):
+def test_the_wait_follows_littles_law(rows, rate, expected):
     assert littles_law_s(rows, rate) == expected
 
 
@@ -62,7 +62,7 @@ def test_the_wait_is_that_of_littles_law(rows, rate, expected):
         (None, 2.0, None, None),
     ],
 )
-def test_rows_that_were_not_counted_follow_from_their_wait(rows, wait, rate, expected):
+def test_uncounted_rows_are_derived_from_their_wait(rows, wait, rate, expected):
     assert (
         queued_rows(Observation(t_s=0.0, lag_rows=rows, lag_s=wait, input_rows_per_s=rate))
         == expected
@@ -73,7 +73,7 @@ def test_rows_that_were_not_counted_follow_from_their_wait(rows, wait, rate, exp
     st.dictionaries(st.tuples(st.sampled_from("ab"), st.integers(0, 40)), st.integers(0, 9)),
     st.integers(0, 9),
 )
-def test_the_lag_by_partition_sums_up_to_the_lag_however_many_partitions_there_are(latest, read):
+def test_lag_by_partition_sums_to_the_total(latest, read):
     committed = {partition: min(read, offset) for partition, offset in latest.items()}
     by_name = lag_by_partition(latest, committed)
     assert sum(by_name.values()) == (lag_rows(latest, committed) or 0)

@@ -14,13 +14,13 @@ from rheostat.signals.lag import consumed_per_s, gated_lag_change, relative_lag_
         (500.0, None, None),
     ],
 )
-def test_the_relative_change_is_equation_3(slope, consumed, relative):
+def test_the_relative_change_follows_equation_3(slope, consumed, relative):
     assert relative_lag_change(slope, consumed) == (
         None if relative is None else pytest.approx(relative)
     )
 
 
-def test_without_a_slope_there_is_no_change():
+def test_without_a_slope_the_change_is_absent():
     assert relative_lag_change(None, 1000.0) is None
 
 
@@ -34,7 +34,7 @@ def test_without_a_slope_there_is_no_change():
         (60_000.0, None, None),
     ],
 )
-def test_the_gate_is_equation_4_with_its_sign_on_fast_draining_lag(lag, relative, gated):
+def test_the_gate_follows_equation_4_including_its_sign(lag, relative, gated):
     assert gated_lag_change(lag, 50_000.0, relative) == gated
 
 
@@ -47,11 +47,9 @@ def test_the_gate_is_equation_4_with_its_sign_on_fast_draining_lag(lag, relative
         (None, 3000.0, None, None),
     ],
 )
-def test_the_consumed_rate_is_measured_or_what_arrives_and_does_not_queue(
-    consumed, arrivals, slope, rate
-):
+def test_the_consumed_rate_is_measured_or_derived_from_arrivals(consumed, arrivals, slope, rate):
     assert consumed_per_s(consumed, arrivals, slope) == rate
 
 
-def test_next_to_nothing_consumed_is_no_number_either():
+def test_a_consumed_rate_near_zero_gives_no_change():
     assert relative_lag_change(1.0, 5e-324) is None

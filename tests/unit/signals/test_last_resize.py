@@ -14,14 +14,14 @@ from rheostat.signals.last_resize import latest_size, resized
         (3, None, (20.0, 0)),
     ],
 )
-def test_a_change_of_size_belongs_to_the_tick_that_asked_for_it(before, now, change):
+def test_a_size_change_is_dated_to_the_tick_that_requested_it(before, now, change):
     memory = {"seen": latest_size(Observation(t_s=10.0, executors=before))}
     assert resized(Observation(t_s=20.0, executors=now), memory) == change
 
 
-def test_the_first_tick_sees_no_change():
+def test_the_first_tick_has_no_size_change():
     assert resized(Observation(t_s=20.0, executors=3), {}) == (20.0, 0)
 
 
-def test_a_clock_that_was_put_back_makes_a_change_of_now():
+def test_after_a_clock_set_back_the_change_is_dated_now():
     assert resized(Observation(t_s=20.0, executors=5), {"seen": [90_000.0, 3]}) == (20.0, 2)

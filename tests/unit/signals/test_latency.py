@@ -9,24 +9,24 @@ PAUSE = ArrivalCurve([(0.0, 0.0), (10.0, 100.0), (70.0, 100.0), (71.0, 200.0)])
     ("row", "t_s"),
     [(0.0, 0.0), (50.0, 5.0), (150.0, 70.5), (200.0, 71.0), (-1.0, None), (200.5, None)],
 )
-def test_a_row_was_appended_when_the_curve_passed_it(row, t_s):
+def test_the_append_time_of_a_row_is_read_from_the_curve(row, t_s):
     assert PAUSE.time_of(row) == t_s
 
 
-def test_the_first_row_after_a_pause_was_appended_at_the_end_of_the_pause():
+def test_the_first_row_after_a_pause_dates_from_its_end():
     assert PAUSE.time_of(100.0) == 70.0
 
 
-def test_an_empty_curve_knows_nothing():
+def test_an_empty_curve_gives_no_latency():
     assert ArrivalCurve([]).time_of(0.0) is None
     assert ArrivalCurve([]).latencies(0.0, 10.0, 1.0) == []
 
 
-def test_a_batch_after_a_pause_does_not_inherit_the_pause():
+def test_the_latency_after_a_pause_excludes_the_pause():
     assert PAUSE.latencies(100.0, 200.0, 72.0) == [Spread(1.0, 2.0, 100.0)]
 
 
-def test_a_batch_across_a_pause_has_a_spread_on_each_side():
+def test_a_batch_across_a_pause_has_separate_spreads_before_and_after():
     assert PAUSE.latencies(50.0, 150.0, 72.0) == [Spread(62.0, 67.0, 50.0), Spread(1.5, 2.0, 50.0)]
 
 
@@ -35,25 +35,25 @@ def test_a_burst_at_one_moment_has_one_latency():
     assert burst.latencies(0.0, 40.0, 7.0) == [Spread(2.0, 2.0, 40.0)]
 
 
-def test_rows_outside_the_curve_are_left_out():
+def test_rows_outside_the_curve_are_excluded():
     assert PAUSE.latencies(150.0, 900.0, 72.0) == [Spread(1.0, 1.5, 50.0)]
 
 
-def test_no_rows_have_no_latency():
+def test_without_rows_there_is_no_latency():
     assert mean_s([]) is None
     assert share_within([], 1.0) is None
     assert quantile_s([], 0.99) is None
 
 
-def test_the_mean_is_over_rows():
+def test_the_mean_is_weighted_by_rows():
     assert mean_s([Spread(0.0, 2.0, 30.0), Spread(5.0, 5.0, 10.0)]) == 2.0
 
 
-def test_the_share_within_an_objective_cuts_a_spread():
+def test_the_share_within_an_objective_splits_a_spread():
     spreads = [Spread(0.0, 4.0, 10.0), Spread(3.0, 3.0, 10.0)]
     assert [share_within(spreads, s) for s in (0.0, 2.0, 3.0, 4.0)] == [0.0, 0.25, 0.875, 1.0]
 
 
-def test_a_quantile_lies_within_a_millisecond():
+def test_a_quantile_is_accurate_to_a_millisecond():
     assert quantile_s([Spread(0.0, 10.0, 5.0)], 0.99) == pytest.approx(9.9, abs=1e-3)
     assert quantile_s([Spread(2.0, 2.0, 5.0)], 0.5) == pytest.approx(2.0, abs=1e-3)

@@ -18,20 +18,20 @@ def after(rhythm: Rhythm, *batches_s: float, moved: bool = False) -> Rhythm:
     return rhythm
 
 
-def test_a_pause_is_what_the_usual_batch_leaves_of_the_trigger_interval():
+def test_a_pause_is_the_trigger_interval_minus_the_typical_batch():
     rhythm = Rhythm(trigger_s=3.0)
     assert after(rhythm, 0.9, 1.0, 1.1).usual_pause_s == pytest.approx(2.0)
     assert after(rhythm, 4.0).usual_pause_s == 0.0
     assert rhythm.usual_pause_s is None
 
 
-def test_a_batch_in_which_state_moved_is_no_usual_one_but_a_recent_one():
+def test_a_batch_with_state_moves_is_recent_but_not_typical():
     rhythm = after(after(Rhythm(trigger_s=3.0), 1.0), 0.5, moved=True)
     assert rhythm.usual_batch_s == 1.0
     assert (rhythm.shortest_batch_s, rhythm.longest_pause_s) == (0.5, 2.5)
 
 
-def test_what_was_long_ago_is_forgotten():
+def test_old_batches_are_dropped():
     rhythm = after(Rhythm(trigger_s=3.0), 0.1, *[1.0] * RECENT)
     assert rhythm.shortest_batch_s == 1.0
     rhythm = after(Rhythm(), *[9.0] * REMEMBERED, *[1.0] * REMEMBERED)
@@ -39,12 +39,12 @@ def test_what_was_long_ago_is_forgotten():
 
 
 @pytest.mark.parametrize("rhythm", [Rhythm(trigger_s=3.0), after(Rhythm(), 1.0)])
-def test_without_a_batch_or_without_an_interval_no_pause_is_known(rhythm):
+def test_without_a_batch_or_an_interval_the_pause_is_zero(rhythm):
     assert rhythm.pause_left_s(1000.0) == 0.0
     assert rhythm.longest_pause_s == 0.0
 
 
-def test_before_the_first_batch_none_is_the_shortest():
+def test_without_batches_the_shortest_batch_is_infinite():
     assert Rhythm().shortest_batch_s == math.inf
 
 
@@ -52,9 +52,7 @@ def test_before_the_first_batch_none_is_the_shortest():
     ("trigger_s", "duration_s", "next_commit_s"),
     [(3.0, 1.0, 1002.5), (3.0, 4.0, 1006.0), (0.0, 1.0, 1001.5)],
 )
-def test_the_next_batch_begins_when_it_is_due_and_takes_half_of_the_shortest_at_least(
-    trigger_s, duration_s, next_commit_s
-):
+def test_the_next_commit_assumes_half_of_the_shortest_batch(trigger_s, duration_s, next_commit_s):
     rhythm = Rhythm(trigger_s=trigger_s)
     assert rhythm.next_commit_s is None
     assert rhythm.after(BatchTime(7, 1000.0, duration_s)).next_commit_s == next_commit_s
@@ -79,13 +77,13 @@ def test_the_next_batch_begins_when_it_is_due_and_takes_half_of_the_shortest_at_
         "long without rows",
     ],
 )
-def test_a_pause_lasts_until_the_next_batch_may_begin(start_s, commit_s, now, left_s):
+def test_a_pause_lasts_until_the_next_possible_batch(start_s, commit_s, now, left_s):
     rhythm = Rhythm(trigger_s=3.0).after(BatchTime(7, start_s, commit_s - start_s))
     assert rhythm.pause_left_s(now) == pytest.approx(left_s)
 
 
 @given(st.floats(0.1, 60), st.floats(0, 1e6), st.floats(0, 200), st.floats(0, 500))
-def test_no_pause_is_longer_than_the_interval_after_the_batch(
+def test_a_pause_never_exceeds_the_trigger_interval(
     trigger_s: float, start_s: float, batch_s: float, later_s: float
 ) -> None:
     rhythm = Rhythm(trigger_s=trigger_s).after(BatchTime(1, start_s, batch_s))

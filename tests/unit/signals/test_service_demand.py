@@ -18,12 +18,12 @@ def batch(rate: float = 100.0, busy_s: float = 20.0) -> Observation:
     return Observation(t_s=0.0, executors=4, input_rows_per_s=rate, stages=stages)
 
 
-def test_the_demand_of_a_row_is_the_busy_time_of_all_stages_over_the_rows():
+def test_row_demand_is_the_busy_time_of_all_stages_per_row():
     assert slot_s_per_row(batch()) == pytest.approx(0.04)
     assert slot_s_per_row(batch(rate=300.0)) == pytest.approx(0.04)  # independent of the arrivals
 
 
-def test_without_stages_the_share_of_time_that_batches_fill_counts():
+def test_without_stages_the_demand_is_derived_from_batch_time():
     job = Observation(
         t_s=0.0,
         executors=4,
@@ -35,7 +35,7 @@ def test_without_stages_the_share_of_time_that_batches_fill_counts():
     assert slot_s_per_row(job) == pytest.approx(0.02)  # half of 4 slots for 100 rows/s
 
 
-def test_an_unknown_rate_or_batch_has_no_demand():
+def test_without_a_rate_or_a_batch_the_demand_is_absent():
     assert slot_s_per_row(Observation(t_s=0.0, executors=4)) is None
     assert slot_s_per_row(Observation(t_s=0.0, executors=4, input_rows_per_s=100.0)) is None
     assert slot_s_per_row(batch(rate=0.0)) is None
@@ -46,7 +46,7 @@ def test_arrivals_of_several_sources_are_summed():
     assert arrivals_per_s(Observation(t_s=0.0)) is None
 
 
-def test_one_dear_batch_does_not_move_the_demand():
+def test_one_expensive_batch_does_not_change_the_demand():
     demands: list[float] = []
     for busy_s in (20.0, 20.0, 900.0, 20.0):
         demands = with_demand(demands, batch(busy_s=busy_s))

@@ -32,7 +32,7 @@ def stage(
     return Stage(name=name, upstream=upstream, rows_in=rows_in, rows_out=rows_out, busy_s=busy_s)
 
 
-def test_a_rate_is_per_busy_slot_second_so_the_number_of_slots_does_not_matter():
+def test_true_rates_do_not_depend_on_the_number_of_slots():
     # 300 rows in 1.5 busy slot-seconds are 200 rows/s per slot, on one slot or on eight: 100 rows/s
     # need half a slot.
     for executors in (1, 8):
@@ -42,7 +42,7 @@ def test_a_rate_is_per_busy_slot_second_so_the_number_of_slots_does_not_matter()
         assert (operator.rate_per_s, operator.per_slot, operator.slots) == (100.0, 200.0, 0.5)
 
 
-def test_the_target_of_a_stage_is_what_its_upstreams_would_give_at_their_own_targets():
+def test_a_stage_target_is_the_output_of_its_upstreams_at_their_targets():
     # A filter keeps a tenth: of 100 rows/s 10 remain, and the unrounded parallelism decides, not
     # the rounded one.
     _, second = stage_needs(
@@ -55,7 +55,7 @@ def test_the_target_of_a_stage_is_what_its_upstreams_would_give_at_their_own_tar
     assert second.slots == pytest.approx(2.0)
 
 
-def test_two_sources_have_two_rates_and_a_join_gets_both():
+def test_a_join_receives_the_rates_of_both_sources():
     observation = job(
         stage("left"),
         stage("right", rows_in=200.0),
@@ -69,9 +69,9 @@ def test_two_sources_have_two_rates_and_a_join_gets_both():
     }
 
 
-def test_a_stage_that_feeds_two_gives_its_rows_to_both():
-    found = stage_needs(job(stage("read"), stage("a", "read"), stage("b", "read")))
-    assert [operator.rate_per_s for operator in found] == [100.0, 100.0, 100.0]
+def test_a_stage_with_two_consumers_feeds_all_rows_to_both():
+    operators = stage_needs(job(stage("read"), stage("a", "read"), stage("b", "read")))
+    assert [operator.rate_per_s for operator in operators] == [100.0, 100.0, 100.0]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_stage_that_feeds_two_gives_its_rows_to_both():
         ((stage("a"), stage("a", "k")), {}, "two stages are named a"),
     ],
 )
-def test_a_graph_without_a_pass_is_refused_with_its_place(stages, signals, place):
+def test_an_invalid_stage_graph_is_rejected_with_its_location(stages, signals, place):
     observation = job(*stages, **signals)
     with pytest.raises(BadInput, match=place):
         check_graph(observation)
@@ -98,7 +98,7 @@ def test_a_graph_without_a_pass_is_refused_with_its_place(stages, signals, place
         stage_needs(observation)
 
 
-def test_a_sound_graph_passes_the_check_also_while_numbers_are_absent():
+def test_a_valid_graph_passes_even_with_missing_numbers():
     check_graph(job(stage("left", rows_in=None), stage("right"), input_rows_per_s=None))
     check_graph(Observation(t_s=0.0))
     check_graph(job(stage("read"), stage("count", "read")))
@@ -115,12 +115,12 @@ def test_a_sound_graph_passes_the_check_also_while_numbers_are_absent():
     ],
 )
 def test_a_stage_without_a_true_rate_makes_the_signal_absent(broken, place):
-    found = needs(job(stage("map", "kafka"), broken))
-    assert found.operators == ()
-    assert place in found.detail
+    result = needs(job(stage("map", "kafka"), broken))
+    assert result.operators == ()
+    assert place in result.detail
 
 
-def test_rows_out_must_be_known_where_somebody_reads_them_only():
+def test_output_rows_are_required_only_for_stages_with_consumers():
     assert needs(job(stage("map", "kafka", rows_out=None))).operators
     assert (
         needs(job(stage("map", "kafka", rows_out=None), stage("count", "map"))).detail
@@ -128,14 +128,14 @@ def test_rows_out_must_be_known_where_somebody_reads_them_only():
     )
 
 
-def test_an_idle_stage_needs_nothing_while_nothing_arrives():
-    found = needs(
+def test_an_idle_stage_needs_no_slots_without_arrivals():
+    result = needs(
         job(stage("map", "kafka", rows_in=0.0, rows_out=0.0, busy_s=0.0), input_rows_per_s=0.0)
     )
-    assert [operator.slots for operator in found.operators] == [0.0]
+    assert [operator.slots for operator in result.operators] == [0.0]
 
 
-def test_a_single_source_may_have_the_rate_of_the_job():
+def test_a_single_source_may_use_the_rate_of_the_job():
     assert stage_needs(job(stage("map"), input_rows_per_s=70.0))[0].rate_per_s == 70.0
     assert (
         stage_needs(job(stage("map"), input_rows_per_s=70.0, inputs={"topic bids": 60.0}))[
@@ -170,34 +170,34 @@ def test_a_single_source_may_have_the_rate_of_the_job():
         ({}, None, None, None),
     ],
 )
-def test_the_job_as_one_operator(signals, consumed, busy, true_rate):
+def test_without_stages_the_job_is_one_operator(signals, consumed, busy, true_rate):
     observation = Observation(t_s=0.0, executors=2, input_rows_per_s=1500.0, **signals)
     assert consumed_rows_per_s(observation) == pytest.approx(consumed)
     assert busy_share(observation) == pytest.approx(busy)
     assert job_true_rate(observation) == pytest.approx(true_rate)
-    found = needs(observation)
-    assert [operator.slots for operator in found.operators] == (
+    result = needs(observation)
+    assert [operator.slots for operator in result.operators] == (
         [pytest.approx(1.0)] if true_rate else []
     )
 
 
 @pytest.mark.parametrize(
-    ("number", "whole"),
+    ("number", "expected"),
     [(1.1 * 10, 11), (11.01, 12), (0.0, 0), (3.0, 3), (1.33 * 100, 133), (1e18, 10**18)],
 )
-def test_rounding_up_is_blind_to_the_last_digits(number, whole):
-    assert rounded_up(number) == pytest.approx(whole, rel=1e-8)
+def test_rounding_up_ignores_floating_point_noise(number, expected):
+    assert rounded_up(number) == pytest.approx(expected, rel=1e-8)
 
 
 @pytest.mark.parametrize(
     ("slots", "per", "executors"),
     [(0.0, 4, 1), (4.0, 4, 1), (4.1, 4, 2), (9.0, 1, 9), (9.0, None, 9), (9.0, 0, 9)],
 )
-def test_executors_hold_the_slots(slots, per, executors):
+def test_executors_are_rounded_up_to_hold_the_slots(slots, per, executors):
     assert executors_for(slots, Observation(t_s=0.0, slots_per_executor=per)) == executors
 
 
-def test_stages_come_upstreams_first():
+def test_stages_are_sorted_topologically():
     assert [s.name for s in in_order((stage("c", "b"), stage("b", "a"), stage("a")))] == [
         "a",
         "b",

@@ -17,12 +17,12 @@ from rheostat.signals.true_rates import utilization
         (None, None, 200.0, None, None),
     ],
 )
-def test_backpressured_time_is_idle_for_varga_and_in_use_for_koper(
+def test_backpressured_time_is_idle_for_varga_and_busy_for_koper(
     idle, busy, backpressure, varga, koper
 ):
-    seen = Observation(t_s=0.0, idle=idle, busy=busy, backpressure_ms_per_s=backpressure)
+    observation = Observation(t_s=0.0, idle=idle, busy=busy, backpressure_ms_per_s=backpressure)
     expected = [None if share is None else pytest.approx(share) for share in (varga, koper)]
-    assert [utilization(seen, "varga"), utilization(seen, "koper")] == expected
+    assert [utilization(observation, "varga"), utilization(observation, "koper")] == expected
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_backpressured_time_is_idle_for_varga_and_in_use_for_koper(
         ({}, None),
     ],
 )
-def test_a_late_batch_suspends_the_intake_as_backpressure_does(signals, share):
+def test_a_late_batch_suspends_the_intake_like_backpressure(signals, share):
     assert suspended_share(Observation(t_s=0.0, **signals), 10.0) == (
         None if share is None else pytest.approx(share)
     )

@@ -31,7 +31,7 @@ DAY_S = 86_400
 SHARE = 0.05
 
 
-class Counted:
+class CountingFileSystem:
     """A file system that counts listings of data, and reads of commits that are not there."""
 
     def __init__(self, files: FileSystem) -> None:
@@ -74,7 +74,7 @@ class FileDay:
         self.files.delete(f"{self.root}/data/{numbers.start - 60}.json")
         return ({"logOffset": batch - 1} if batch else None), {"logOffset": batch}
 
-    def looks(self) -> Any:
+    def lookups(self) -> Any:
         return self.files.listings
 
 
@@ -97,7 +97,7 @@ class DeltaDay:
         self.at = numbers.stop
         return start, {"reservoirVersion": self.at, "index": -1}
 
-    def looks(self) -> Any:
+    def lookups(self) -> Any:
         return self.files.absent
 
 
@@ -143,7 +143,7 @@ def test_the_backlog_of_a_day_is_within_5_percent_at_every_tick(
     kind: type[FileDay | DeltaDay], on_disk: bool, tick_s: int, tmp_path: Path
 ) -> None:
     chance = random.Random(7)
-    files = Counted(LocalFileSystem(durable=False) if on_disk else MemoryFileSystem())
+    files = CountingFileSystem(LocalFileSystem(durable=False) if on_disk else MemoryFileSystem())
     day = kind(files, chance, str(tmp_path) if on_disk else "")
     tracker = SourceTracker(day.reader)
     rows: list[int] = []
@@ -168,10 +168,10 @@ def test_the_backlog_of_a_day_is_within_5_percent_at_every_tick(
                     "numInputRows": sum(rows[taken.start : taken.stop]),
                 }
                 last, read, number = event(number, float(now), source), taken.stop, number + 1
-        looks = day.looks()
+        lookups = day.lookups()
         assert last is not None
         view: SourceView = tracker.observe(source, last, float(now))
-        assert day.looks() - looks <= 1
+        assert day.lookups() - lookups <= 1
         truth = sum(rows[read:])
         assert view.lag_rows is not None
         assert (view.lag_rows == 0) == (truth == 0)

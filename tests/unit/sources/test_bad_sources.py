@@ -65,7 +65,7 @@ BAD: dict[str, tuple[BacklogReader, Any, str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_what_cannot_be_counted_is_one_line_and_no_backlog(
+def test_an_uncountable_source_logs_one_line_and_has_no_backlog(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     reader, offset, expected = BAD[name]

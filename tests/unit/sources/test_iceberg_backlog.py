@@ -32,7 +32,7 @@ def rows_left(table: Iceberg, source: dict[str, Any]) -> float:
     return backlog.amount.value
 
 
-def test_of_a_snapshot_that_was_read_in_part_the_rest_counts() -> None:
+def test_a_partially_read_snapshot_counts_its_remaining_rows() -> None:
     table = Iceberg(TABLE)
     table.append(10)
     table.append(30)
@@ -41,14 +41,14 @@ def test_of_a_snapshot_that_was_read_in_part_the_rest_counts() -> None:
     assert rows_left(table, offset(2, 1)) == 15
 
 
-def test_a_stream_that_starts_with_all_files_reads_the_whole_table() -> None:
+def test_a_stream_that_scans_all_files_reads_the_complete_table() -> None:
     table = Iceberg(TABLE)
     for rows in (10, 30, 8):
         table.append(rows)
     assert rows_left(table, offset(2, 1, entire=True)) == 30 + 8
 
 
-def test_snapshots_that_a_stream_skips_do_not_count() -> None:
+def test_skipped_snapshots_are_not_counted() -> None:
     table = Iceberg(TABLE)
     table.append(10)
     table.append(500, appends=False)
@@ -74,7 +74,7 @@ def test_an_expired_snapshot_is_reported_in_one_line() -> None:
         table.reader.backlog(offset(1, 2), 1000.0)
 
 
-def test_a_table_that_was_rolled_back_goes_on_after_the_common_snapshot() -> None:
+def test_a_rolled_back_table_continues_after_the_common_snapshot() -> None:
     table = Iceberg(TABLE)
     for rows in (10, 20, 30):
         table.append(rows)
@@ -83,7 +83,7 @@ def test_a_table_that_was_rolled_back_goes_on_after_the_common_snapshot() -> Non
     assert rows_left(table, offset(1, 2)) == 25
 
 
-def test_each_call_looks_for_new_snapshots_once_and_reads_only_those() -> None:
+def test_every_call_checks_once_and_reads_only_new_snapshots() -> None:
     table, calls = Iceberg(TABLE), []
     newest, snapshot = table.newest, table.snapshot
     table.newest = lambda: calls.append("newest") or newest()  # type: ignore[method-assign,func-returns-value]

@@ -27,11 +27,11 @@ class Hold:
         return hold(observation, "size kept"), {"calls": memory.get("calls", 0) + 1}
 
 
-class Moody(Hold):
-    moods: Iterator[int] = iter(range(10**6))
+class Random(Hold):
+    targets: Iterator[int] = iter(range(10**6))
 
     def decide(self, observation, memory):
-        return Decision(target=next(self.moods), reason="a mood"), {}
+        return Decision(target=next(self.targets), reason="a mood"), {}
 
 
 class RemembersASet(Hold):
@@ -45,19 +45,19 @@ class RemembersByNumber(Hold):
         return Decision(target=3 + (3 in known), reason="why"), {"by_size": {3: 1.0}}
 
 
-class Scribbles(Hold):
+class ChangesMemoryInPlace(Hold):
     def decide(self, observation, memory):
         kept: Any = memory or {"times": []}
         kept["times"].append(observation.t_s)
         return hold(observation, "why"), kept
 
 
-class Halves(Hold):
+class RequestsHalves(Hold):
     def decide(self, observation, memory):
         return Decision(target=1.5, reason="why"), {}  # type: ignore[arg-type]
 
 
-class Silent(Hold):
+class GivesNoReason(Hold):
     def decide(self, observation, memory):
         return hold(observation, ""), {}
 
@@ -87,7 +87,7 @@ class NeedsAClock(Hold):
         return hold(observation, "why"), {"t_s": observation.t_s}
 
 
-class WaitsForItsClock(Hold):
+class KeepsAFutureDeadline(Hold):
     def decide(self, observation, memory):
         due = observation.t_s >= memory.get("due_s", 0.0) and observation.lag_s is not None
         target = 4 if due else observation.size or 1
@@ -158,15 +158,15 @@ class ShrinksForOneSource(ShrinksUnderLoad):
 
 POLICY, GUARD, JOURNAL = dict(policy_checks()), dict(guard_checks()), dict(journal_checks())
 BROKEN: dict[str, list[type[Any]]] = {
-    "is deterministic": [Moody],
+    "is deterministic": [Random],
     "remembers in JSON": [RemembersASet, RemembersByNumber],
-    "changes no memory in place": [Scribbles],
-    "requests an integer and gives a reason": [Halves, Silent],
+    "changes no memory in place": [ChangesMemoryInPlace],
+    "requests an integer and gives a reason": [RequestsHalves, GivesNoReason],
     "keeps the size when nothing is known": [TakesAbsentForZero],
     "keeps the size when its signals go away": [ActsOnOldNumbers],
     "tolerates any absent signal": [NeedsABatch],
     "tolerates repeated ticks and a clock that is put back": [NeedsAClock],
-    "decides again after the clock was put back": [WaitsForItsClock],
+    "decides again after the clock was put back": [KeepsAFutureDeadline],
     "takes late and reordered samples as absent": [DecidesOnLateSamples, LearnsFromLateSamples],
     "tolerates zeros": [DividesByExecutors],
     "keeps the size at its steady load": [Creeps],
@@ -175,19 +175,19 @@ BROKEN: dict[str, list[type[Any]]] = {
 
 
 @pytest.mark.parametrize("name", POLICY)
-def test_the_smallest_policy_keeps_the_contract(name):
+def test_the_minimal_policy_passes_every_check(name):
     POLICY[name](Hold)
 
 
 @pytest.mark.parametrize(
     ("name", "policy"), [(name, policy) for name, policies in BROKEN.items() for policy in policies]
 )
-def test_a_broken_policy_is_found(name, policy):
+def test_a_broken_policy_is_detected(name, policy):
     with pytest.raises((AssertionError, TypeError, ValueError, ZeroDivisionError)):
         POLICY[name](policy)
 
 
-def test_each_check_of_a_policy_has_a_broken_one():
+def test_every_policy_check_has_a_broken_policy():
     assert set(BROKEN) == set(POLICY)
 
 
@@ -205,12 +205,12 @@ class Nameless(Rule):
         super().__init__(name="")
 
 
-class Adds(Rule):
+class AddsOne(Rule):
     def __call__(self, decision, observation, memory, now):
         return dataclasses.replace(decision, target=decision.target + 1, reason="more"), {}
 
 
-class Mute(Rule):
+class KeepsTheReason(Rule):
     def __call__(self, decision, observation, memory, now):
         return dataclasses.replace(decision, target=observation.size or 1), {}
 
@@ -230,20 +230,20 @@ class WritesInPlace(Rule):
     ("name", "rule"),
     [
         ("has a name", Nameless),
-        ("lets the size stand", Adds),
-        ("never goes beyond what was asked or stands", Adds),
-        ("gives a reason for a change", Mute),
+        ("lets the size stand", AddsOne),
+        ("never goes beyond what was asked or stands", AddsOne),
+        ("gives a reason for a change", KeepsTheReason),
         ("remembers in JSON", ForgetsNumbers),
         ("changes no memory in place", WritesInPlace),
     ],
 )
-def test_a_broken_guard_is_found(name, rule):
+def test_a_broken_guard_is_detected(name, rule):
     with pytest.raises(AssertionError):
         GUARD[name](rule)
 
 
 @pytest.mark.parametrize("name", GUARD)
-def test_a_guard_that_does_nothing_keeps_the_contract(name):
+def test_a_guard_without_effect_passes_every_check(name):
     GUARD[name](Rule)
 
 
@@ -257,21 +257,21 @@ class Forgets(MemoryJournal):
         self.memory = self.memory or memory
 
 
-def test_a_broken_journal_is_found():
+def test_a_broken_journal_is_detected():
     with pytest.raises(AssertionError, match="halted"):
         JOURNAL["starts without memory"](StartsHalted)
     with pytest.raises(AssertionError, match="kept last"):
         JOURNAL["keeps the last memory"](Forgets)
 
 
-def test_a_row_of_guards_without_bounds_is_found():
+def test_guards_without_bounds_are_detected():
     limits = Limits(max_executors=5)
     check_bounds((Cooldown(), Bounds(limits)), limits)
     with pytest.raises(AssertionError, match="came out as"):
         check_bounds((Cooldown(),), limits)
 
 
-def test_the_script_is_calm_then_late_then_idle():
+def test_the_script_is_on_time_then_late_then_idle():
     script = minutes()
     assert [script[n].input_rows_per_s for n in (0, 10, 20, 39)] == [900.0, 3300.0, 1500.0, 0.0]
     assert (

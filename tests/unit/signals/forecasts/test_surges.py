@@ -6,7 +6,7 @@ from rheostat.signals.forecasts.rate_history import RateHistory, Rates, with_rat
 from rheostat.signals.forecasts.surges import surges
 
 
-def watched(rate: Callable[[float], float], seconds: float) -> Rates:
+def observed_rates(rate: Callable[[float], float], seconds: float) -> Rates:
     history = RateHistory()
     for n in range(int(seconds / 5)):
         history = with_rate(history, 5.0 * n, rate(5.0 * n))
@@ -17,49 +17,49 @@ def bursts(t_s: float) -> float:
     return 4000.0 if t_s % 900 > 750 else 1000.0
 
 
-def test_a_burst_that_was_seen_may_come_again_as_often_as_it_came() -> None:
-    found = surges(watched(bursts, 3900), 60.0)
-    likely = found.above(2000.0)
+def test_a_past_burst_is_predicted_with_its_frequency() -> None:
+    result = surges(observed_rates(bursts, 3900), 60.0)
+    likely = result.above(2000.0)
     assert likely is not None
     assert likely.rate == 4000.0
     assert 60 / 900 <= likely.share <= 0.15
-    assert found.worst.rate == 4000.0
+    assert result.worst.rate == 4000.0
 
 
-def test_a_burst_comes_at_once_and_a_ramp_does_not() -> None:
-    rates = watched(lambda t_s: 1000.0 + abs(1500 - t_s), 2000)
+def test_a_burst_is_immediate_and_a_ramp_is_gradual() -> None:
+    rates = observed_rates(lambda t_s: 1000.0 + abs(1500 - t_s), 2000)
     ramp = surges(rates, 90.0).worst
     assert ramp.path(rates.now, 60.0)[0][1] < ramp.rate
-    burst = surges(watched(bursts, 3900), 60.0).worst
+    burst = surges(observed_rates(bursts, 3900), 60.0).worst
     assert burst.path(1000.0, 60.0) == [(0.0, 4000.0), (60.0, 4000.0)]
 
 
-def test_in_a_burst_no_higher_one_is_expected() -> None:
-    assert surges(watched(bursts, 3600), 60.0).worst.rate == 4000.0
-    assert surges(watched(bursts, 3600), 60.0).above(4000.0) is None
+def test_during_a_burst_no_higher_one_is_predicted() -> None:
+    assert surges(observed_rates(bursts, 3600), 60.0).worst.rate == 4000.0
+    assert surges(observed_rates(bursts, 3600), 60.0).above(4000.0) is None
 
 
-def test_a_slow_start_has_more_to_fear_than_a_quick_one() -> None:
-    rates = watched(lambda t_s: 1000.0 + abs(1500 - t_s), 2000)
+def test_a_slow_start_faces_larger_surges_than_a_fast_one() -> None:
+    rates = observed_rates(lambda t_s: 1000.0 + abs(1500 - t_s), 2000)
     assert surges(rates, 90.0).worst.rate > surges(rates, 10.0).worst.rate
 
 
-def test_what_was_never_seen_is_feared_less_the_longer_the_load_is_watched() -> None:
-    short, long = watched(lambda _: 1000.0, 60), watched(lambda _: 1000.0, 7200)
+def test_unprecedented_surges_shrink_with_the_observed_time() -> None:
+    short, long = observed_rates(lambda _: 1000.0, 60), observed_rates(lambda _: 1000.0, 7200)
     assert surges(short, 60.0).unprecedented.rate > 1.8 * 1000
     assert surges(long, 60.0).unprecedented.rate < 1.1 * 1000
 
 
-def test_what_a_load_is_thought_to_reach_is_feared_less_the_longer_it_is_watched() -> None:
-    short, long = watched(lambda _: 1000.0, 60), watched(lambda _: 1000.0, 7200)
+def test_an_expected_peak_shrinks_with_the_observed_time() -> None:
+    short, long = observed_rates(lambda _: 1000.0, 60), observed_rates(lambda _: 1000.0, 7200)
     assert surges(short, 60.0, expected=5000.0).unprecedented.rate > 0.9 * 5000
     assert surges(long, 60.0, expected=5000.0).unprecedented.rate < 1.4 * 1000
 
 
-def test_a_rate_that_was_told_may_come_at_any_time() -> None:
-    worst = surges(watched(lambda _: 1000.0, 7200), 60.0, announced=5000.0).worst
+def test_an_announced_rate_can_occur_at_any_time() -> None:
+    worst = surges(observed_rates(lambda _: 1000.0, 7200), 60.0, announced=5000.0).worst
     assert worst.path(1000.0, 60.0) == [(0.0, 5000.0), (60.0, 5000.0)]
 
 
-def test_a_higher_rate_than_was_told_is_believed() -> None:
-    assert surges(watched(bursts, 3900), 60.0, announced=2000.0).worst.rate == 4000.0
+def test_an_observed_rate_above_the_announced_one_is_used() -> None:
+    assert surges(observed_rates(bursts, 3900), 60.0, announced=2000.0).worst.rate == 4000.0

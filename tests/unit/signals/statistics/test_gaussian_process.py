@@ -9,18 +9,18 @@ def test_one_measurement_gives_a_line_through_the_origin():
     )
 
 
-def test_the_curve_goes_through_what_was_measured_and_back_to_the_line_far_from_it():
-    found = posterior_mean([2, 8], [2000.0, 5000.0], [2, 8, 100], 3.0, 1e-3)
+def test_the_curve_interpolates_measurements_and_returns_to_the_line():
+    curve = posterior_mean([2, 8], [2000.0, 5000.0], [2, 8, 100], 3.0, 1e-3)
     slope = (2 * 2000 + 8 * 5000) / (4 + 64)
-    assert found == pytest.approx([2000.0, 5000.0, 100 * slope], rel=1e-3)
+    assert curve == pytest.approx([2000.0, 5000.0, 100 * slope], rel=1e-3)
 
 
-def test_noise_pulls_the_curve_to_the_line():
+def test_noise_pulls_the_curve_toward_the_line():
     exact, noisy = (
         posterior_mean([2, 8], [2000.0, 5000.0], [2], 3.0, noise)[0] for noise in (1e-3, 0.5)
     )
     assert noisy < exact
 
 
-def test_a_curve_without_ability_is_flat():
+def test_a_curve_of_zeros_is_flat():
     assert posterior_mean([2, 3], [0.0, 0.0], [1, 5], 3.0, 0.02) == [0.0, 0.0]

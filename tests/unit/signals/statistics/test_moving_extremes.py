@@ -11,7 +11,7 @@ WINDOW_S = 60.0
     values=st.lists(st.integers(0, 9), min_size=1, max_size=60),
     step_s=st.sampled_from([5.0, 7.0, 30.0]),
 )
-def test_the_first_is_the_extreme_of_the_whole_window_and_few_are_kept(values, step_s):
+def test_the_extreme_covers_the_window_with_few_samples(values, step_s):
     high, low = [], []  # type: ignore[var-annotated]
     for n, value in enumerate(values):
         high, low = (
@@ -24,14 +24,14 @@ def test_the_first_is_the_extreme_of_the_whole_window_and_few_are_kept(values, s
         assert len(low) <= 10
 
 
-@pytest.mark.parametrize(("age_s", "found"), [(59.9, 9), (60.0, 3)])
-def test_the_window_is_open_at_its_old_end(age_s, found):
-    assert highest([(100.0 - age_s, 9)], 100.0, 3, WINDOW_S)[0][1] == found
+@pytest.mark.parametrize(("age_s", "expected"), [(59.9, 9), (60.0, 3)])
+def test_the_window_excludes_its_old_end(age_s, expected):
+    assert highest([(100.0 - age_s, 9)], 100.0, 3, WINDOW_S)[0][1] == expected
 
 
-def test_no_window_keeps_the_newest_only():
+def test_a_window_of_zero_keeps_only_the_newest_sample():
     assert highest([(100.0, 9)], 105.0, 3, 0.0) == [(105.0, 3)]
 
 
-def test_samples_of_the_future_are_forgotten():
+def test_future_samples_are_dropped():
     assert lowest([(90_000.0, 1)], 100.0, 3, WINDOW_S) == [(100.0, 3)]

@@ -8,31 +8,31 @@ from rheostat.signals.statistics.windows import newest
 RISEN = [(0.0, 100.0), (10.0, 100.0), (20.0, 300.0)]
 
 
-def test_the_newest_rows_arrived_at_the_newest_rate():
+def test_the_newest_rows_arrived_at_the_latest_rate():
     assert newest(RISEN, rows=1500.0) == (1500.0, 5.0)
 
 
-def test_older_rows_arrived_at_the_rates_before():
+def test_older_rows_arrived_at_earlier_rates():
     assert newest(RISEN, rows=3500.0) == (3500.0, 15.0)
 
 
-def test_before_the_first_sample_its_rate_held():
+def test_before_the_first_sample_its_rate_applies():
     assert newest(RISEN, rows=5000.0) == (5000.0, 30.0)
 
 
-def test_so_many_seconds_have_so_many_rows():
+def test_a_duration_is_converted_to_rows():
     assert newest(RISEN, seconds=15.0) == (3500.0, 15.0)
 
 
-def test_rows_that_never_arrived_are_left_out():
+def test_rows_that_never_arrived_are_excluded():
     assert newest([(0.0, 0.0), (10.0, 50.0)], rows=900.0) == (500.0, 10.0)
 
 
-def test_without_rates_there_are_no_rows():
+def test_without_rates_no_rows_arrived():
     assert newest([], rows=10.0) == (0.0, 0.0)
 
 
-def test_two_samples_of_one_time_are_no_trouble():
+def test_two_samples_at_the_same_time_are_accepted():
     assert newest([(0.0, 100.0), (10.0, 100.0), (10.0, 70.0)], rows=500.0) == (500.0, 5.0)
 
 
@@ -46,8 +46,8 @@ def test_two_samples_of_one_time_are_no_trouble():
     rows=738495771.0,
     seconds=984.0,
 )
-def test_neither_limit_is_passed(rates, rows, seconds):
-    found, age_s = newest(rates, rows, seconds)
-    assert 0 <= found <= rows
+def test_neither_limit_is_exceeded(rates, rows, seconds):
+    result, age_s = newest(rates, rows, seconds)
+    assert 0 <= result <= rows
     assert 0 <= age_s <= seconds * (1 + 1e-9)
-    assert math.isfinite(found)
+    assert math.isfinite(result)

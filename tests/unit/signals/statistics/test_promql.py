@@ -23,20 +23,20 @@ def ours(
 
 
 @pytest.mark.parametrize("function", ["rate", "deriv", "avg_over_time", "max_over_time"])
-def test_a_window_answers_as_prometheus_did(function):
-    asked = [row for row in RECORDED["answers"] if row[0] == function]
-    assert sum(row[-1] is not None for row in asked) > 100
-    for _, name, now, window_s, answer in asked:
-        found = ours(function, RECORDED["series"][name], now, window_s)
+def test_a_window_matches_the_recorded_prometheus_answer(function):
+    queries = [row for row in RECORDED["answers"] if row[0] == function]
+    assert sum(row[-1] is not None for row in queries) > 100
+    for _, name, now, window_s, answer in queries:
+        result = ours(function, RECORDED["series"][name], now, window_s)
         expected = None if answer is None else pytest.approx(answer, rel=1e-9, abs=1e-9)
-        assert found == expected, f"{function}({name}[{window_s}s]) at {now}"
+        assert result == expected, f"{function}({name}[{window_s}s]) at {now}"
 
 
-def test_the_recorded_version_has_windows_that_are_closed_at_both_ends():
+def test_the_recorded_version_has_windows_closed_at_both_ends():
     assert RECORDED["version"].startswith("2.42")
-    asked = {tuple(row[:4]): row[4] for row in RECORDED["answers"]}
-    assert asked["avg_over_time", "constant", 960.0, 60.0] is None
-    assert asked["rate", "counter", 30.0, 15.0] is not None, (
+    queries = {tuple(row[:4]): row[4] for row in RECORDED["answers"]}
+    assert queries["avg_over_time", "constant", 960.0, 60.0] is None
+    assert queries["rate", "counter", 30.0, 15.0] is not None, (
         "two samples 15 s apart are both in a window of 15 s"
     )
 
@@ -48,7 +48,7 @@ def test_a_rate_counts_from_zero_after_a_reset():
 
 
 @pytest.mark.parametrize("samples", [[], [(1.0, 2.0)], [(1.0, 2.0), (1.0, 5.0)]])
-def test_a_rate_needs_two_times(samples):
+def test_a_rate_needs_samples_at_two_times(samples):
     assert rate(samples, 1.0, 10.0) is None
 
 

@@ -3,18 +3,18 @@ import pytest
 from rheostat.signals.statistics.windows import Columns, extended
 
 
-def test_a_sample_more_leaves_what_is_older_than_the_window():
+def test_a_new_sample_drops_those_older_than_the_window():
     times, columns = extended([0.0, 10.0, 20.0], {"a": [[1.0, 2.0, 3.0]]}, 30.0, {"a": [4.0]}, 20.0)
     assert (times, columns) == ([10.0, 20.0, 30.0], {"a": [[2.0, 3.0, 4.0]]})
 
 
-def test_a_new_name_was_absent_before_and_one_that_is_gone_is_forgotten():
+def test_a_new_name_starts_absent_and_a_removed_one_is_dropped():
     times, columns = extended([0.0, 10.0], {"a": [[1.0, 2.0]]}, 20.0, {"b": [None, 4.0]}, 60.0)
     assert (times, columns) == ([0.0, 10.0, 20.0], {"b": [[None, None, None], [None, None, 4.0]]})
 
 
 @pytest.mark.parametrize(("now", "kept"), [(5.0, [0.0, 5.0]), (-100.0, [-100.0])])
-def test_a_clock_that_was_put_back_leaves_no_sample_of_the_future(now, kept):
+def test_a_clock_set_back_drops_future_samples(now, kept):
     known: Columns = {"a": [[1.0, 2.0]]}
     times, columns = extended([0.0, 10.0], known, now, {"a": [9.0]}, 60.0)
     assert times == kept
