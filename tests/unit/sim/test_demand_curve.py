@@ -24,15 +24,15 @@ def plant(rate: float, executors: int) -> SparkPlant:
     return SparkPlant(replace(CALM, executors=executors), Constant(rate))
 
 
-def test_it_is_that_of_the_batch_model_where_there_is_no_noise() -> None:
+def test_the_demand_curve_matches_the_batch_model_without_noise() -> None:
     rates = [1_000.0, 8_000.0, 15_000.0, 30_000.0]
-    found = demand_curve(plant, rates, INTERVAL, most=16)
-    assert list(found.executors) == [executors_by_model(CALM, rate, INTERVAL, 16) for rate in rates]
-    assert found.executors[0] < found.executors[-1]
-    assert all(found.held)
+    curve = demand_curve(plant, rates, INTERVAL, most=16)
+    assert list(curve.executors) == [executors_by_model(CALM, rate, INTERVAL, 16) for rate in rates]
+    assert curve.executors[0] < curve.executors[-1]
+    assert all(curve.held)
 
 
-def test_executors_of_several_slots_are_counted_whole() -> None:
+def test_executors_with_several_slots_are_rounded_up() -> None:
     one, three = (
         executors_by_model(replace(CALM, slots_per_executor=slots), 30_000.0, INTERVAL, 16)
         for slots in (1, 3)
@@ -41,26 +41,26 @@ def test_executors_of_several_slots_are_counted_whole() -> None:
     assert three == -(-one // 3)
 
 
-def test_a_load_that_no_size_holds_asks_for_the_most_and_ends_the_search() -> None:
+def test_a_load_beyond_all_sizes_needs_the_maximum_and_ends_the_search() -> None:
     tried: list[tuple[float, int]] = []
 
-    def noted(rate: float, executors: int) -> SparkPlant:
+    def recorded(rate: float, executors: int) -> SparkPlant:
         tried.append((rate, executors))
         return plant(rate, executors)
 
-    found = demand_curve(
-        noted, [1_000.0, 2_000.0], Slo(latency_s=5.0), most=3
+    curve = demand_curve(
+        recorded, [1_000.0, 2_000.0], Slo(latency_s=5.0), most=3
     )  # below the trigger interval
-    assert (found.executors, found.held) == ((3, 3), (False, False))
+    assert (curve.executors, curve.held) == ((3, 3), (False, False))
     assert tried == [(1_000.0, 1), (1_000.0, 2), (1_000.0, 3)]
 
 
-def test_between_two_loads_the_higher_one_counts() -> None:
+def test_between_two_loads_the_higher_one_applies() -> None:
     curve = DemandCurve((10.0, 20.0), (1, 4), (True, True))
     assert curve.at(np.array([0.0, 10.0, 10.1, 20.0, 99.0])).tolist() == [1, 1, 4, 4, 4]
 
 
-def test_over_seeds_a_size_that_is_not_enough_is_above_all_that_were_tried() -> None:
+def test_across_seeds_an_insufficient_size_exceeds_the_tried_ones() -> None:
     rates, most = (10.0, 20.0), 5
     curves = [
         DemandCurve(rates, (1, 4), (True, True)),
@@ -73,12 +73,12 @@ def test_over_seeds_a_size_that_is_not_enough_is_above_all_that_were_tried() -> 
     )
 
 
-def test_without_loads_there_is_no_curve() -> None:
+def test_without_loads_a_demand_curve_is_rejected() -> None:
     with pytest.raises(BadInput, match="at least one load"):
         demand_curve(plant, [], Slo(), most=3)
 
 
-def test_a_journal_is_fitted_and_a_calibration_is_read(
+def test_the_demand_command_fits_a_journal_and_reads_a_calibration(
     journaled: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, fitted = str(journaled(seconds=900)), tmp_path / "fitted.json"

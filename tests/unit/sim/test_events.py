@@ -5,7 +5,7 @@ from functools import partial
 from rheostat.sim.events import Events
 
 
-def test_events_happen_in_their_order_whatever_the_order_of_planning() -> None:
+def test_events_run_in_time_order() -> None:
     events = Events()
     happened: list[float] = []
     for t_s in (3.0, 1.0, 2.0):
@@ -17,7 +17,7 @@ def test_events_happen_in_their_order_whatever_the_order_of_planning() -> None:
     assert happened == [1.0, 2.0, 3.0]
 
 
-def test_of_two_at_one_time_the_one_planned_first_happens_first() -> None:
+def test_simultaneous_events_run_in_scheduling_order() -> None:
     events, happened = Events(), []
     for name in "abc":
         events.at(1.0, lambda _, name=name: happened.append(name))  # type: ignore[misc]
@@ -25,7 +25,7 @@ def test_of_two_at_one_time_the_one_planned_first_happens_first() -> None:
     assert happened == ["a", "b", "c"]
 
 
-def test_an_event_may_plan_others_that_are_due_at_once() -> None:
+def test_an_event_can_schedule_immediate_events() -> None:
     events, happened = Events(), []
 
     def again(left: int, t_s: float) -> None:
@@ -38,7 +38,7 @@ def test_an_event_may_plan_others_that_are_due_at_once() -> None:
     assert happened == [0.0, 1.0, 2.0]
 
 
-def test_an_event_in_the_past_happens_now_and_the_clock_never_goes_back() -> None:
+def test_a_past_event_runs_now_and_the_clock_never_goes_back() -> None:
     events = Events(10.0)
     happened: list[float] = []
     events.at(3.0, happened.append)
@@ -48,7 +48,7 @@ def test_an_event_in_the_past_happens_now_and_the_clock_never_goes_back() -> Non
     assert happened == [10.0]
 
 
-def test_without_events_there_is_no_next_one() -> None:
+def test_without_events_nothing_runs() -> None:
     events = Events()
     assert not events.run_next()
     events.at(4.0, lambda _: None)

@@ -31,7 +31,7 @@ def steps_of(pairs: list[tuple[int, int]]) -> Steps:
 
 @settings(max_examples=30)
 @given(held, st.floats(-5, 60))
-def test_the_value_of_steps_is_that_of_the_last_moment_before(
+def test_a_step_function_has_the_value_of_the_last_change(
     pairs: list[tuple[int, int]], t_s: float
 ) -> None:
     steps = steps_of(pairs)
@@ -45,17 +45,17 @@ def test_an_integral_is_the_sum_of_its_parts(
     pairs: list[tuple[int, int]], start_s: int, first_s: int, then_s: int
 ) -> None:
     steps, middle_s, end_s = steps_of(pairs), start_s + first_s, start_s + first_s + then_s
-    whole = steps.integral(start_s, end_s)
-    assert whole == pytest.approx(
+    total = steps.integral(start_s, end_s)
+    assert total == pytest.approx(
         steps.integral(start_s, middle_s) + steps.integral(middle_s, end_s)
     )
     seconds = np.arange(max(start_s, int(steps.t_s[0])), end_s)
-    assert whole == pytest.approx(float(steps.at(seconds.astype(float)).sum()))
+    assert total == pytest.approx(float(steps.at(seconds.astype(float)).sum()))
 
 
 @settings(max_examples=30)
 @given(held)
-def test_changes_of_a_value_are_counted_and_repetitions_are_not(
+def test_changes_are_counted_but_repetitions_are_not(
     pairs: list[tuple[int, int]],
 ) -> None:
     steps = steps_of(pairs)
@@ -65,23 +65,23 @@ def test_changes_of_a_value_are_counted_and_repetitions_are_not(
 
 @settings(max_examples=20)
 @given(levels, st.lists(st.floats(-5, 80), min_size=2, max_size=8), st.integers(0, 9))
-def test_rows_only_come_and_the_time_of_a_row_is_when_it_has_come(
-    rates: list[int], asked: list[float], seed: int
+def test_cumulative_rows_are_monotone_and_invertible(
+    rates: list[int], times_s: list[float], seed: int
 ) -> None:
     arrivals = Arrivals(Levels((*map(float, rates), 1.0), 10.0), noise=np.random.default_rng(seed))
-    counts = [arrivals.rows_at(t_s) for t_s in sorted(asked)]
+    counts = [arrivals.rows_at(t_s) for t_s in sorted(times_s)]
     assert counts == sorted(counts)
     for row in (0.0, counts[-1] / 3, counts[-1]):
-        came_s = arrivals.time_of(row, by_s=1e4)
-        assert arrivals.rows_at(came_s) == pytest.approx(row, abs=1e-6)
+        arrival_s = arrivals.time_of(row, by_s=1e4)
+        assert arrivals.rows_at(arrival_s) == pytest.approx(row, abs=1e-6)
         # More rows have arrived immediately after it, so it is the first such time.
-        assert arrivals.rows_at(came_s + 1e-3) > row
-        assert arrivals.rows_at(max(0.0, came_s - 1e-3)) <= row + 1e-6
+        assert arrivals.rows_at(arrival_s + 1e-3) > row
+        assert arrivals.rows_at(max(0.0, arrival_s - 1e-3)) <= row + 1e-6
 
 
 @settings(max_examples=20)
 @given(levels, st.floats(0, 100), st.floats(0.01, 100))
-def test_rows_came_in_the_mean_between_the_first_and_the_last_of_them(
+def test_the_mean_arrival_time_lies_between_the_first_and_last_row(
     rates: list[int], first: float, more: float
 ) -> None:
     arrivals = Arrivals(Levels((5.0, *map(float, rates), 1.0), 10.0), start_s=30.0)
@@ -92,15 +92,15 @@ def test_rows_came_in_the_mean_between_the_first_and_the_last_of_them(
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 9)), min_size=1, max_size=15))
-def test_a_quantile_is_what_sorting_every_row_would_give(pieces: list[tuple[int, int]]) -> None:
+def test_a_quantile_matches_the_sorted_rows(pieces: list[tuple[int, int]]) -> None:
     latency, rows = (np.array(column, dtype=float) for column in zip(*pieces, strict=True))
     every = sorted(s for s, count in pieces for _ in range(count))
-    found = []
+    quantiles = []
     for share in (0.01, 0.25, 0.5, 0.9, 0.99, 1.0):
         place = max(0, math.ceil(share * len(every) * (1 - 1e-12)) - 1)
-        found.append(quantile_s(latency, rows, share))
-        assert found[-1] == every[place]
-    assert found == sorted(x for x in found if x is not None)
+        quantiles.append(quantile_s(latency, rows, share))
+        assert quantiles[-1] == every[place]
+    assert quantiles == sorted(x for x in quantiles if x is not None)
 
 
 shares = st.sampled_from([0.0, 0.01, 0.5, 1.0])
@@ -109,7 +109,7 @@ commits = st.lists(st.tuples(st.floats(0.1, 9), shares), min_size=1, max_size=12
 
 @settings(max_examples=25)
 @given(commits, st.booleans(), st.floats(0.5, 20))
-def test_a_book_accounts_for_every_row_and_its_measures_keep_their_order(
+def test_a_book_accounts_for_every_row_and_its_measures_are_consistent(
     taken: list[tuple[float, float]], batches: bool, slo_s: float
 ) -> None:
     arrivals = Arrivals(Levels((8.0, 0.0, 20.0), 15.0))
@@ -123,15 +123,15 @@ def test_a_book_accounts_for_every_row_and_its_measures_keep_their_order(
     assert ledger.rows.sum() + ledger.left_rows.sum() == pytest.approx(ledger.arrived_rows)
     assert (ledger.latency_s >= 0).all()
     assert (ledger.left_age_s >= 0).all()
-    found, kinder = (measures(ledger, Slo(latency_s=s)) for s in (slo_s, 2 * slo_s))
-    if found.latency_p50_s is not None:
-        assert found.latency_p50_s <= (found.latency_p95_s or 0) <= (found.latency_p99_s or 0)
-        assert found.latency_mean_s is not None
-        assert found.latency_mean_s <= float(ledger.latency_s.max()) + 1e-9
-    if found.within is not None and kinder.within is not None:
-        assert 0 <= found.within <= kinder.within <= 1
-    assert 0 <= kinder.late_s <= found.late_s <= now + 1e-9
-    assert found.lag_max_rows >= found.lag_end_rows - 1e-9
+    result, kinder = (measures(ledger, Slo(latency_s=s)) for s in (slo_s, 2 * slo_s))
+    if result.latency_p50_s is not None:
+        assert result.latency_p50_s <= (result.latency_p95_s or 0) <= (result.latency_p99_s or 0)
+        assert result.latency_mean_s is not None
+        assert result.latency_mean_s <= float(ledger.latency_s.max()) + 1e-9
+    if result.within is not None and kinder.within is not None:
+        assert 0 <= result.within <= kinder.within <= 1
+    assert 0 <= kinder.late_s <= result.late_s <= now + 1e-9
+    assert result.lag_max_rows >= result.lag_end_rows - 1e-9
 
 
 targets = st.lists(st.integers(1, 15), min_size=1, max_size=25)
@@ -139,7 +139,7 @@ targets = st.lists(st.integers(1, 15), min_size=1, max_size=25)
 
 @settings(max_examples=15)
 @given(targets, st.integers(1, 5), st.booleans(), st.booleans(), st.sampled_from([0, 3]))
-def test_nodes_hold_all_executors_and_none_is_paid_for_empty(
+def test_nodes_hold_all_executors_and_empty_nodes_are_not_paid(
     sizes: list[int], room: int, frees: bool, packs: bool, churn: int
 ) -> None:
     use = node_use(sizes, room, frees_nodes=frees, packs=packs, churn=churn)
@@ -151,16 +151,16 @@ def test_nodes_hold_all_executors_and_none_is_paid_for_empty(
 
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), max_size=12), st.integers(0, 12))
-def test_events_happen_in_the_order_of_time_and_then_of_planning(
+def test_events_run_in_time_order_and_then_in_scheduling_order(
     planned: list[tuple[int, int]], until_s: int
 ) -> None:
     """Each event schedules another one, once, ``later`` seconds after it."""
-    events, seen = Events(), []
+    events, occurred = Events(), []
 
     def happen(number: int, later: int) -> None:
         def first(now: float) -> None:
-            seen.append((now, number))
-            events.at(now + later, lambda then: seen.append((then, -1 - number)))
+            occurred.append((now, number))
+            events.at(now + later, lambda then: occurred.append((then, -1 - number)))
 
         events.at(planned[number][0], first)
 
@@ -168,17 +168,15 @@ def test_events_happen_in_the_order_of_time_and_then_of_planning(
         happen(number, later)
     events.run(until_s)
     assert events.now == until_s
-    assert [t_s for t_s, _ in seen] == sorted(t_s for t_s, _ in seen)
-    firsts = [(t_s, number) for t_s, number in seen if number >= 0]
+    assert [t_s for t_s, _ in occurred] == sorted(t_s for t_s, _ in occurred)
+    firsts = [(t_s, number) for t_s, number in occurred if number >= 0]
     assert firsts == sorted((float(t), n) for n, (t, _) in enumerate(planned) if t <= until_s)
-    assert len(seen) - len(firsts) == sum(t + later <= until_s for t, later in planned)
+    assert len(occurred) - len(firsts) == sum(t + later <= until_s for t, later in planned)
 
 
 @settings(max_examples=10)
 @given(st.integers(0, 99), st.lists(st.integers(0, 3000), min_size=1, max_size=6))
-def test_factors_of_a_stream_do_not_depend_on_how_many_are_taken_at_once(
-    seed: int, counts: list[int]
-) -> None:
+def test_noise_factors_do_not_depend_on_the_block_size(seed: int, counts: list[int]) -> None:
     at_once, singly = (Noise(streams(seed, 1)[0], 0.3) for _ in range(2))
     parts = [factor for count in counts for factor in singly.take(count)]
     # A draw larger than a block is one draw; smaller ones come from blocks of the same generator.
@@ -186,12 +184,12 @@ def test_factors_of_a_stream_do_not_depend_on_how_many_are_taken_at_once(
     assert all(factor > 0 for factor in parts)
 
 
-def test_noise_makes_nothing_slower_in_the_mean() -> None:
+def test_noise_has_a_mean_factor_of_one() -> None:
     factors = np.array(Noise(np.random.default_rng(7), 0.5).take(40_000))
     assert factors.mean() == pytest.approx(1.0, abs=4 * factors.std() / 200)
 
 
-def test_without_spread_nothing_is_drawn() -> None:
+def test_without_spread_no_random_numbers_are_drawn() -> None:
     generator = np.random.default_rng(7)
     before = generator.bit_generator.state
     assert Noise(generator, 0.0).take(3) == [1.0] * 3

@@ -27,7 +27,7 @@ def plant(seed: int = 1, start_s: float = 0.0) -> SparkPlant:
     )
 
 
-def test_ticks_are_an_interval_apart_and_end_before_the_end() -> None:
+def test_ticks_are_one_interval_apart_and_stop_before_the_end() -> None:
     run = simulate(
         plant(start_s=100.0), Fixed(), GUARDS, until_s=161.0, interval_s=15.0, start_s=100.0
     )
@@ -58,7 +58,7 @@ def test_the_same_seed_writes_the_same_journal_byte_for_byte(tmp_path: Path) -> 
     )
 
 
-def test_a_journal_of_the_callers_keeps_the_records_and_the_kill_switch() -> None:
+def test_a_given_journal_receives_the_records_and_its_kill_switch_works() -> None:
     journal = MemoryJournal()
     journal.stopped = True
     run = simulate(plant(), Threshold(), GUARDS, until_s=300.0, interval_s=30.0, journal=journal)
@@ -67,7 +67,7 @@ def test_a_journal_of_the_callers_keeps_the_records_and_the_kill_switch() -> Non
     assert run.ledger.targets.changes(0.0) == 0
 
 
-def test_without_a_journal_nothing_is_kept_and_the_run_is_the_same() -> None:
+def test_a_run_without_a_journal_has_the_same_result() -> None:
     kept, dropped = (
         simulate(plant(), Threshold(), GUARDS, until_s=900.0, interval_s=15.0, journal=j)
         for j in (None, NoJournal())
@@ -81,6 +81,6 @@ def test_without_a_journal_nothing_is_kept_and_the_run_is_the_same() -> None:
     ("until_s", "interval_s"),
     [(0.0, 15.0), (100.0, 0.0), (float("inf"), 15.0), (100.0, float("nan"))],
 )
-def test_a_run_without_length_or_ticks_is_bad_input(until_s: float, interval_s: float) -> None:
+def test_a_run_without_length_or_ticks_is_rejected(until_s: float, interval_s: float) -> None:
     with pytest.raises(BadInput):
         simulate(plant(), Fixed(), GUARDS, until_s=until_s, interval_s=interval_s)

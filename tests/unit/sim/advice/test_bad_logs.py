@@ -36,7 +36,7 @@ def two_clocks():
     return "\n".join([*lines, *(line.replace("2023-11-14T22", "2023-11-14T21") for line in lines)])
 
 
-def progress_alone():
+def progress_only():
     return "\n".join(line for line in written_log(lambda t_s: 9.0, 30) if "Progress" in line)
 
 
@@ -51,12 +51,12 @@ BAD = {
     "h_two_clocks": (two_clocks().encode(), "its times go back by 36"),
     "i_short": (text().encode(), "the recording shows"),
     "j_lzf.lzf": (b"ZV", "LZF"),
-    "k_progress": (progress_alone().encode(), "it shows no executors"),
+    "k_progress": (progress_only().encode(), "it shows no executors"),
     "l_renamed.gz": (b"plain", "it is empty, or its content is not of the compression"),
 }
 
 
-def test_each_bad_log_of_a_folder_is_one_line_and_the_rest_is_processed(tmp_path):
+def test_every_bad_log_in_a_folder_takes_one_line_and_the_others_are_read(tmp_path):
     for name, (content, _) in BAD.items():
         (tmp_path / name).write_bytes(content)
     request = Request(place=str(tmp_path), slo=Slo(latency_s=10.0))
@@ -68,7 +68,7 @@ def test_each_bad_log_of_a_folder_is_one_line_and_the_rest_is_processed(tmp_path
         assert "\n" not in reason
 
 
-def test_a_log_that_must_not_be_read_is_one_line(tmp_path, monkeypatch):
+def test_an_unreadable_log_takes_one_line(tmp_path, monkeypatch):
     def refused(log, place):
         raise PermissionError(13, "Permission denied", "app-1")
 
@@ -79,7 +79,7 @@ def test_a_log_that_must_not_be_read_is_one_line(tmp_path, monkeypatch):
     assert row.cannot == "it cannot be read: Permission denied"
 
 
-def test_a_log_that_shows_a_defect_of_the_reader_is_one_line(tmp_path, monkeypatch):
+def test_a_log_that_exposes_a_reader_defect_takes_one_line(tmp_path, monkeypatch):
     def defective(log, place):
         raise ZeroDivisionError("division by zero")
 
@@ -92,9 +92,7 @@ def test_a_log_that_shows_a_defect_of_the_reader_is_one_line(tmp_path, monkeypat
     )
 
 
-def test_a_rolled_log_that_must_not_be_listed_is_one_line_and_the_rest_is_processed(
-    tmp_path, monkeypatch
-):
+def test_an_unlistable_rolled_log_takes_one_line_and_the_others_are_read(tmp_path, monkeypatch):
     class Refusing(LocalFileSystem):  # type: ignore[misc]
         def get_file_info(self, paths_or_selector):
             if getattr(paths_or_selector, "base_dir", "").endswith("eventlog_v2_app-1"):
@@ -112,13 +110,13 @@ def test_a_rolled_log_that_must_not_be_listed_is_one_line_and_the_rest_is_proces
     assert "the recording shows" in (readable or "")
 
 
-def test_a_folder_without_logs_is_refused(tmp_path):
+def test_a_folder_without_logs_is_rejected(tmp_path):
     (tmp_path / "_SUCCESS").touch()
     with pytest.raises(BadInput, match="there is no event log in"):
         find_logs(str(tmp_path))
 
 
-def test_events_of_a_newer_spark_and_unknown_fields_change_nothing():
+def test_unknown_events_and_fields_of_a_newer_spark_are_ignored():
     plain = list(written_log(lambda t_s: 100.0, 5))
     newer = [
         *(
@@ -132,7 +130,7 @@ def test_events_of_a_newer_spark_and_unknown_fields_change_nothing():
     assert read.queries == expected.queries
 
 
-def test_a_query_renamed_midway_is_one_query_under_its_last_name():
+def test_a_renamed_query_is_reported_under_its_last_name():
     lines = list(written_log(lambda t_s: 100.0, 6))
     renamed = [*lines[:40], *(line.replace('"orders"', '"sales"') for line in lines[40:])]
     read = read_log("app", renamed)
@@ -161,19 +159,19 @@ def after_a_pause(with_idle_events):
     return [*first, *(between if with_idle_events else []), *later]
 
 
-def test_a_query_that_waited_for_rows_is_judged_over_its_pause(tmp_path):
-    row = judged(tmp_path, after_a_pause(with_idle_events=True))
+def test_an_idle_query_is_analysed_including_its_pause(tmp_path):
+    row = analysed(tmp_path, after_a_pause(with_idle_events=True))
     assert (row.facts["parts"], row.facts["batches"]) == (1, 100)
     assert row.advice["hours"] == pytest.approx(0.18, abs=0.01)
 
 
-def test_of_a_query_that_was_down_the_longest_part_is_judged(tmp_path):
-    row = judged(tmp_path, after_a_pause(with_idle_events=False))
+def test_only_the_longest_run_of_a_stopped_query_is_analysed(tmp_path):
+    row = analysed(tmp_path, after_a_pause(with_idle_events=False))
     assert (row.facts["parts"], row.facts["batches"]) == (2, 100)
     assert 0.005 < row.advice["hours"] < 0.02
 
 
-def judged(folder, lines):
+def analysed(folder, lines):
     (folder / "app-1").write_text("\n".join(lines))
     (log,) = find_logs(str(folder))
     (row,) = rows_of(log, Request(place=str(folder), slo=Slo(latency_s=10.0)))

@@ -35,13 +35,13 @@ def advice():
     return advise({"shop/orders": moments(log, log.queries["q-1"])}, Slo(latency_s=15.0))
 
 
-def test_the_smallest_fixed_size_is_the_one_that_keeps_the_peak(advice):
+def test_the_smallest_fixed_size_sustains_the_peak(advice):
     assert advice.fixed_executors == 4
     assert advice.fixed is not None
     assert advice.fixed.slot_hours == pytest.approx(advice.recorded.slot_hours * 4 / 6, rel=0.01)
 
 
-def test_over_two_days_the_default_policy_keeps_the_objective_with_less_than_the_fixed_size():
+def test_the_default_policy_meets_the_objective_at_lower_cost_than_a_fixed_size():
     log = read_log("file", log_of(day, 560))
     advice = advise({"shop/orders": moments(log, log.queries["q-1"])}, Slo(latency_s=15.0))
     assert advice.policy.attained
@@ -49,7 +49,7 @@ def test_over_two_days_the_default_policy_keeps_the_objective_with_less_than_the
     assert advice.policy.slot_hours < advice.fixed.slot_hours
 
 
-def test_the_fit_is_judged_where_it_did_not_look(advice):
+def test_the_fit_is_validated_on_held_out_batches(advice):
     assert advice.batch_error < 0.1
     assert advice.confidence.startswith("fair: only one size was recorded")
 
@@ -73,7 +73,7 @@ def written(tmp_path, name, lines):
         ),
     ],
 )
-def test_a_log_that_cannot_be_judged_is_a_row_with_the_reason(tmp_path, name, lines, reason):
+def test_a_log_that_cannot_be_analysed_is_a_row_with_the_reason(tmp_path, name, lines, reason):
     log = written(tmp_path, name, [line or " " for line in lines])
     if not lines:
         (tmp_path / name).write_text("")
@@ -83,20 +83,20 @@ def test_a_log_that_cannot_be_judged_is_a_row_with_the_reason(tmp_path, name, li
     assert reason in row.cannot
 
 
-def test_a_log_that_is_gone_is_a_row_with_the_reason(tmp_path):
+def test_a_deleted_log_is_a_row_with_the_reason(tmp_path):
     log = LogFiles("app", (str(tmp_path / "app"),), 1)
     (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=10.0)))
     assert row.cannot is not None
     assert "\n" not in row.cannot
 
 
-def test_a_recording_of_no_rows_is_refused():
+def test_a_recording_without_rows_is_rejected():
     log = read_log("file", log_of(day, batches=4))
     with pytest.raises(BadInput):
         advise({"q": moments(log, log.queries["q-1"])}, Slo(latency_s=10.0))
 
 
-def test_where_append_times_are_unknown_batches_bound_the_rows_in_time(tmp_path):
+def test_without_append_times_batches_bound_the_share_of_rows_on_time(tmp_path):
     """Batches last 0.6 s and follow each other, so that a row waits for at most two of them."""
     known = list(written_log(lambda t_s: 100.0, 40))
     lines = [line.replace('"latestOffset":{', '"otherOffset":{') for line in known]
@@ -112,7 +112,7 @@ def test_where_append_times_are_unknown_batches_bound_the_rows_in_time(tmp_path)
     assert row.facts["in_time_bounds"] is None
 
 
-def test_a_recording_written_as_parquet_reads_as_the_log_does(tmp_path):
+def test_a_parquet_recording_equals_the_log(tmp_path):
     log = written(tmp_path, "app-1", written_log(lambda t_s: 100.0, 40))
     request = Request(place="", slo=Slo(latency_s=5.0), folder=str(tmp_path / "recordings"))
     list(rows_of(log, request))

@@ -28,12 +28,12 @@ from rheostat.sim.measures import measures
 @st.composite
 def recordings(draw: st.DrawFn) -> Recorded:
     """Draw observations some seconds apart, each with or without the optional signals."""
-    seen, now = [], 0.0
+    observations, now = [], 0.0
     for number in range(draw(st.integers(3, 12))):
         now += draw(st.integers(1, 9)) if number else 0
         batch_s = draw(st.sampled_from([None, 0.0, 0.5, 2.0, 7.0]))
         running = draw(st.booleans())
-        seen.append(
+        observations.append(
             Observation(
                 t_s=now,
                 executors=draw(st.sampled_from([None, 0, 1, 2, 4])),
@@ -47,14 +47,14 @@ def recordings(draw: st.DrawFn) -> Recorded:
                 in_flight=InFlight(elapsed_s=draw(st.floats(0, 6))) if running else None,
             )
         )
-    if not any(each.executors for each in seen):
-        seen[0] = replace(seen[0], executors=2)
-    return Recorded(tuple(seen), 1000.0, _batches(seen))
+    if not any(observation.executors for observation in observations):
+        observations[0] = replace(observations[0], executors=2)
+    return Recorded(tuple(observations), 1000.0, _batches(observations))
 
 
 @settings(max_examples=20, deadline=None)
 @given(recordings())
-def test_the_ledger_of_a_recording_loses_no_row_and_pays_for_all_that_are_there(
+def test_the_ledger_of_a_recording_accounts_for_every_row_and_executor(
     run: Recorded,
 ) -> None:
     book = recorded_ledger(run)
@@ -64,18 +64,18 @@ def test_the_ledger_of_a_recording_loses_no_row_and_pays_for_all_that_are_there(
     assert (np.diff(book.commit_s) >= -1e-9).all()
     times_s = np.linspace(0, run.duration_s, 30)
     assert (book.paid.at(times_s) >= book.registered.at(times_s)).all()
-    found = measures(book, Slo(latency_s=3.0))
-    assert found.within is None or 0 <= found.within <= 1
-    assert 0 <= found.late_s <= run.duration_s + 1
+    result = measures(book, Slo(latency_s=3.0))
+    assert result.within is None or 0 <= result.within <= 1
+    assert 0 <= result.late_s <= run.duration_s + 1
 
 
 @settings(max_examples=20, deadline=None)
 @given(recordings())
-def test_a_batch_that_was_seen_has_what_was_seen_of_it(run: Recorded) -> None:
-    sizes = [each.executors for each in run.observations if each.executors]
-    told = {(each.batch_s, each.batch_rows) for each in run.observations}
+def test_a_reconstructed_batch_has_its_observed_time_and_rows(run: Recorded) -> None:
+    sizes = [observation.executors for observation in run.observations if observation.executors]
+    observed = {(observation.batch_s, observation.batch_rows) for observation in run.observations}
     for batch in run.batches:
-        assert (batch.batch_s, batch.rows) in told
+        assert (batch.batch_s, batch.rows) in observed
         assert min(sizes) <= batch.executors <= max(sizes)
         assert 0 <= batch.new <= sum(sizes)
         assert batch.starting >= 0
@@ -86,40 +86,47 @@ def test_a_batch_that_was_seen_has_what_was_seen_of_it(run: Recorded) -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(recordings(), st.floats(0, 100))
-def test_the_oldest_executors_come_first_and_there_are_as_many_as_were_seen(
-    run: Recorded, t_s: float
-) -> None:
+def test_executor_ages_are_sorted_and_match_an_observed_size(run: Recorded, t_s: float) -> None:
     ages_s, first = _ages_s(_changes(run.observations), t_s)
     assert list(ages_s) == sorted(ages_s, reverse=True)
     assert 0 < first <= len(ages_s)
-    assert len(ages_s) in {each.executors for each in run.observations}
-    known = [each for each in run.observations if each.executors]
+    assert len(ages_s) in {observation.executors for observation in run.observations}
+    known = [observation for observation in run.observations if observation.executors]
     assert _ages_s(_changes(run.observations), 1e4)[0][0] == 1e4 - known[0].t_s
     assert len(_ages_s(_changes(run.observations), 1e4)[0]) == known[-1].executors
 
 
 @settings(max_examples=20, deadline=None)
 @given(recordings(), st.floats(0, 60), st.floats(0.1, 40))
-def test_a_mean_over_a_time_is_within_what_was_seen_and_whole_times_add_up(
+def test_a_mean_lies_within_the_observed_values_and_counts_add_up(
     run: Recorded, begin_s: float, length_s: float
 ) -> None:
-    sizes = [float(each.executors) for each in run.observations if each.executors]
-    found = _mean(run.observations, _registered, begin_s, begin_s + length_s)
-    assert found is None or min(sizes) - 1e-9 <= found <= max(sizes) + 1e-9
-    whole = _mean(run.observations, _registered, -1e3, 1e3)
-    assert whole is not None
-    came = _new(_changes(run.observations), -1.0, 1e4)
-    assert came == _new(_changes(run.observations), -1.0, begin_s) + _new(
+    sizes = [
+        float(observation.executors) for observation in run.observations if observation.executors
+    ]
+    mean = _mean(run.observations, _registered, begin_s, begin_s + length_s)
+    assert mean is None or min(sizes) - 1e-9 <= mean <= max(sizes) + 1e-9
+    overall = _mean(run.observations, _registered, -1e3, 1e3)
+    assert overall is not None
+    arrived = _new(_changes(run.observations), -1.0, 1e4)
+    assert arrived == _new(_changes(run.observations), -1.0, begin_s) + _new(
         _changes(run.observations), begin_s, 1e4
     )
 
 
 @settings(max_examples=20, deadline=None)
 @given(recordings())
-def test_the_backlog_that_was_found_arrives_in_the_first_second(run: Recorded) -> None:
-    waiting = next((each.lag_rows for each in run.observations if each.lag_rows is not None), 0.0)
-    plain, whole = Arrivals(run.arrivals()), Arrivals(load_of(run))
+def test_the_initial_backlog_arrives_in_the_first_second(run: Recorded) -> None:
+    waiting = next(
+        (
+            observation.lag_rows
+            for observation in run.observations
+            if observation.lag_rows is not None
+        ),
+        0.0,
+    )
+    plain, with_backlog = Arrivals(run.arrivals()), Arrivals(load_of(run))
     for t_s in (1.0, run.duration_s, run.duration_s + 100):
-        assert whole.rows_at(t_s) - plain.rows_at(t_s) == pytest.approx(waiting)
+        assert with_backlog.rows_at(t_s) - plain.rows_at(t_s) == pytest.approx(waiting)
     assert run.executors_at(run.duration_s) == run.sizes[-1][1]
     assert run.executors_at(-1.0) == run.sizes[0][1]

@@ -19,7 +19,7 @@ from rheostat_lab.loads.cosine import Cosine
 SLO = Slo(latency_s=10)
 
 
-def _ran(policy: str, executors: int, interval_s: float) -> tuple[Measures, Recorded]:
+def _run_simulated(policy: str, executors: int, interval_s: float) -> tuple[Measures, Recorded]:
     """Run a simulated job; return its true measures and the run recorded in its journal."""
     parameters = SparkParameters(
         executors=executors,
@@ -51,37 +51,40 @@ def _ran(policy: str, executors: int, interval_s: float) -> tuple[Measures, Reco
 @pytest.mark.parametrize(
     ("policy", "executors"), [("fixed", 3), ("fixed", 8), ("measured-throughput", 2)]
 )
-def test_a_recording_shows_what_really_happened(
+def test_a_recorded_ledger_matches_the_true_measures(
     policy: str, executors: int, interval_s: float
 ) -> None:
-    truth, run = _ran(policy, executors, interval_s)
-    told = measures(recorded_ledger(run), SLO)
-    assert told.within == pytest.approx(truth.within, abs=0.02)
-    assert told.latency_mean_s == pytest.approx(truth.latency_mean_s, rel=0.05)
-    assert told.latency_p99_s == pytest.approx(truth.latency_p99_s, rel=0.05)
-    assert told.executor_hours == pytest.approx(truth.executor_hours, rel=0.05)
-    assert told.executors_mean == pytest.approx(truth.executors_mean, rel=0.03)
+    truth, run = _run_simulated(policy, executors, interval_s)
+    result = measures(recorded_ledger(run), SLO)
+    assert result.within == pytest.approx(truth.within, abs=0.02)
+    assert result.latency_mean_s == pytest.approx(truth.latency_mean_s, rel=0.05)
+    assert result.latency_p99_s == pytest.approx(truth.latency_p99_s, rel=0.05)
+    assert result.executor_hours == pytest.approx(truth.executor_hours, rel=0.05)
+    assert result.executors_mean == pytest.approx(truth.executors_mean, rel=0.03)
 
 
-def test_without_a_recorded_latency_it_is_a_batch_late_at_most() -> None:
-    truth, run = _ran("fixed", 8, 2.0)
+def test_a_latency_derived_without_recorded_values_is_at_most_a_batch_late() -> None:
+    truth, run = _run_simulated("fixed", 8, 2.0)
     blind = replace(
-        run, observations=tuple(replace(each, latency_s=None) for each in run.observations)
+        run,
+        observations=tuple(
+            replace(observation, latency_s=None) for observation in run.observations
+        ),
     )
-    told = measures(recorded_ledger(blind), SLO)
+    result = measures(recorded_ledger(blind), SLO)
     assert truth.latency_mean_s is not None
-    assert told.latency_mean_s is not None
-    assert -0.5 <= told.latency_mean_s - truth.latency_mean_s <= 2.0
+    assert result.latency_mean_s is not None
+    assert -0.5 <= result.latency_mean_s - truth.latency_mean_s <= 2.0
 
 
-def test_rows_that_wait_at_the_end_are_not_committed() -> None:
-    def seen(t_s: float, **more: float) -> Observation:
+def test_rows_waiting_at_the_end_are_not_committed() -> None:
+    def observation(t_s: float, **more: float) -> Observation:
         given = {"executors": 1, "input_rows_per_s": 10.0, "lag_rows": 0.0, **more}
         return Observation(t_s=t_s, **given)  # type: ignore[arg-type]
 
-    quiet = [seen(float(t), batch_s=1.0 + t / 100, batch_rows=10) for t in range(12)]
-    stuck = [seen(float(t), lag_rows=10.0 * (t - 11)) for t in range(12, 60)]
-    moments = [Moment(f"row {place}", each) for place, each in enumerate([*quiet, *stuck])]
-    told = recorded_ledger(recorded({None: moments}))
-    assert told.left_rows.sum() == pytest.approx(480)
-    assert measures(told, SLO).attained is False
+    quiet = [observation(float(t), batch_s=1.0 + t / 100, batch_rows=10) for t in range(12)]
+    stuck = [observation(float(t), lag_rows=10.0 * (t - 11)) for t in range(12, 60)]
+    moments = [Moment(f"row {place}", item) for place, item in enumerate([*quiet, *stuck])]
+    result = recorded_ledger(recorded({None: moments}))
+    assert result.left_rows.sum() == pytest.approx(480)
+    assert measures(result, SLO).attained is False

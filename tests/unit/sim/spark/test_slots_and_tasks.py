@@ -21,7 +21,7 @@ slots = st.integers(1, 4)
 hair = 1 + 1e-9
 
 
-def ran(work_s: list[float], executors: int, slots: int, cold_s: float = 0.0) -> StageRun:
+def run_stage(work_s: list[float], executors: int, slots: int, cold_s: float = 0.0) -> StageRun:
     run = StageRun("s", "kafka", 1.0, 1.0)
     fleet = [Executor(number, 0.0, cold=cold_s > 0) for number in range(executors)]
     end_s = run_anywhere(run, work_s, fleet, slots, 100.0, cold_s)
@@ -31,10 +31,10 @@ def ran(work_s: list[float], executors: int, slots: int, cold_s: float = 0.0) ->
 
 @settings(max_examples=20)
 @given(tasks, fleets, slots)
-def test_the_tasks_end_between_what_no_order_beats_and_grahams_bound(
+def test_the_completion_time_lies_within_grahams_bound(
     work_s: list[float], executors: int, slots: int
 ) -> None:
-    places, took_s = executors * slots, max(ran(work_s, executors, slots).ends_s) - 100.0
+    places, took_s = executors * slots, max(run_stage(work_s, executors, slots).ends_s) - 100.0
     best_s = max(max(work_s), sum(work_s) / places)
     assert best_s <= took_s * hair
     # Graham, "Bounds on multiprocessing timing anomalies" (1969): list scheduling, m machines.
@@ -43,35 +43,33 @@ def test_the_tasks_end_between_what_no_order_beats_and_grahams_bound(
 
 @settings(max_examples=20)
 @given(tasks, fleets, slots)
-def test_no_task_ends_later_where_there_is_a_slot_more(
-    work_s: list[float], executors: int, slots: int
-) -> None:
-    few, more = ran(work_s, executors, slots), ran(work_s, executors, slots + 1)
-    wide = ran(work_s, executors + 1, slots)
+def test_an_additional_slot_delays_no_task(work_s: list[float], executors: int, slots: int) -> None:
+    few, more = run_stage(work_s, executors, slots), run_stage(work_s, executors, slots + 1)
+    wide = run_stage(work_s, executors + 1, slots)
     for one, other, third in zip(few.ends_s, more.ends_s, wide.ends_s, strict=True):
         assert max(other, third) <= one * hair
 
 
 @settings(max_examples=20)
 @given(tasks, fleets, slots, st.floats(0.1, 5))
-def test_each_executor_that_works_is_cold_once(
+def test_every_working_executor_is_cold_exactly_once(
     work_s: list[float], executors: int, slots: int, cold_s: float
 ) -> None:
-    run = ran(work_s, executors, slots, cold_s)
+    run = run_stage(work_s, executors, slots, cold_s)
     late = [took - work for took, work in zip(run.task_s, work_s, strict=True)]
     # A free slot of another executor is used before the second slot of one.
     assert sum(more > cold_s / 2 for more in late) == min(executors, len(work_s))
     assert all(more == pytest.approx(0, abs=1e-9) or more == pytest.approx(cold_s) for more in late)
 
 
-def test_tasks_go_round_the_executors_as_spark_balances_them() -> None:
-    run = ran([1.0, 1.0, 1.0, 1.0], 3, 2, cold_s=5.0)
+def test_tasks_are_distributed_round_robin_as_in_spark() -> None:
+    run = run_stage([1.0, 1.0, 1.0, 1.0], 3, 2, cold_s=5.0)
     assert run.task_s == [6.0, 6.0, 6.0, 1.0]
 
 
 @settings(max_examples=20)
 @given(st.data(), fleets, slots, st.floats(0, 5))
-def test_a_task_that_strays_is_run_once_and_on_an_executor_that_is_there(
+def test_a_stray_task_runs_once_on_an_existing_executor(
     data: st.DataObject, executors: int, slots: int, wait_s: float
 ) -> None:
     work_s = data.draw(tasks)
@@ -79,17 +77,17 @@ def test_a_task_that_strays_is_run_once_and_on_an_executor_that_is_there(
         st.lists(st.integers(0, executors - 1), min_size=len(work_s), max_size=len(work_s))
     )
     factors = {number: data.draw(st.sampled_from([1.0, 4.0])) for number in range(executors)}
-    found = strays(work_s, homes, factors, slots, wait_s)
-    assert len(found) == len(work_s)
-    assert set(found) <= set(factors)
+    placements = strays(work_s, homes, factors, slots, wait_s)
+    assert len(placements) == len(work_s)
+    assert set(placements) <= set(factors)
     assert strays(work_s, homes, factors, slots, math.inf) == homes
     if max(work_s) * max(factors.values()) <= wait_s:
-        assert found == homes
+        assert placements == homes
 
 
 @settings(max_examples=20)
 @given(tasks, slots, st.floats(1, 9))
-def test_a_straggler_takes_its_factor_longer_at_home(
+def test_a_straggler_slows_local_tasks_by_its_factor(
     work_s: list[float], slots: int, factor: float
 ) -> None:
     ends_s = [
@@ -105,7 +103,7 @@ def test_a_straggler_takes_its_factor_longer_at_home(
     st.lists(st.integers(0, 9), min_size=1, max_size=8, unique=True),
     st.integers(1, 5),
 )
-def test_steps_of_a_placement_get_there_and_each_moves_no_more_than_it_may(
+def test_placement_steps_converge_and_respect_the_move_limit(
     owners: list[int], executors: list[int], most: int
 ) -> None:
     wanted, living = rebalanced(owners, executors), sorted({*owners, *executors})
@@ -119,7 +117,7 @@ def test_steps_of_a_placement_get_there_and_each_moves_no_more_than_it_may(
     assert adopted(owners, executors) == owners
 
 
-def test_state_that_nobody_has_is_shared_evenly_by_both_rules() -> None:
+def test_unassigned_state_is_distributed_evenly_by_both_rules() -> None:
     for rule in (rebalanced, adopted):
         homes = rule([NOBODY] * 7, [4, 5])
         assert sorted((homes.count(4), homes.count(5))) == [3, 4]
@@ -132,7 +130,7 @@ QUIET = SparkParameters(task_noise=0.0, batch_noise=0.0, start_noise=0.0)
 @given(
     st.integers(1, 20), st.integers(0, 20), st.integers(1, 3), st.integers(1, 8), st.floats(0, 3e4)
 )
-def test_a_batch_of_the_same_rows_takes_no_longer_on_more_executors(
+def test_a_batch_is_never_slower_on_more_executors(
     sources: int, states: int, slots: int, executors: int, rows: float
 ) -> None:
     took_s = []

@@ -17,59 +17,59 @@ PARAMETERS = SparkParameters.of({"executors": 3, "start_noise": 0.0})
 
 
 def fleet_of() -> tuple[Fleet, Events, list[float]]:
-    events, came = Events(0.0), list[float]()
+    events, arrivals = Events(0.0), list[float]()
     book = Book(Arrivals(Constant(1.0), start_s=0.0, step_s=1.0, noise=None), 0.0, 3, batches=True)
     noise = Noise(streams(1, 1)[0], 0.0)
-    return Fleet(PARAMETERS, events, book, noise, came.append), events, came
+    return Fleet(PARAMETERS, events, book, noise, arrivals.append), events, arrivals
 
 
-def test_an_executor_registers_its_start_time_after_it_was_asked_for() -> None:
-    fleet, events, came = fleet_of()
+def test_an_executor_registers_its_start_time_after_the_request() -> None:
+    fleet, events, arrivals = fleet_of()
     assert fleet.aim(4, 0.0).phase == "growing"
     events.run(PARAMETERS.start_s - 0.1)
-    assert came == []
+    assert arrivals == []
     events.run(PARAMETERS.start_s + 0.1)
-    assert came == [PARAMETERS.start_s]
+    assert arrivals == [PARAMETERS.start_s]
     assert fleet.assert_target(events.now).phase == "steady"
 
 
-def test_one_that_has_not_started_is_called_off_before_one_that_works_leaves() -> None:
-    fleet, events, came = fleet_of()
+def test_pending_executors_are_cancelled_before_working_ones_are_removed() -> None:
+    fleet, events, arrivals = fleet_of()
     fleet.aim(5, 0.0)
     fleet.aim(3, 1.0)
     events.run(1_000.0)
-    assert came == []
+    assert arrivals == []
     assert [executor.leaving for executor in fleet.executors] == [False] * 3
 
 
-def test_the_youngest_leave_first_and_a_lost_one_is_replaced() -> None:
-    fleet, events, came = fleet_of()
+def test_the_youngest_executors_are_removed_first_and_lost_ones_are_replaced() -> None:
+    fleet, events, arrivals = fleet_of()
     assert fleet.aim(2, 0.0).phase == "shrinking"
     assert [executor.leaving for executor in fleet.executors] == [False, False, True]
     fleet.release([fleet.executors[-1]], 0.0)
     fleet.lose(fleet.executors[0], 0.0)
     events.run(1_000.0)
-    assert len(came) == 1
+    assert len(arrivals) == 1
     assert len(fleet.staying) == fleet.target == 2
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.floats(0.0, 90.0)), max_size=8))
-def test_in_the_end_there_are_as_many_as_were_asked_for(asked: list[tuple[int, float]]) -> None:
+def test_the_fleet_converges_to_the_last_target(requests: list[tuple[int, float]]) -> None:
     fleet, events, _ = fleet_of()
     now = 0.0
-    for target, wait_s in asked:
+    for target, wait_s in requests:
         fleet.aim(target, now)
-        fleet.release([each for each in fleet.executors if each.leaving], now)
+        fleet.release([executor for executor in fleet.executors if executor.leaving], now)
         now += wait_s
         events.run(now)
     fleet.assert_target(now)
-    fleet.release([each for each in fleet.executors if each.leaving], now)
+    fleet.release([executor for executor in fleet.executors if executor.leaving], now)
     events.run(now + 10_000.0)
     assert len(fleet.executors) == fleet.target
-    assert len({id(each) for each in fleet.executors}) == fleet.target
+    assert len({id(executor) for executor in fleet.executors}) == fleet.target
 
 
-def test_slot_seconds_count_each_registered_slot_for_as_long_as_it_was_there() -> None:
+def test_slot_seconds_count_only_registered_slots() -> None:
     fleet, events, _ = fleet_of()
     fleet.aim(4, 0.0)
     events.run(PARAMETERS.start_s + 10.0)

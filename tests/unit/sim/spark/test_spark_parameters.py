@@ -8,7 +8,7 @@ from rheostat.errors import BadInput
 from rheostat.sim.spark.spark_parameters import SparkParameters
 
 
-def test_all_that_is_wrong_is_said_at_once() -> None:
+def test_all_invalid_parameters_are_reported_at_once() -> None:
     given = {
         "executors": "two",
         "shards": 4,
@@ -23,8 +23,8 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     }
     with pytest.raises(BadInput) as error:
         SparkParameters.of(given)
-    said = str(error.value)
-    assert "\n" not in said
+    message = str(error.value)
+    assert "\n" not in message
     for part in (
         "no parameter 'shards'",
         "executors must be a whole number, but it is 'two'",
@@ -36,10 +36,10 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
         "source_skew 25 cannot be above the 24 source_partitions",
         "max_rows must be at least 1 rows, but it is 0",
     ):
-        assert part in said
+        assert part in message
 
 
-def test_numbers_may_be_text_and_none_is_none() -> None:
+def test_numbers_are_accepted_as_text_and_none_stays_none() -> None:
     made = SparkParameters.of(
         {
             "executors": "4",
@@ -59,7 +59,7 @@ def test_numbers_may_be_text_and_none_is_none() -> None:
 
 
 @pytest.mark.parametrize("value", [2.5, True, "2.5", [2]])
-def test_executors_are_whole(value: object) -> None:
+def test_executors_must_be_an_integer(value: object) -> None:
     with pytest.raises(BadInput, match="executors must be a whole number"):
         SparkParameters.of({"executors": value})
 
@@ -67,17 +67,17 @@ def test_executors_are_whole(value: object) -> None:
 @pytest.mark.parametrize(
     "given", [{"state_partitions": 0, "state_keys": 5}, {"state_partitions": 4, "state_skew": 5.0}]
 )
-def test_contradictions_are_bad_input(given: dict[str, float]) -> None:
+def test_contradictory_parameters_are_rejected(given: dict[str, float]) -> None:
     with pytest.raises(BadInput, match="state_"):
         SparkParameters.of(given)
 
 
 def test_every_parameter_is_described_with_its_unit() -> None:
-    for each in dataclasses.fields(SparkParameters):
-        assert each.metadata["help"]
-        assert each.metadata["unit"]
+    for parameter in dataclasses.fields(SparkParameters):
+        assert parameter.metadata["help"]
+        assert parameter.metadata["unit"]
 
 
-def test_without_state_partitions_there_is_one_stage() -> None:
+def test_without_state_partitions_the_model_has_one_stage() -> None:
     assert len(SparkParameters.of({"state_partitions": 0}).model.stages) == 1
     assert len(SparkParameters().model.stages) == 2

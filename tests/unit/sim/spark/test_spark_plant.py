@@ -37,7 +37,7 @@ def resize(plant: SparkPlant, executors: int) -> str:
     return plant.rescale(Decision(target=executors, reason="test"), plant.events.now).phase
 
 
-def seen(plant: SparkPlant, now: float) -> Observation:
+def observation(plant: SparkPlant, now: float) -> Observation:
     return plant.observe(now)[0]
 
 
@@ -48,7 +48,7 @@ def executors_of_state(plant: SparkPlant) -> set[int]:
 @pytest.mark.parametrize(
     ("commit_s", "low", "high"), [(0.028, 0.010, 0.020), (0.085, 0.035, 0.045)]
 )
-def test_a_state_partition_costs_what_was_measured_on_two_slots(
+def test_the_cost_of_a_state_partition_matches_measurements(
     commit_s: float, low: float, high: float
 ) -> None:
     took = {
@@ -61,12 +61,12 @@ def test_a_state_partition_costs_what_was_measured_on_two_slots(
     assert low < (batch_s[60] - batch_s[24]) / 36 < high
 
 
-def test_a_batch_with_hardly_any_rows_costs_its_floor() -> None:
+def test_a_nearly_empty_batch_costs_the_fixed_time() -> None:
     plant = plant_of(1.0, source_partitions=2, state_partitions=0)
     assert median(batch.batch_s for batch in batches(plant, 20.0)) == pytest.approx(0.281, rel=0.1)
 
 
-def test_a_cold_executor_costs_seconds_once() -> None:
+def test_a_cold_executor_slows_exactly_one_batch() -> None:
     plant = plant_of(2_000.0, executors=2, state_partitions=8, source_partitions=8)
     steady_s = median(batch.batch_s for batch in batches(plant, 20.0))
     resize(plant, 4)
@@ -76,7 +76,7 @@ def test_a_cold_executor_costs_seconds_once() -> None:
     assert median(after[-5:]) < steady_s
 
 
-def test_a_warm_up_spares_the_state_tasks_their_cold_start() -> None:
+def test_a_warm_up_removes_the_cold_start_from_state_tasks() -> None:
     worst = {}
     for warm_up_s in (0.0, 8.0):
         plant = plant_of(
@@ -99,12 +99,12 @@ def test_without_placement_new_executors_never_get_state() -> None:
     list(batches(plant, 20.0))
     resize(plant, 4)
     list(batches(plant, 120.0))
-    assert seen(plant, 120.0).executors == 4
+    assert observation(plant, 120.0).executors == 4
     assert executors_of_state(plant) == {0, 1}
     assert "without placement" in plant.capabilities().cannot[0]
 
 
-def test_with_placement_state_moves_to_new_executors_by_minimal_movement() -> None:
+def test_placement_moves_a_minimal_number_of_partitions_to_new_executors() -> None:
     plant = plant_of(5_000.0, executors=2, state_partitions=8)
     list(batches(plant, 20.0))
     before = list(plant._stages.owners)
@@ -115,7 +115,7 @@ def test_with_placement_state_moves_to_new_executors_by_minimal_movement() -> No
     assert sum(old != new for old, new in zip(before, after, strict=True)) == 4
 
 
-def test_state_moves_a_few_partitions_a_batch_where_that_is_asked() -> None:
+def test_moves_per_batch_limits_the_moved_partitions() -> None:
     plant = plant_of(5_000.0, executors=2, state_partitions=8, moves_per_batch=1)
     list(batches(plant, 20.0))
     resize(plant, 4)
@@ -127,17 +127,17 @@ def test_state_moves_a_few_partitions_a_batch_where_that_is_asked() -> None:
     assert sum(moved) == 4
 
 
-def test_an_executor_that_leaves_keeps_its_state_until_the_last_partition_has_moved() -> None:
+def test_a_draining_executor_keeps_its_state_until_the_last_move() -> None:
     plant = plant_of(3_000.0, executors=4, state_partitions=8, moves_per_batch=1)
     list(batches(plant, 20.0))
     resize(plant, 2)
     for _ in batches(plant, 40.0):
-        assert executors_of_state(plant) <= {each.number for each in plant.fleet.executors}
-    assert [each.number for each in plant.fleet.executors] == [0, 1]
+        assert executors_of_state(plant) <= {executor.number for executor in plant.fleet.executors}
+    assert [executor.number for executor in plant.fleet.executors] == [0, 1]
     assert plant.ledger().registered.t_s[-1] > 22.5
 
 
-def test_state_tasks_longer_than_the_locality_wait_stray_to_idle_executors() -> None:
+def test_state_tasks_longer_than_the_locality_wait_run_elsewhere() -> None:
     stays, strays = (
         plant_of(
             8_000.0,
@@ -159,7 +159,7 @@ def test_state_tasks_longer_than_the_locality_wait_stray_to_idle_executors() -> 
     assert len(executors_of_state(strays)) > 2
 
 
-def test_placement_brings_back_what_has_strayed() -> None:
+def test_placement_restores_partitions_that_ran_elsewhere() -> None:
     plant = plant_of(100.0, executors=4, state_partitions=8, state_commit_s=1.0, trigger_s=10.0)
     plant.advance(35.0)
     even = list(plant._stages.owners)
@@ -170,27 +170,30 @@ def test_placement_brings_back_what_has_strayed() -> None:
     assert sorted(plant._stages.owners.count(executor) for executor in range(4)) == [2, 2, 2, 2]
 
 
-def test_a_query_that_starts_has_no_state_to_load() -> None:
+def test_a_new_query_has_no_state_to_load() -> None:
     first, second = [
         batch.stages[1].task_s for batch in batches(plant_of(1_000.0, trigger_s=10.0), 29.0)
     ]
     assert first == pytest.approx(second)
 
 
-def test_an_executor_leaves_only_after_its_state_has_moved() -> None:
+def test_an_executor_is_removed_only_after_its_state_has_moved() -> None:
     plant = plant_of(3_000.0, executors=4, state_partitions=8)
     list(batches(plant, 20.0))
     assert resize(plant, 2) == "shrinking"
     for _ in batches(plant, 26.0):
-        assert executors_of_state(plant) <= {each.number for each in plant.fleet.executors}
-    assert [each.number for each in plant.fleet.executors] == [0, 1]  # the youngest was removed
+        assert executors_of_state(plant) <= {executor.number for executor in plant.fleet.executors}
+    assert [executor.number for executor in plant.fleet.executors] == [
+        0,
+        1,
+    ]  # the youngest was removed
     ledger = plant.ledger()
     gone_s = ledger.registered.t_s[-1]
     assert 20.0 < gone_s < 23.0
     assert ledger.paid.t_s[-1] == pytest.approx(gone_s + 1.0)
 
 
-def test_executors_register_after_their_start_and_are_paid_from_the_request() -> None:
+def test_executors_register_after_their_start_and_cost_from_the_request() -> None:
     plant = plant_of(executors=1, start_s=5.0, concurrent_start_s=2.0)
     plant.advance(10.0)
     assert resize(plant, 3) == "growing"
@@ -202,18 +205,18 @@ def test_executors_register_after_their_start_and_are_paid_from_the_request() ->
     assert ledger.executors_started == 2
 
 
-def test_a_request_that_is_withdrawn_starts_nobody() -> None:
+def test_a_withdrawn_request_starts_no_executor() -> None:
     plant = plant_of(executors=1, start_s=5.0)
     plant.advance(10.0)
     resize(plant, 4)
     plant.advance(12.0)
     assert resize(plant, 1) == "steady"
     plant.advance(60.0)
-    assert seen(plant, 60.0).executors == 1
+    assert observation(plant, 60.0).executors == 1
     assert plant.ledger().paid.integral(0.0, 60.0) == pytest.approx(60.0 + 3 * 2.0)
 
 
-def test_of_two_requests_the_later_one_is_withdrawn() -> None:
+def test_the_later_of_two_requests_is_withdrawn() -> None:
     plant = plant_of(executors=1, start_s=5.0, concurrent_start_s=0.0)
     for now, target in ((10.0, 2), (13.0, 3), (14.0, 2)):
         plant.advance(now)
@@ -222,7 +225,7 @@ def test_of_two_requests_the_later_one_is_withdrawn() -> None:
     assert list(plant.ledger().registered.t_s) == [0.0, 15.0]
 
 
-def test_asserting_a_target_again_changes_nothing() -> None:
+def test_a_repeated_target_changes_nothing() -> None:
     plant = plant_of(executors=1, start_s=5.0)
     for now in range(30):
         plant.advance(float(now))
@@ -232,21 +235,21 @@ def test_asserting_a_target_again_changes_nothing() -> None:
     assert plant.ledger().executors_started == 2
 
 
-def test_state_grows_with_new_keys_and_levels_off() -> None:
+def test_state_grows_with_new_keys_up_to_a_limit() -> None:
     plant = plant_of(1_000.0, state_keys=20_000.0)
-    rows = [seen(plant, now).state_rows or 0 for now in (10.0, 20.0, 40.0, 200.0)]
+    rows = [observation(plant, now).state_rows or 0 for now in (10.0, 20.0, 40.0, 200.0)]
     assert rows == sorted(rows)
     assert rows[0] > 5_000
     assert rows[3] == pytest.approx(20_000, rel=0.01)
 
 
-def test_state_of_a_window_holds_the_rows_of_its_time() -> None:
+def test_windowed_state_holds_the_rows_of_the_window() -> None:
     plant = plant_of(1_000.0, state_window_s=30.0, selectivity=0.5)
-    assert (seen(plant, 25.0).state_rows or 0) == pytest.approx(0.5 * 24_000, rel=0.1)
-    assert (seen(plant, 300.0).state_rows or 0) == pytest.approx(0.5 * 29_000, rel=0.1)
+    assert (observation(plant, 25.0).state_rows or 0) == pytest.approx(0.5 * 24_000, rel=0.1)
+    assert (observation(plant, 300.0).state_rows or 0) == pytest.approx(0.5 * 29_000, rel=0.1)
 
 
-def test_more_state_makes_a_move_longer() -> None:
+def test_larger_state_takes_longer_to_move() -> None:
     load_s = []
     for row_bytes in (1.0, 10_000.0):
         plant = plant_of(
@@ -264,7 +267,7 @@ def test_more_state_makes_a_move_longer() -> None:
     assert load_s[1] > load_s[0] + 0.2
 
 
-def test_the_largest_partition_is_a_floor_that_slots_do_not_lower() -> None:
+def test_the_largest_partition_bounds_the_batch_time_from_below() -> None:
     even, skewed = (
         plant_of(10_000.0, executors=24, state_skew=skew, trigger_s=10.0) for skew in (1.0, 12.0)
     )
@@ -275,8 +278,8 @@ def test_the_largest_partition_is_a_floor_that_slots_do_not_lower() -> None:
 
 def test_an_observation_has_the_signals_of_a_live_query() -> None:
     plant = plant_of(4_000.0, executors=3, trigger_s=10.0, output_share=0.25, state_keys=1e6)
-    seen(plant, 20.0)
-    o = seen(plant, 62.0)
+    observation(plant, 20.0)
+    o = observation(plant, 62.0)
     assert (o.executors, o.target, o.slots_per_executor, o.trigger_s) == (3, 3, 1, 10.0)
     assert o.input_rows_per_s == pytest.approx(4_000.0)
     assert o.batch_rows == 40_000
@@ -300,28 +303,28 @@ def test_an_observation_has_the_signals_of_a_live_query() -> None:
     assert 0 < (o.in_flight.tasks_done or 0) < 48
 
 
-def test_busy_is_the_share_of_slot_time_in_tasks_since_the_last_look_but_one() -> None:
+def test_busy_is_the_task_share_of_slot_time() -> None:
     plant = plant_of(4_000.0, executors=2, trigger_s=10.0, source_task_s=0.0, state_commit_s=0.0)
     plant.advance(19.0)
     batch = plant.last
     assert batch is not None
     task_s = 40_000 * 2e-4
-    seen(plant, 19.0)
-    busy = seen(plant, 40.0 + 0.25 * batch.batch_s).busy  # over two and a quarter batches
+    observation(plant, 19.0)
+    busy = observation(plant, 40.0 + 0.25 * batch.batch_s).busy  # over two and a quarter batches
     assert busy == pytest.approx(2.25 * task_s / (2 * (21.0 + 0.25 * batch.batch_s)), rel=1e-6)
 
 
-def test_a_query_that_cannot_run_is_not_idle() -> None:
+def test_a_query_without_executors_is_not_idle() -> None:
     plant = plant_of(3_000.0, executors=1, start_s=300.0)
     plant.advance(20.9)
     plant.lose_executor(20.9)
-    o = seen(plant, 120.0)
+    o = observation(plant, 120.0)
     assert o.batch_s is not None
     assert o.batch_s > 0
     assert (o.lag_rows or 0) > 90 * 3_000
 
 
-def test_ds2_reads_the_true_rates_from_the_stages() -> None:
+def test_ds2_derives_true_rates_from_the_stages() -> None:
     plant = plant_of(
         4_000.0,
         executors=3,
@@ -331,14 +334,14 @@ def test_ds2_reads_the_true_rates_from_the_stages() -> None:
         state_commit_s=0.0,
         selectivity=0.5,
     )
-    seen(plant, 20.0)
-    source, state = stage_needs(seen(plant, 60.5))
+    observation(plant, 20.0)
+    source, state = stage_needs(observation(plant, 60.5))
     assert source.slots == pytest.approx(4.0)
     assert state.slots == pytest.approx(4.0)
 
 
-def test_before_the_first_batch_its_signals_are_absent() -> None:
-    o = seen(plant_of(1_000.0), 0.0)
+def test_signals_are_absent_before_the_first_batch() -> None:
+    o = observation(plant_of(1_000.0), 0.0)
     absent = (
         o.input_rows_per_s,
         o.batch_s,
@@ -353,12 +356,12 @@ def test_before_the_first_batch_its_signals_are_absent() -> None:
     assert (o.executors, o.lag_rows) == (2, 0.0)
 
 
-def test_without_data_no_batch_runs_and_the_last_one_says_nothing() -> None:
+def test_without_data_no_batch_runs_and_signals_are_zero_or_absent() -> None:
     plant = SparkPlant(
         SparkParameters.of({**CALM, "trigger_s": 1.0}), Steps((1_000.0, 0.0), 30.0), seed=1
     )
-    seen(plant, 100.0)
-    o = seen(plant, 110.0)
+    observation(plant, 100.0)
+    o = observation(plant, 110.0)
     assert (o.batch_s, o.batch_rows, o.processed_rows_per_s, o.input_rows_per_s, o.lag_rows) == (
         0.0,
         0,
@@ -369,7 +372,7 @@ def test_without_data_no_batch_runs_and_the_last_one_says_nothing() -> None:
 
 
 @pytest.mark.parametrize("trigger_s", [0.0, 5.0])
-def test_data_after_a_pause_are_read_at_once_or_at_the_trigger(trigger_s: float) -> None:
+def test_data_after_a_pause_are_read_at_once_or_at_the_next_trigger(trigger_s: float) -> None:
     plant = SparkPlant(
         SparkParameters.of({**CALM, "trigger_s": trigger_s}), Steps((0.0, 100.0), 333.0), seed=1
     )
@@ -378,31 +381,31 @@ def test_data_after_a_pause_are_read_at_once_or_at_the_trigger(trigger_s: float)
     )
 
 
-def test_a_lost_executor_makes_its_batch_late_and_is_replaced() -> None:
+def test_a_lost_executor_delays_its_batch_and_is_replaced() -> None:
     plant = plant_of(3_000.0, executors=3, trigger_s=10.0)
     list(batches(plant, 60.5))
     assert plant.running is not None
     usual_s = plant.running.batch_s
     plant.lose_executor(60.5)
-    assert seen(plant, 60.6).executors == 2
+    assert observation(plant, 60.6).executors == 2
     assert next(batches(plant, 90.0)).batch_s == pytest.approx(usual_s + 5.0, abs=0.5)
-    assert seen(plant, 90.0).executors == 3
+    assert observation(plant, 90.0).executors == 3
 
 
 @pytest.mark.parametrize("lost_s", [18.0, 21.0])  # between two batches, and during one
-def test_a_job_that_has_lost_all_executors_goes_on_when_there_is_one_again(lost_s: float) -> None:
+def test_a_job_continues_when_an_executor_registers_again(lost_s: float) -> None:
     plant = plant_of(3_000.0, executors=1, start_s=60.0, trigger_s=10.0)
     plant.advance(lost_s)
     assert (plant.running is None) is (lost_s == 18.0)
     plant.lose_executor(lost_s)
     plant.lose_executor(lost_s)
-    o = seen(plant, 70.0)
+    o = observation(plant, 70.0)
     assert (o.executors, o.target) == (0, 1)
     list(batches(plant, 300.0))
     assert plant.committed > 280 * 3_000
 
 
-def test_a_job_without_executors_begins_a_batch_as_soon_as_one_registers() -> None:
+def test_a_job_without_executors_starts_a_batch_at_the_next_registration() -> None:
     plant = plant_of(3_000.0, executors=1, start_s=60.0, trigger_s=10.0)
     plant.advance(18.0)
     plant.lose_executor(18.0)
