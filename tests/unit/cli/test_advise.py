@@ -57,7 +57,7 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
     }
 
 
-def test_the_ranking_begins_with_what_saves_most_and_states_the_total(
+def test_the_ranking_starts_with_the_largest_saving_and_states_the_total(
     monkeypatch, capsys, tmp_path
 ):
     batch = row(None, 1.0, None) | {"advice": None, "cannot": "it has no streaming query"}
@@ -73,7 +73,7 @@ def test_the_ranking_begins_with_what_saves_most_and_states_the_total(
     assert json.loads((tmp_path / "out.json").read_text())["saved_slot_hours"] == 9.0
 
 
-def test_queries_of_one_name_are_distinguished_by_their_logs():
+def test_queries_with_the_same_name_are_distinguished_by_their_logs():
     rows = [
         row("orders", 1.0, 0.1),
         row("orders", 1.0, 0.1, application="app-2"),
@@ -87,13 +87,13 @@ def test_queries_of_one_name_are_distinguished_by_their_logs():
     ]
 
 
-def test_bounds_stand_for_a_latency_that_is_unknown():
+def test_bounds_are_shown_for_an_unknown_latency():
     bounded = row("files", 2.0, 0.5)
     bounded["facts"]["in_time_bounds"] = (0.4, 0.9)
     assert command._cells(bounded)[1] == "40% to 90%"
 
 
-def test_earlier_advice_is_compared_with_what_is_paid_now(tmp_path):
+def test_earlier_advice_is_compared_with_the_current_cost(tmp_path):
     before = tmp_path / "before.json"
     before.write_text(json.dumps({"queries": [row("orders", 20.0, 0.45)]}))
     (change,) = command._compare(command._read_earlier(before), [row("orders", 12.0, 0.0)])
@@ -105,7 +105,7 @@ def test_earlier_advice_is_compared_with_what_is_paid_now(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}"])
-def test_a_file_that_is_no_advice_is_refused(tmp_path, text):
+def test_a_file_without_advice_is_rejected(tmp_path, text):
     file = Path(tmp_path / "x.json")
     file.write_text(text)
     with pytest.raises(BadInput, match="is not advice written by"):
@@ -113,18 +113,18 @@ def test_a_file_that_is_no_advice_is_refused(tmp_path, text):
 
 
 @pytest.mark.parametrize("since", ["7", "d", "0d", "7w"])
-def test_a_wrong_time_is_refused(since, tmp_path):
+def test_an_invalid_time_is_rejected(since, tmp_path):
     with pytest.raises(BadInput, match="--since must be a time such as 7d or 12h"):
         command.advise(str(tmp_path), since=since)
 
 
-def test_no_matching_log_is_one_line(tmp_path):
+def test_no_matching_log_is_reported_in_one_line(tmp_path):
     (tmp_path / "app-1").write_text("{}")
     with pytest.raises(BadInput, match=r"no event log in .* matches --application 'x'"):
         command.advise(str(tmp_path), application="x")
 
 
-def judged_here(monkeypatch):
+def analyse_in_this_process(monkeypatch):
     monkeypatch.setattr(
         command,
         "_rows",
@@ -132,11 +132,11 @@ def judged_here(monkeypatch):
     )
 
 
-def test_the_page_is_a_list_that_opens_the_charts_of_each_query(monkeypatch, tmp_path):
+def test_the_page_lists_queries_and_opens_their_charts(monkeypatch, tmp_path):
     log = tmp_path / "app-1"
     log.write_text("\n".join(written_log(lambda t_s: 300.0 + 3 * t_s, 60)) + "\n")
     (tmp_path / "none").write_text("")
-    judged_here(monkeypatch)
+    analyse_in_this_process(monkeypatch)
     command.advise(str(tmp_path), pages=tmp_path / "advice.html", slo=10.0)
     page = (tmp_path / "advice.html").read_text()
     frozen = json.loads(re.findall(r'id="frozen">(.*?)</script>', page)[0])
@@ -156,7 +156,7 @@ def test_the_page_is_a_list_that_opens_the_charts_of_each_query(monkeypatch, tmp
     assert len(page) < 400_000
 
 
-def test_the_instance_type_of_a_query_decides_its_price(monkeypatch, capsys, tmp_path):
+def test_the_instance_type_of_a_query_determines_its_price(monkeypatch, capsys, tmp_path):
     table = tmp_path / "prices.csv"
     table.write_text("instance_type,price_per_hour,slots\nm5.xlarge,0.8,4\n")
     priced = row("priced", 10.0, 0.5)
@@ -168,7 +168,7 @@ def test_the_instance_type_of_a_query_decides_its_price(monkeypatch, capsys, tmp
     assert "shop/other: the table has no price for an unknown type" in capsys.readouterr().out
 
 
-def test_the_advice_has_the_findings_of_doctor(monkeypatch, capsys, tmp_path):
+def test_the_advice_includes_the_findings_of_doctor(monkeypatch, capsys, tmp_path):
     stateful = row("stateful", 2.0, 0.5)
     stateful["facts"] |= {"state_partitions": 200, "trigger_s": 0.0, "reads_all": True}
     monkeypatch.setattr(command, "_rows", lambda *given: [stateful])

@@ -22,26 +22,30 @@ def test_the_state_partitions_of_a_checkpoint_are_examined(capsys, tmp_path):
     (folder / "offsets").mkdir(parents=True)
     (folder / "state").mkdir()
     (folder / "offsets" / "3").write_text('v1\n{"conf": {"spark.sql.shuffle.partitions": "4"}}\n-')
-    found = findings(capsys, "--checkpoint", str(folder), "--slots", "8")
-    assert [each["line"] for each in found if each["topic"] == "state partitions of orders"] == [
+    rows = findings(capsys, "--checkpoint", str(folder), "--slots", "8")
+    assert [
+        finding["line"] for finding in rows if finding["topic"] == "state partitions of orders"
+    ] == [
         f"4 cannot use 8 slots: 8 or more partitions would; rheostat state repartition {folder}"
         " --partitions 8 changes it while the query is stopped"
     ]
 
 
-def test_a_setting_of_the_session_wins_over_spark_s_default(capsys):
-    found = findings(capsys, "--conf", "spark.sql.shuffle.partitions=30")
+def test_a_session_setting_overrides_sparks_default(capsys):
+    rows = findings(capsys, "--conf", "spark.sql.shuffle.partitions=30")
     assert [
-        each["state"] for each in found if each["topic"] == "state partitions of new queries"
+        finding["state"]
+        for finding in rows
+        if finding["topic"] == "state partitions of new queries"
     ] == ["good"]
 
 
-def test_what_is_printed_as_json_can_be_written_too(capsys, tmp_path):
-    found = findings(capsys, "--out", str(tmp_path / "doctor.json"))
-    assert json.loads((tmp_path / "doctor.json").read_text()) == {"findings": found, "measured": []}
+def test_the_json_output_can_be_written_to_a_file(capsys, tmp_path):
+    rows = findings(capsys, "--out", str(tmp_path / "doctor.json"))
+    assert json.loads((tmp_path / "doctor.json").read_text()) == {"findings": rows, "measured": []}
 
 
-def test_for_people_each_advice_shows_what_to_set(capsys):
+def test_the_text_output_names_the_setting_for_every_advice(capsys):
     assert run(["doctor"]) == 0
     shown = capsys.readouterr().out.splitlines()
     advice = next(
@@ -53,7 +57,7 @@ def test_for_people_each_advice_shows_what_to_set(capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (
             ["--checkpoint", "/no"],
@@ -68,12 +72,12 @@ def test_for_people_each_advice_shows_what_to_set(capsys):
         ),
     ],
 )
-def test_bad_input_is_one_line(capsys, arguments, said):
+def test_bad_input_is_reported_in_one_line(capsys, arguments, message):
     assert run(["doctor", *arguments]) == 2
-    assert capsys.readouterr().err == f"rheostat: {said}\n"
+    assert capsys.readouterr().err == f"rheostat: {message}\n"
 
 
-def kept(folder: Path, tasks: int) -> Path:
+def written_journal(folder: Path, tasks: int) -> Path:
     """Write a journal of a query whose only stage has ``tasks`` tasks, on four slots."""
     journal = FolderJournal(folder)
     for n in range(20):
@@ -86,7 +90,7 @@ def kept(folder: Path, tasks: int) -> Path:
             tasks=tasks,
             task_max_s=busy_s / tasks,
         )
-        seen = Observation(
+        observation = Observation(
             t_s=5.0 * n,
             query="orders",
             executors=4,
@@ -98,8 +102,8 @@ def kept(folder: Path, tasks: int) -> Path:
         journal.append(
             Record(
                 t_s=5.0 * n,
-                observation=seen,
-                queries=(seen,),
+                observation=observation,
+                queries=(observation,),
                 raw=None,
                 guards=(),
                 target=4,
@@ -112,19 +116,19 @@ def kept(folder: Path, tasks: int) -> Path:
     return folder
 
 
-def test_a_journal_tells_that_more_executors_will_not_help_and_why(capsys, tmp_path):
-    folder = kept(tmp_path / "journal", tasks=4)
+def test_a_journal_shows_that_more_executors_will_not_help_and_why(capsys, tmp_path):
+    folder = written_journal(tmp_path / "journal", tasks=4)
     assert run(["doctor", "--json", "--journal", str(folder)]) == 0
-    told = json.loads(capsys.readouterr().out)
-    (found,) = told["bindings"]
-    assert (found["query"], found["kind"]) == ("orders", "partitions")
-    assert found["line"].startswith("more executors will not help, because its 4 tasks")
-    assert told["findings"][-1]["topic"] == "what binds orders"
-    assert told["findings"][-1]["state"] == "advice"
+    result = json.loads(capsys.readouterr().out)
+    (bottleneck,) = result["bindings"]
+    assert (bottleneck["query"], bottleneck["kind"]) == ("orders", "partitions")
+    assert bottleneck["line"].startswith("more executors will not help, because its 4 tasks")
+    assert result["findings"][-1]["topic"] == "what binds orders"
+    assert result["findings"][-1]["state"] == "advice"
 
 
-def test_a_journal_tells_that_more_executors_help(capsys, tmp_path):
-    folder = kept(tmp_path / "journal", tasks=40)
+def test_a_journal_shows_that_more_executors_help(capsys, tmp_path):
+    folder = written_journal(tmp_path / "journal", tasks=40)
     assert run(["doctor", "--journal", str(folder)]) == 0
     assert (
         "what binds orders: more executors help: 5 instead of 4 executors"
@@ -132,7 +136,7 @@ def test_a_journal_tells_that_more_executors_help(capsys, tmp_path):
     )
 
 
-def test_a_journal_without_batches_is_one_clear_line(capsys, tmp_path):
+def test_a_journal_without_batches_is_reported_in_one_line(capsys, tmp_path):
     journal = FolderJournal(tmp_path / "journal")
     nothing = Record(
         t_s=0.0,

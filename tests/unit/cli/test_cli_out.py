@@ -15,31 +15,34 @@ COMMANDS = [
 ]
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
-    code = run([str(each) for each in arguments])
+def run_command(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    code = run([str(argument) for argument in arguments])
     return code, capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_folder_as_out_is_refused_before_anything_is_computed(command, tmp_path, capsys):
+def test_a_folder_as_out_is_rejected_before_any_computation(command, tmp_path, capsys):
     (tmp_path / "mine").write_text("mine")
-    assert said(capsys, *command, "--out", tmp_path) == (
+    assert run_command(capsys, *command, "--out", tmp_path) == (
         2,
         f"rheostat: {tmp_path} is a folder; name a file\n",
     )
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_file_that_out_names_is_replaced(tmp_path, capsys):
+def test_the_file_named_by_out_is_replaced(tmp_path, capsys):
     (tmp_path / "told.json").write_text("old")
-    assert said(capsys, "policies", "hpa", "--json", "--out", tmp_path / "told.json") == (0, "")
+    assert run_command(capsys, "policies", "hpa", "--json", "--out", tmp_path / "told.json") == (
+        0,
+        "",
+    )
     assert (tmp_path / "told.json").read_text() != "old"
     assert [path.name for path in tmp_path.iterdir()] == ["told.json"]
 
 
-def test_the_demo_does_not_touch_a_folder_that_it_did_not_make(tmp_path, capsys):
+def test_the_demo_does_not_touch_a_folder_of_the_user(tmp_path, capsys):
     (tmp_path / "thesis.tex").write_text("years")
-    code, line = said(capsys, "demo", "--out", tmp_path)
+    code, line = run_command(capsys, "demo", "--out", tmp_path)
     assert code == 2
     assert line == (
         f"rheostat: --out {tmp_path} holds thesis.tex, and Rheostat did not make this folder; name"
@@ -48,7 +51,7 @@ def test_the_demo_does_not_touch_a_folder_that_it_did_not_make(tmp_path, capsys)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_the_demo_refuses_a_file_as_out(tmp_path, capsys):
+def test_the_demo_rejects_a_file_as_out(tmp_path, capsys):
     (tmp_path / "file").write_text("mine")
-    code, line = said(capsys, "demo", "--out", tmp_path / "file")
+    code, line = run_command(capsys, "demo", "--out", tmp_path / "file")
     assert (code, line) == (2, f"rheostat: --out {tmp_path / 'file'} is a file; name a folder\n")

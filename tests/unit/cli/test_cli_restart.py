@@ -39,7 +39,7 @@ def journal(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_restarts_are_told_with_their_downtime(
+def test_restarts_are_listed_with_their_downtime(
     capsys: pytest.CaptureFixture[str], journal: Path
 ) -> None:
     assert run(["restart", str(journal)]) == 0
@@ -48,24 +48,26 @@ def test_the_restarts_are_told_with_their_downtime(
     assert json.loads(capsys.readouterr().out)["restarts"][0]["down_s"] == 9.5
 
 
-def test_an_order_needs_a_supervisor(capsys: pytest.CaptureFixture[str], journal: Path) -> None:
+def test_a_restart_request_needs_a_supervisor(
+    capsys: pytest.CaptureFixture[str], journal: Path
+) -> None:
     assert run(["restart", str(journal), "--executors", "2"]) == 2
     assert "no supervisor runs for the journal" in capsys.readouterr().err
     assert ControlChannel(journal / FOLDER).request(PERSON) is None
 
 
-def test_an_order_is_left_for_the_supervisor(
+def test_a_restart_request_is_stored_for_the_supervisor(
     capsys: pytest.CaptureFixture[str], journal: Path
 ) -> None:
     with supervised._alone(journal / FOLDER, journal):
         assert run(["restart", str(journal), "--executors", "2"]) == 0
-    wish = ControlChannel(journal / FOLDER).request(PERSON)
-    assert wish is not None
-    assert (wish.executors, wish.partitions) == (2, None)
+    request = ControlChannel(journal / FOLDER).request(PERSON)
+    assert request is not None
+    assert (request.executors, request.partitions) == (2, None)
     assert "Restart requested" in capsys.readouterr().out
 
 
-def test_partitions_need_a_checkpoint_of_this_computer(
+def test_partitions_need_a_local_checkpoint(
     capsys: pytest.CaptureFixture[str], journal: Path
 ) -> None:
     with supervised._alone(journal / FOLDER, journal):
@@ -74,7 +76,7 @@ def test_partitions_need_a_checkpoint_of_this_computer(
     assert ControlChannel(journal / FOLDER).request(PERSON) is None
 
 
-def test_a_journal_of_no_supervised_job_is_refused(
+def test_a_journal_without_a_supervised_job_is_rejected(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert run(["restart", str(tmp_path)]) == 2
@@ -82,7 +84,7 @@ def test_a_journal_of_no_supervised_job_is_refused(
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (["--partitions", "8"], "--partitions need --actuator restart"),
         (["--actuator", "rolling"], "must be one of live, restart, but it is 'rolling'"),
@@ -100,18 +102,18 @@ def test_a_journal_of_no_supervised_job_is_refused(
         (["--actuator", "restart", "--shadow"], "exclude each other"),
     ],
 )
-def test_options_that_cannot_be_used_are_refused_in_one_line(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, given: list[str], said: str
+def test_unusable_options_are_rejected_in_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, given: list[str], message: str
 ) -> None:
     script = tmp_path / "app.py"
     script.write_text("")
     assert run(["run", *given, "--journal", str(tmp_path / "journal"), str(script)]) == 2
     error = capsys.readouterr().err
-    assert said in error
+    assert message in error
     assert error.count("\n") == 1
 
 
-def test_a_supervisor_begins_where_an_earlier_one_was_killed() -> None:
+def test_a_supervisor_continues_an_interrupted_restart() -> None:
     assert first_restart_state(DONE, Limits.between(1, 8), 0) == DONE
 
 
@@ -124,14 +126,14 @@ def test_a_supervisor_begins_where_an_earlier_one_was_killed() -> None:
         (RestartState(phase="stopping", executors=2), 2),
     ],
 )
-def test_a_supervisor_begins_with_what_the_start_needs_unless_a_restart_is_under_way(
+def test_a_supervisor_starts_with_the_initial_size_unless_a_restart_is_pending(
     last: RestartState | None, executors: int
 ) -> None:
     assert first_restart_state(last, Limits.between(1, 8), 0, initial=4).executors == executors
 
 
-def test_a_job_that_has_ended_begins_anew_at_its_size_within_the_limits() -> None:
-    story = first_restart_state(
+def test_an_ended_job_restarts_at_its_size_within_the_limits() -> None:
+    state = first_restart_state(
         RestartState(phase="ended", executors=6, restarts=3, run=5), Limits.between(1, 4), 0
     )
-    assert (story.phase, story.executors, story.number, story.restarts) == ("stopped", 4, 0, 3)
+    assert (state.phase, state.executors, state.number, state.restarts) == ("stopped", 4, 0, 3)

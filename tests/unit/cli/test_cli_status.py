@@ -40,7 +40,7 @@ def shown(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0)
     return capsys.readouterr().out
 
 
-def test_one_job_is_one_screen(capsys, state):
+def test_one_job_fits_on_one_screen(capsys, state):
     out = shown(capsys, "status", write(state / "app-1"))
     assert all(
         text in out
@@ -60,12 +60,12 @@ def test_one_job_is_one_screen(capsys, state):
     assert len(out.splitlines()) <= 24
 
 
-def test_an_unhealthy_job_has_exit_code_1_and_its_problem_is_named(capsys, state):
+def test_an_unhealthy_job_exits_with_1_and_names_its_problem(capsys, state):
     out = shown(capsys, "status", write(state / "app-1", latency_s=30.0), code=1)
     assert "the latency is 30.0 s, the objective 10 s" in out
 
 
-def test_without_a_name_all_journals_of_this_computer_are_shown_in_rows(capsys, state):
+def test_without_a_name_all_local_journals_are_listed(capsys, state):
     for name in ("app-1", "app-2"):
         write(state / name)
     out = shown(capsys, "status")
@@ -73,13 +73,13 @@ def test_without_a_name_all_journals_of_this_computer_are_shown_in_rows(capsys, 
     assert len(out.splitlines()) == 3
 
 
-def test_a_checkpoint_names_its_job(capsys, state):
+def test_a_checkpoint_identifies_its_job(capsys, state):
     folder = write(state / "app-1")
     answers = json.loads(shown(capsys, "status", "/data/orders", "--json"))
     assert [answer["journal"] for answer in answers] == [str(folder)]
 
 
-def test_what_is_no_job_is_refused_in_one_line(capsys, state, tmp_path):
+def test_an_unknown_job_is_rejected_in_one_line(capsys, state, tmp_path):
     assert run(["status"]) == 2
     assert "no journal was written in the last seven days" in capsys.readouterr().err
     assert run(["status", str(tmp_path)]) == 2
@@ -91,7 +91,7 @@ def test_what_is_no_job_is_refused_in_one_line(capsys, state, tmp_path):
     assert f"but there is one in {tmp_path / 'journal'}" in capsys.readouterr().err
 
 
-def test_a_killed_process_is_dead_at_once_and_a_reused_number_is_another_process():
+def test_a_killed_process_and_a_reused_pid_are_detected():
     here = this_process()
     own = start(host=here.host, pid=here.pid, process_started=here.started)
     assert alive(own) is True
@@ -113,17 +113,17 @@ def test_savings_are_shown_by_day_in_slot_hours_and_money(capsys, state):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["--since", "week"], "--since must be a time such as 7d or 12h, but it is 'week'"),
         (["--against", "most"], "--against must be a number of executors, max or before"),
     ],
 )
-def test_savings_refuse_in_one_line_what_they_cannot_use(capsys, state, arguments, words):
+def test_invalid_savings_options_are_rejected_in_one_line(capsys, state, arguments, message):
     assert run(["savings", str(write(state / "app-1")), *arguments]) == 2
-    assert words in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
-def test_savings_of_no_journal_are_refused(capsys, tmp_path):
+def test_savings_without_a_journal_are_rejected(capsys, tmp_path):
     assert run(["savings", str(tmp_path)]) == 2
     assert "there is no journal in" in capsys.readouterr().err

@@ -95,7 +95,7 @@ def test_help_lists_the_commands(capsys, arguments, names):
     ] == names
 
 
-def test_run_says_every_option_of_the_issue(capsys):
+def test_run_help_lists_its_main_options(capsys):
     run(["run", "--help"])
     shown = capsys.readouterr().out
     assert all(
@@ -115,7 +115,7 @@ def test_run_says_every_option_of_the_issue(capsys):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (["--policy", "no-such"], "unknown policy 'no-such'; there are "),
         (["--policy", "predictve"], "unknown policy 'predictve' (did you mean 'predictive'?)"),
@@ -154,11 +154,11 @@ def test_run_says_every_option_of_the_issue(capsys):
         (["--no-such"], "No such option: --no-such"),
     ],
 )
-def test_run_refuses_in_one_line_what_it_cannot_use(capsys, app, given, said):
-    assert refused(capsys, "run", *given, app).startswith(said)
+def test_run_rejects_invalid_options_in_one_line(capsys, app, given, message):
+    assert refused(capsys, "run", *given, app).startswith(message)
 
 
-def test_run_refuses_a_script_that_is_not_there(capsys, tmp_path):
+def test_run_rejects_a_missing_script(capsys, tmp_path):
     assert (
         refused(capsys, "run", str(tmp_path / "no.py"))
         == f"there is no script {tmp_path / 'no.py'}"
@@ -168,7 +168,7 @@ def test_run_refuses_a_script_that_is_not_there(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (["--query", "q7"], "there is no query 'q7'; there are q1, q2, q3, q5, q8, q11"),
         (["--policy", "no-such"], "unknown policy 'no-such'; there are "),
@@ -188,16 +188,16 @@ def test_run_refuses_a_script_that_is_not_there(capsys, tmp_path):
         ),
     ],
 )
-def test_the_demo_refuses_in_one_line_what_it_cannot_use(capsys, tmp_path, given, said):
-    assert refused(capsys, "demo", "--out", str(tmp_path), *given).startswith(said)
+def test_the_demo_rejects_invalid_options_in_one_line(capsys, tmp_path, given, message):
+    assert refused(capsys, "demo", "--out", str(tmp_path), *given).startswith(message)
 
 
 @pytest.mark.parametrize(("room", "purpose"), [("cluster", "the Spark master"), ("kafka", "Kafka")])
-def test_a_port_that_is_taken_is_refused(capsys, monkeypatch, tmp_path, taken, room, purpose):
+def test_a_port_in_use_is_rejected(capsys, monkeypatch, tmp_path, taken, room, purpose):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    said = refused(capsys, room, "up", "--port", str(taken))
+    message = refused(capsys, room, "up", "--port", str(taken))
     assert (
-        said
+        message
         == f"port {taken} for {purpose} is taken by another program; name another one, or none to"
         " get a free one"
     )
@@ -207,27 +207,29 @@ def test_a_port_that_is_taken_is_refused(capsys, monkeypatch, tmp_path, taken, r
 
 
 @pytest.mark.parametrize(
-    ("room", "said"), [("cluster", "no cluster was up\n"), ("kafka", "no broker was up\n")]
+    ("room", "message"), [("cluster", "no cluster was up\n"), ("kafka", "no broker was up\n")]
 )
-def test_taking_down_what_is_not_up_is_no_failure(capsys, monkeypatch, tmp_path, room, said):
+def test_taking_down_a_stopped_service_is_not_a_failure(
+    capsys, monkeypatch, tmp_path, room, message
+):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert run([room, "down"]) == 0
-    assert capsys.readouterr().out == said
+    assert capsys.readouterr().out == message
 
 
 @pytest.mark.parametrize("arguments", [[], ["cluster"], ["kafka"]])
-def test_no_command_is_answered_with_help(capsys, arguments):
+def test_a_missing_command_prints_help(capsys, arguments):
     assert run(arguments) == 2
     assert capsys.readouterr().err.startswith(
         f"Usage: {' '.join(['rheostat', *arguments])} [OPTIONS] COMMAND"
     )
 
 
-def test_a_command_that_does_not_exist_is_refused(capsys):
+def test_an_unknown_command_is_rejected(capsys):
     assert refused(capsys, "no-such").startswith("No such command 'no-such'.")
 
 
-def test_it_is_a_module_that_exits_with_the_code():
+def test_the_module_exits_with_the_exit_code():
     done = subprocess.run(
         [sys.executable, "-m", "rheostat.cli", "run", "no.py"], capture_output=True, text=True
     )
@@ -255,13 +257,13 @@ def test_the_package_runs_as_a_program(module):
     )
 
 
-def test_a_shell_is_told_how_to_complete(capsys, monkeypatch):
+def test_the_shell_completion_script_is_printed(capsys, monkeypatch):
     monkeypatch.setattr("shellingham.detect_shell", lambda *_: ("bash", "/bin/bash"))
     assert run(["--show-completion"]) == 0
     assert "_RHEOSTAT_COMPLETE=complete_bash" in capsys.readouterr().out
 
 
-def test_a_shell_that_completes_gets_the_commands(capsys, monkeypatch):
+def test_shell_completion_returns_the_commands(capsys, monkeypatch):
     monkeypatch.setenv("_RHEOSTAT_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "rheostat sim")
     monkeypatch.setenv("COMP_CWORD", "1")
@@ -270,16 +272,16 @@ def test_a_shell_that_completes_gets_the_commands(capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("command", [["whatif", "query-1_HPA_50"], ["simulate", "queue"]])
-def test_a_seed_below_0_is_refused(capsys, command):
+def test_a_negative_seed_is_rejected(capsys, command):
     assert "--seed" in refused(capsys, *command, "--seed", "-1")
 
 
-def test_a_setting_without_a_value_is_called_a_setting(capsys):
-    said = refused(capsys, "doctor", "--conf", "spark.executor.cores")
-    assert said.startswith("a setting is written name=value, such as spark.executor.cores=4")
+def test_a_setting_without_a_value_is_rejected_as_a_setting(capsys):
+    message = refused(capsys, "doctor", "--conf", "spark.executor.cores")
+    assert message.startswith("a setting is written name=value, such as spark.executor.cores=4")
 
 
-def test_a_command_that_reads_files_does_not_wait_for_the_imports_of_others():
+def test_a_command_that_reads_files_avoids_slow_imports():
     script = (
         "import sys; from rheostat.cli.app import run; run(['explain', '--help']);"
         " print(sorted({'numpy', 'pyspark', 'rheostat.policies.registry'} & {*sys.modules}))"

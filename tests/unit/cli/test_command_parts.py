@@ -19,38 +19,38 @@ from rheostat.replay.replayer import Decided
 from rheostat_lab.commands.seed_means import mean_cell
 from rheostat_lab.commands.simulate_demand_input import default_rates, plant_of, rates_of
 
-TOLD = {"saved_share": 0.25, "why": "8 < 9"}
+RESULT = {"saved_share": 0.25, "why": "8 < 9"}
 
 
 def shown() -> None:
     typer.echo("for people")
 
 
-def test_a_result_is_shown_or_printed_and_the_file_has_what_is_printed(
+def test_a_result_is_printed_as_text_or_json_and_the_file_contains_the_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    emit(TOLD, False, None, shown)
+    emit(RESULT, False, None, shown)
     assert capsys.readouterr().out == "for people\n"
-    emit(TOLD, True, tmp_path / "told.json", shown)
+    emit(RESULT, True, tmp_path / "told.json", shown)
     printed = capsys.readouterr().out
-    assert json.loads(printed) == TOLD
+    assert json.loads(printed) == RESULT
     assert (tmp_path / "told.json").read_text() == printed
 
 
-def test_a_number_that_json_has_not_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+def test_a_number_without_json_representation_is_rejected_before_writing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         emit({"late": float("nan")}, True, tmp_path / "told.json", shown)
     assert not (tmp_path / "told.json").exists()
 
 
 @given(st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), st.integers(), max_size=5))
-def test_parameters_come_back_as_they_are_written(given: dict[str, int]) -> None:
+def test_parameters_survive_a_round_trip_through_text(given: dict[str, int]) -> None:
     assert pairs([f"{name} = {value}" for name, value in given.items()]) == {
         name: str(value) for name, value in given.items()
     }
 
 
-def test_a_value_may_have_an_equals_sign_and_a_name_stands_once() -> None:
+def test_a_value_may_contain_an_equals_sign_but_names_are_unique() -> None:
     assert pairs(["metrics=cpu=0.5"]) == {"metrics": "cpu=0.5"}
     with pytest.raises(BadInput, match=r"factor is set twice: '1' and '2'"):
         pairs(["factor=1", "factor=2"])
@@ -66,23 +66,23 @@ def test_a_value_may_have_an_equals_sign_and_a_name_stands_once() -> None:
         ({"mean": 0.12345, "low": 0.1, "high": 0.2}, "0.123 ± 0.05"),
     ],
 )
-def test_a_mean_stands_with_half_its_interval(mean: dict[str, float] | None, cell: str) -> None:
+def test_a_mean_is_shown_with_half_its_interval(mean: dict[str, float] | None, cell: str) -> None:
     assert mean_cell(mean) == cell
 
 
 @given(st.integers(1, 500), st.integers(1, 50), st.integers(0, 40))
-def test_loads_rise_in_equal_steps_and_end_at_the_last(first: int, step: int, more: int) -> None:
+def test_loads_increase_in_equal_steps_up_to_the_last(first: int, step: int, more: int) -> None:
     rates = rates_of(f"{first}:{first + step * more}:{step}")
     assert rates == tuple(float(first + step * number) for number in range(more + 1))
 
 
 @pytest.mark.parametrize("text", ["5", "1:2", "a:b:c", "0:5:1", "5:1:1", "1:5:0", "1:inf:1"])
-def test_loads_that_do_not_rise_are_refused(text: str) -> None:
+def test_loads_that_do_not_increase_are_rejected(text: str) -> None:
     with pytest.raises(BadInput, match="loads"):
         rates_of(text)
 
 
-def test_a_plant_is_checked_and_its_default_loads_end_near_what_it_can_do() -> None:
+def test_a_plant_is_validated_and_its_default_loads_end_near_its_capacity() -> None:
     with pytest.raises(BadInput, match="unknown plant 'storm'"):
         plant_of(None, "storm", {})
     with pytest.raises(BadInput, match="fitted with a Spark plant"):
@@ -103,7 +103,7 @@ def decided(t_s: float, size: int | None, target: int, application: str = "a") -
     )
 
 
-def test_a_wish_that_lasts_is_shown_once_and_the_sum_counts_all(
+def test_a_repeated_request_is_shown_once_but_the_summary_counts_all(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     show_decisions(

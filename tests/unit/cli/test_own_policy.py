@@ -28,7 +28,7 @@ class Own:
 
 
 @pytest.fixture(autouse=True)
-def modules_as_before() -> Iterator[None]:
+def restored_modules() -> Iterator[None]:
     path, modules = list(sys.path), set(sys.modules)
     yield
     sys.path[:] = path
@@ -52,7 +52,7 @@ def _own(folder: Path, name: str) -> str:
     return f"{name}:Own"
 
 
-def test_it_is_found_in_the_current_folder_and_beside_the_recording(
+def test_a_policy_in_the_current_folder_or_next_to_the_recording_is_loaded(
     tmp_path: Path,
     recording: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -63,12 +63,12 @@ def test_it_is_found_in_the_current_folder_and_beside_the_recording(
     for policy in (here, beside):
         given = ["replay", str(recording), "--policy", policy, "--set", "size=3", "--json"]
         assert run(given) == 0
-        told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        assert [each["target"] for each in told] == [3, 3, 3, 3]
+        decisions = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [decision["target"] for decision in decisions] == [3, 3, 3, 3]
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (["size=3", "answer=fault"], "policy own_a:Own failed at 0 s: ZeroDivisionError: division"),
         (["size=3", "answer=number"], "policy own_a:Own must return a Decision and what it"),
@@ -77,14 +77,14 @@ def test_it_is_found_in_the_current_folder_and_beside_the_recording(
         (["shape=3"], "policy own_a:Own has no parameter 'shape'; it has size, answer"),
     ],
 )
-def test_its_fault_is_one_line_with_its_name(
-    recording: Path, given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+def test_a_failure_of_a_user_policy_is_one_line_with_its_name(
+    recording: Path, given: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     policy = _own(recording.parent, "own_a")
-    options = [part for each in given for part in ("--set", each)]
+    options = [part for parameter in given for part in ("--set", parameter)]
     assert run(["replay", str(recording), "--policy", policy, *options]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err.count("\n") == 1
-    assert said in shown.err
+    assert message in shown.err
     assert "Traceback" not in shown.err

@@ -7,7 +7,7 @@ from rheostat.errors import BadInput
 HEAD = "instance_type,price_per_hour,slots\n"
 
 
-def test_a_type_without_a_row_has_the_price_of_the_default_row(tmp_path):
+def test_an_unlisted_type_has_the_default_price(tmp_path):
     file = tmp_path / "prices.csv"
     file.write_text(HEAD + "m5.xlarge,0.192,4\ndefault,0.5,10\n")
     prices = read_prices(file)
@@ -15,7 +15,7 @@ def test_a_type_without_a_row_has_the_price_of_the_default_row(tmp_path):
     assert prices.of("c5.large") == prices.of(None) == pytest.approx(0.05)
 
 
-def test_without_a_default_row_the_given_price_holds(tmp_path):
+def test_without_a_default_row_the_configured_price_applies(tmp_path):
     file = tmp_path / "prices.csv"
     file.write_text(HEAD + "m5.xlarge,0.192,4\n")
     assert read_prices(file, 0.1).of("c5.large") == 0.1
@@ -34,7 +34,7 @@ def test_without_a_default_row_the_given_price_holds(tmp_path):
         (HEAD + "m5,1\n", "line 2"),
     ],
 )
-def test_a_wrong_table_is_refused_in_one_line(tmp_path, text, message):
+def test_an_invalid_table_is_rejected_in_one_line(tmp_path, text, message):
     file = tmp_path / "prices.csv"
     file.write_text(text)
     with pytest.raises(BadInput, match=message) as caught:
@@ -42,6 +42,6 @@ def test_a_wrong_table_is_refused_in_one_line(tmp_path, text, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_table_is_refused(tmp_path):
+def test_a_missing_table_is_rejected(tmp_path):
     with pytest.raises(BadInput, match="cannot be read"):
         read_prices(tmp_path / "none.csv")

@@ -29,11 +29,11 @@ def entry(partitions: object) -> str:
     )
 
 
-def test_the_newest_batch_counts_by_number_and_not_by_name(tmp_path):
-    found = read_checkpoint(
+def test_the_newest_batch_is_determined_by_number_not_by_name(tmp_path):
+    result = read_checkpoint(
         checkpoint(tmp_path, {"9": entry(9), "10": entry(10), ".10.crc": "x", "11.tmp": "x"})
     )
-    assert (found.batch_id, found.state_partitions) == (10, 10)
+    assert (result.batch_id, result.state_partitions) == (10, 10)
 
 
 def test_a_query_without_state_has_no_state_partitions(tmp_path):
@@ -46,26 +46,26 @@ def test_a_query_without_state_has_no_state_partitions(tmp_path):
 @pytest.mark.parametrize(
     "text", ['v1\n{"batchWatermarkMs":0,"conf":{}}\n-', entry("auto"), entry("")]
 )
-def test_an_offset_log_that_keeps_no_count_leaves_it_unknown(tmp_path, text):
-    found = read_checkpoint(checkpoint(tmp_path, {"0": text}))
-    assert (found.stateful, found.state_partitions) == (True, None)
+def test_an_offset_log_without_a_partition_count_leaves_it_unknown(tmp_path, text):
+    result = read_checkpoint(checkpoint(tmp_path, {"0": text}))
+    assert (result.stateful, result.state_partitions) == (True, None)
 
 
 @pytest.mark.parametrize(
     "text", ["", "v1\n", "v1\nno json\n-", 'v1\n{"conf": null}\n-', "v1\n[]\n-"]
 )
-def test_what_is_no_offset_log_is_said_with_the_file(tmp_path, text):
+def test_an_invalid_offset_log_is_reported_with_its_file(tmp_path, text):
     with pytest.raises(BadInput, match="offsets/7 is no entry of an offset log"):
         read_checkpoint(checkpoint(tmp_path, {"7": text}))
 
 
-def test_a_newer_format_is_said(tmp_path):
+def test_a_newer_format_is_reported(tmp_path):
     with pytest.raises(BadInput, match="has format 'v2'"):
         read_checkpoint(checkpoint(tmp_path, {"7": entry(8).replace("v1", "v2", 1)}))
 
 
 @pytest.mark.parametrize("name", ["absent", "."])
-def test_a_folder_that_is_no_checkpoint_is_said(tmp_path, name):
+def test_a_folder_without_a_checkpoint_is_reported(tmp_path, name):
     with pytest.raises(BadInput, match="is no checkpoint of a query that has started"):
         read_checkpoint(tmp_path / name)
 
@@ -81,7 +81,7 @@ def test_a_folder_that_is_no_checkpoint_is_said(tmp_path, name):
         ([], None),
     ],
 )
-def test_the_files_of_the_state_show_whether_it_has_a_changelog(tmp_path, files, changelog):
+def test_state_files_reveal_whether_a_changelog_is_used(tmp_path, files, changelog):
     folder = checkpoint(tmp_path, {"0": entry(8)})
     partition = folder / "state" / "0" / "3"
     partition.mkdir(parents=True)
@@ -90,7 +90,7 @@ def test_the_files_of_the_state_show_whether_it_has_a_changelog(tmp_path, files,
     assert read_checkpoint(folder).settings.get(CHANGELOG) == changelog
 
 
-def test_a_checkpoint_with_changelog_files_gets_no_advice_to_write_a_changelog(tmp_path):
+def test_a_checkpoint_with_changelog_files_gets_no_changelog_advice(tmp_path):
     folder = checkpoint(tmp_path, {"0": entry(24)})
     (folder / "state" / "0" / "0").mkdir(parents=True)
     (folder / "state" / "0" / "0" / "1.changelog").touch()

@@ -19,7 +19,7 @@ from rheostat.journal.bindings import bindings
 from rheostat.spark.sensing.progress import batch_of
 
 
-def event(batch: int, rows: int, whole_ms: int) -> dict[str, Any]:
+def event(batch: int, rows: int, total_ms: int) -> dict[str, Any]:
     planning_ms = 3000
     return {
         "id": "1",
@@ -29,8 +29,8 @@ def event(batch: int, rows: int, whole_ms: int) -> dict[str, Any]:
         "batchId": batch,
         "numInputRows": rows,
         "durationMs": {
-            "triggerExecution": whole_ms,
-            "addBatch": whole_ms - planning_ms,
+            "triggerExecution": total_ms,
+            "addBatch": total_ms - planning_ms,
             "queryPlanning": planning_ms,
         },
         "stateOperators": [],
@@ -39,18 +39,18 @@ def event(batch: int, rows: int, whole_ms: int) -> dict[str, Any]:
     }
 
 
-def test_a_live_session_whose_batches_are_planned_for_seconds_is_bound_by_its_driver():
+def test_a_session_with_long_planning_is_bound_by_its_driver():
     events = [event(n, 100 * (n % 5), 3000 + 1 * (n % 5)) for n in range(1, 30)]
     spark = SimpleNamespace(
         sparkContext=SimpleNamespace(defaultParallelism=4),
         streams=SimpleNamespace(active=[SimpleNamespace(recentProgress=events)]),
     )
-    (found,) = bindings(_progress(spark))
-    assert (found.query, found.kind) == ("orders", "driver")
-    assert "queryPlanning 3.00 s" in found.line
+    (bottleneck,) = bindings(_progress(spark))
+    assert (bottleneck.query, bottleneck.kind) == ("orders", "driver")
+    assert "queryPlanning 3.00 s" in bottleneck.line
 
 
-def test_a_query_in_real_time_mode_shows_the_slots_that_it_holds():
+def test_a_query_in_real_time_mode_reports_its_slots():
     stages = [SimpleNamespace(numTasks=8, numCompletedTasks=0)] * 2
     tracker = SimpleNamespace(getActiveStageIds=lambda: [0, 1], getStageInfo=stages.__getitem__)
     spark = SimpleNamespace(
@@ -78,7 +78,7 @@ def kafka(batch: int, taken: int, there: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("seen", "all_read"),
+    ("events", "all_read"),
     [
         ([], None),
         ([event(1, 5, 3100)], None),
@@ -87,18 +87,16 @@ def kafka(batch: int, taken: int, there: int) -> dict[str, Any]:
         ([event(1, 5, 3100), kafka(2, 11, 11)], True),
     ],
 )
-def test_a_query_reads_all_when_every_batch_took_what_the_broker_had(
-    seen: list[dict[str, Any]], all_read: bool | None
+def test_a_query_reads_all_if_every_batch_takes_all_available_rows(
+    events: list[dict[str, Any]], all_read: bool | None
 ) -> None:
-    assert _reads_all([batch_of(each) for each in seen]) is all_read
+    assert _reads_all([batch_of(event_) for event_ in events]) is all_read
 
 
 @pytest.mark.parametrize(
     ("cores", "slots"), [(None, None), ("8", 8), (12, 12), ("many", None), ("", None), ("-1", None)]
 )
-def test_slots_are_the_most_cores_of_the_application_where_they_are_a_number(
-    cores: Any, slots: int | None
-) -> None:
+def test_slots_are_the_configured_maximum_cores_if_numeric(cores: Any, slots: int | None) -> None:
     spark = SimpleNamespace(conf=SimpleNamespace(get=lambda name, default: cores))
     assert _slots(spark) == slots
 
@@ -108,24 +106,24 @@ def stateful(partitions: int) -> dict[str, Any]:
     return {**event(1, 5, 3100), "stateOperators": [operator]}
 
 
-@pytest.mark.parametrize("seen", [[], [event(1, 5, 3100)]])
-def test_a_query_without_state_or_without_a_batch_has_no_shape(seen: list[dict[str, Any]]) -> None:
-    assert _query(None, None, SimpleNamespace(recentProgress=seen)) is None
+@pytest.mark.parametrize("events", [[], [event(1, 5, 3100)]])
+def test_a_query_without_state_or_batch_has_no_shape(events: list[dict[str, Any]]) -> None:
+    assert _query(None, None, SimpleNamespace(recentProgress=events)) is None
 
 
-def test_a_remote_session_is_told_of_its_shape_and_asked_for_nothing_of_its_driver() -> None:
+def test_a_remote_session_is_examined_without_access_to_its_driver() -> None:
     settings = {"spark.sql.shuffle.partitions": "24"}
     remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
     remote.version = "4.0.1"
     remote.conf = SimpleNamespace(get=lambda name, default=None: settings.get(name, default))
     remote.streams = SimpleNamespace(active=[SimpleNamespace(recentProgress=[stateful(200)])] * 2)
-    seen = examine(remote)
-    found = {each.topic: each for each in seen}
-    assert found["live scaling"].line.startswith("Spark Connect: a remote session")
-    assert found["state partitions of orders"].state == "advice"
-    assert found["state partitions of new queries"].state == "good"
+    report = examine(remote)
+    by_topic = {finding.topic: finding for finding in report}
+    assert by_topic["live scaling"].line.startswith("Spark Connect: a remote session")
+    assert by_topic["state partitions of orders"].state == "advice"
+    assert by_topic["state partitions of new queries"].state == "good"
     # Two queries of the same shape are reported once.
-    assert len(found) == len(seen)
-    lines = str(seen).splitlines()
+    assert len(by_topic) == len(report)
+    lines = str(report).splitlines()
     assert lines[0].startswith("idle   live scaling: Spark Connect: a remote session")
-    assert repr(seen) == str(seen)
+    assert repr(report) == str(report)

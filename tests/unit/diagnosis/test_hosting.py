@@ -19,7 +19,7 @@ OFF = "spark.dynamicAllocation.enabled=false"
         ({}, {"GLUE_VERSION": "5.0"}, "Glue", None),
     ],
 )
-def test_a_platform_is_two_lines(
+def test_a_platform_gives_two_lines(
     settings: dict[str, str], environment: dict[str, str], name: str, setting: str | None
 ) -> None:
     tried, conflict = platform_findings(settings, environment)
@@ -33,10 +33,10 @@ def test_a_platform_is_two_lines(
     assert conflict.setting == setting
 
 
-def test_a_setting_that_is_right_already_is_not_advised() -> None:
+def test_a_setting_that_is_already_correct_is_not_advised() -> None:
     settings = {"spark.emr.x": "1", "spark.dynamicAllocation.enabled": "False"}
     assert platform_findings(settings, {})[1].setting is None
 
 
-def test_elsewhere_there_is_nothing_to_report() -> None:
+def test_other_platforms_give_no_findings() -> None:
     assert platform_findings({"spark.master": "yarn"}, {"PATH": "/bin"}) == ()

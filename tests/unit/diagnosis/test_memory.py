@@ -34,7 +34,7 @@ STATEFUL = {
 }
 
 
-def test_garbage_collection_spill_and_cache_are_read_from_executors_stages_and_progress() -> None:
+def test_memory_use_is_read_from_executors_stages_and_progress() -> None:
     pages = RecordedPages(
         allexecutors=EXECUTORS, stages=[{"diskBytesSpilled": 2_000_000}, {"diskBytesSpilled": 0}]
     )
@@ -48,7 +48,7 @@ def test_garbage_collection_spill_and_cache_are_read_from_executors_stages_and_p
     )
 
 
-def test_each_shortage_is_one_line_with_the_setting_that_mends_it() -> None:
+def test_every_shortage_is_one_line_with_the_setting_that_resolves_it() -> None:
     use = MemoryUse(
         gc_share=0.16,
         spilled_bytes=2_000_000,
@@ -69,7 +69,7 @@ def test_each_shortage_is_one_line_with_the_setting_that_mends_it() -> None:
     ]
 
 
-def test_enough_memory_is_one_good_line() -> None:
+def test_sufficient_memory_is_one_good_line() -> None:
     (finding,) = memory_findings(MemoryUse(gc_share=0.02, spilled_bytes=0, cache_hit_rate=0.99))
     assert (finding.state, finding.line) == (
         "good",
@@ -77,16 +77,16 @@ def test_enough_memory_is_one_good_line() -> None:
     )
 
 
-def test_the_first_reads_of_a_small_state_are_no_lack_of_memory() -> None:
+def test_initial_reads_of_a_small_state_are_not_a_shortage() -> None:
     young = MemoryUse(gc_share=0.02, spilled_bytes=0, cache_hit_rate=0.5, cache_misses=30.0)
     assert [finding.state for finding in memory_findings(young)] == ["good"]
 
 
-def test_without_answers_nothing_is_stated() -> None:
+def test_without_data_there_are_no_findings() -> None:
     assert list(memory_findings(memory_use(RecordedPages(), [], {}))) == []
 
 
-def test_a_memory_without_a_plain_unit_is_named_and_not_doubled() -> None:
+def test_a_memory_setting_with_an_unusual_unit_is_named_but_not_doubled() -> None:
     (finding,) = memory_findings(MemoryUse(gc_share=0.5, executor_memory="1536mb"))
     assert "1536mb" in finding.line
     assert not finding.setting

@@ -26,15 +26,15 @@ class Session:
         self.conf = conf
 
 
-def test_what_a_setting_brings_is_the_difference_of_the_medians():
-    found = gain("s", [[2.0, 2.0, 9.0]], [[1.0, 1.0, 1.0]])
-    assert (found.without_s, found.with_s, found.gain_s, found.n) == (2.0, 1.0, 1.0, 3)
-    assert found.low_s <= found.gain_s <= found.high_s
+def test_the_gain_of_a_setting_is_the_difference_of_the_medians():
+    result = gain("s", [[2.0, 2.0, 9.0]], [[1.0, 1.0, 1.0]])
+    assert (result.without_s, result.with_s, result.gain_s, result.n) == (2.0, 1.0, 1.0, 3)
+    assert result.low_s <= result.gain_s <= result.high_s
 
 
-def test_batches_that_are_all_alike_bring_nothing():
-    found = gain("s", [[1.0] * 6], [[1.0] * 6])
-    assert (found.gain_s, found.low_s, found.high_s) == (0.0, 0.0, 0.0)
+def test_identical_batches_give_no_gain():
+    result = gain("s", [[1.0] * 6], [[1.0] * 6])
+    assert (result.gain_s, result.low_s, result.high_s) == (0.0, 0.0, 0.0)
 
 
 @settings(max_examples=15)
@@ -42,19 +42,19 @@ def test_batches_that_are_all_alike_bring_nothing():
     st.lists(st.floats(0.01, 100), min_size=3, max_size=12),
     st.lists(st.floats(0.01, 100), min_size=3, max_size=12),
 )
-def test_the_interval_is_the_same_each_time_and_in_order(without, with_it):
+def test_the_interval_is_deterministic_and_ordered(without, with_it):
     first, second = gain("s", [without], [with_it]), gain("s", [without], [with_it])
     assert first == second
     assert first.low_s <= first.high_s
 
 
-def test_each_variant_differs_from_the_advice_in_one_setting():
+def test_every_variant_differs_from_the_advice_in_one_setting():
     for version in ("3.5.7", "4.3.0"):
         for change in variants(version).values():
             assert [advised(version)[name] != value for name, value in change.items()] == [True]
 
 
-def test_cheap_files_are_measured_only_where_the_session_has_them():
+def test_file_operations_are_measured_only_if_the_session_has_the_setting():
     assert files_variant(Session({})) == {}
     [change] = files_variant(Session({SETTING: CLASS})).values()
     assert change["fs.file.impl"] != CLASS
@@ -84,7 +84,7 @@ names = st.sampled_from(["a", "b", "c"])
 
 @settings(max_examples=20)
 @given(st.dictionaries(names, st.text()), st.dictionaries(names, st.text()), st.booleans())
-def test_a_session_has_its_settings_back_also_after_an_error(
+def test_session_settings_are_restored_even_after_an_error(
     before: dict[str, str], wanted: dict[str, str], fails: bool
 ) -> None:
     spark = Live(**before)
@@ -109,23 +109,23 @@ class Running:
 
     most: int
     ends: bool = False
-    said: str | None = None
-    asked: int = field(default=0)
+    error: str | None = None
+    reads: int = field(default=0)
 
     @property
     def isActive(self) -> bool:  # noqa: N802 - Spark's name
-        return not (self.ends and self.asked >= self.most)
+        return not (self.ends and self.reads >= self.most)
 
     @property
     def recentProgress(self) -> list[dict[str, Any]]:  # noqa: N802 - Spark's name
-        self.asked += 1
+        self.reads += 1
         return [
             {"durationMs": {"triggerExecution": 1000 * n}}
-            for n in range(1, min(self.asked, self.most) + 1)
+            for n in range(1, min(self.reads, self.most) + 1)
         ]
 
     def exception(self) -> str | None:
-        return self.said
+        return self.error
 
 
 @pytest.fixture
@@ -146,44 +146,46 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
     return made
 
 
-def test_the_batches_that_create_the_state_are_not_counted(clock: Any) -> None:
+def test_the_batches_that_create_the_state_are_excluded(clock: Any) -> None:
     assert _wait(Running(most=100)) == [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]
 
 
-def test_slow_batches_are_taken_as_few_as_they_are_after_a_minute(clock: Any) -> None:
+def test_slow_batches_are_accepted_after_a_minute(clock: Any) -> None:
     assert _wait(Running(most=5)) == [4.0, 5.0]
     assert 60 <= clock.now_s <= 61
 
 
-def test_a_query_that_never_gets_beyond_its_first_batches_ends_in_an_error(clock: Any) -> None:
+def test_a_query_without_measurable_batches_ends_in_an_error(clock: Any) -> None:
     with pytest.raises(RheostatError, match="ran fewer than 4 batches: no executor or no time"):
         _wait(Running(most=3))
     assert 180 <= clock.now_s <= 181
 
 
-def test_a_query_that_fails_is_said_in_one_line_with_its_cause(clock: Any) -> None:
-    failed = Running(most=2, ends=True, said="[STREAM_FAILED] no room\n at line 1\n at line 2")
-    with pytest.raises(RheostatError) as told:
+def test_a_failed_query_is_reported_in_one_line_with_its_cause(clock: Any) -> None:
+    failed = Running(most=2, ends=True, error="[STREAM_FAILED] no room\n at line 1\n at line 2")
+    with pytest.raises(RheostatError) as raised:
         _wait(failed)
-    assert str(told.value) == "the query ran fewer than 4 batches: [STREAM_FAILED] no room"
+    assert str(raised.value) == "the query ran fewer than 4 batches: [STREAM_FAILED] no room"
 
 
-def test_each_setting_is_measured_in_turns_with_the_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran: list[dict[str, str]] = []
+def test_every_setting_is_measured_alternately_with_the_advice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs: list[dict[str, str]] = []
 
     def batches_s(spark: Any, settings: dict[str, str]) -> list[float]:
-        ran.append(dict(settings))
+        runs.append(dict(settings))
         return [1.0 if settings == advised(Live.version) else 3.0] * 6
 
     monkeypatch.setattr(shape_experiment, "_batches_s", batches_s)
-    said: list[str] = []
-    found = measure(Live(), said.append, repetitions=2)
+    error: list[str] = []
+    results = measure(Live(), error.append, repetitions=2)
     best, changes = advised(Live.version), list(variants(Live.version).values())
     # The first run warms the session and is not counted.
-    assert ran == [best] + [
+    assert runs == [best] + [
         {**best, **c} if n % 2 == 0 else best for c in changes for n in range(4)
     ]
-    assert [each.setting for each in found] == list(variants(Live.version))
-    assert {(each.gain_s, each.n) for each in found} == {(2.0, 12)}
-    assert said[0].endswith("(1 of 2)")
-    assert len(said) == 2 * len(changes)
+    assert [result.setting for result in results] == list(variants(Live.version))
+    assert {(result.gain_s, result.n) for result in results} == {(2.0, 12)}
+    assert error[0].endswith("(1 of 2)")
+    assert len(error) == 2 * len(changes)

@@ -15,7 +15,7 @@ def written(folder: Path, files: dict[str, str]) -> str:
     return f"file:{folder}"
 
 
-def test_the_offsets_of_the_last_committed_batch_count_and_not_those_of_a_planned_one(
+def test_offsets_of_the_last_committed_batch_are_read(
     tmp_path: Path,
 ) -> None:
     checkpoint = written(
@@ -35,7 +35,7 @@ def test_the_offsets_of_the_last_committed_batch_count_and_not_those_of_a_planne
     }
 
 
-def test_before_the_first_commit_a_query_starts_at_its_initial_offsets(tmp_path: Path) -> None:
+def test_before_the_first_commit_the_initial_offsets_are_read(tmp_path: Path) -> None:
     checkpoint = written(
         tmp_path,
         {"sources/0/0": '\0v1\n{"a":{"0":7}}', "offsets/0": ENTRY + '{"a":{"0":90}}\n'},
@@ -43,7 +43,7 @@ def test_before_the_first_commit_a_query_starts_at_its_initial_offsets(tmp_path:
     assert committed_offsets(LocalFileSystem(), checkpoint) == {("a", 0): 7}
 
 
-def test_of_another_source_and_without_a_checkpoint_nothing_is_known(tmp_path: Path) -> None:
+def test_other_sources_and_missing_checkpoints_have_no_offsets(tmp_path: Path) -> None:
     other = written(tmp_path, {"commits/0": "v1\n{}", "offsets/0": ENTRY + '{"logOffset":3}\n-\n'})
     assert committed_offsets(LocalFileSystem(), other) is None
     assert committed_offsets(LocalFileSystem(), str(tmp_path / "none")) is None

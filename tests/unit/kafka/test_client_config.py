@@ -15,7 +15,7 @@ def test_a_broker_is_a_configuration(given: str) -> None:
     assert client_config(given) == {"bootstrap.servers": given}
 
 
-def test_a_file_of_properties_is_read(tmp_path: Path) -> None:
+def test_a_properties_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
     path.write_text(
         "# ours\nbootstrap.servers=a:9093\nsecurity.protocol = SASL_SSL\n\n"
@@ -30,7 +30,7 @@ def test_a_file_of_properties_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("bootstrap.servers=a:1\n\nhunter2\n", "line 3 of {path} is not name=value"),
         ("bootstrap.servers=a:1\nsasl.password=\n", "line 2 of {path} is not name=value"),
@@ -47,24 +47,24 @@ def test_a_file_of_properties_is_read(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_bad_line_is_named_by_its_number_and_no_secret_is_told(
-    tmp_path: Path, text: str, said: str
+def test_an_invalid_line_is_named_by_number_without_its_secret(
+    tmp_path: Path, text: str, message: str
 ) -> None:
     path = tmp_path / "client.properties"
     path.write_text(text)
     with pytest.raises(BadInput) as refused:
         client_config(str(path))
-    assert str(refused.value) == said.format(path=path)
+    assert str(refused.value) == message.format(path=path)
     assert "hunter2" not in str(refused.value)
 
 
 @pytest.mark.parametrize("given", ["broker", "broker:", ":9092", "a:1,b", "no/such.properties", ""])
-def test_what_is_neither_is_refused(given: str) -> None:
+def test_a_value_that_is_neither_broker_nor_file_is_rejected(given: str) -> None:
     with pytest.raises(BadInput, match="must be host:port or a properties file"):
         client_config(given)
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_binary_file_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadInput, match="cannot be read: it is not text"):
         client_config(str(tmp_path / "binary"))

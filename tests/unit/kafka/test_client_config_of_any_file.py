@@ -24,21 +24,21 @@ lines = st.builds("".join, st.tuples(names, separators, values))
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(lines, max_size=5), st.sampled_from(["\n", "\r\n"]))
-def test_a_file_is_read_or_refused_without_its_secret(
+def test_a_file_is_read_or_rejected_without_its_secret(
     tmp_path: Path, written: list[str], ends: str
 ) -> None:
     path = tmp_path / "client.properties"
     path.write_bytes(ends.join(written).encode())
-    said, found = "", {}
+    message, config = "", {}
     try:
-        found = client_config(str(path))
+        config = client_config(str(path))
     except BadInput as refused:
-        said = str(refused)
-    assert SECRET not in said
-    assert "\n" not in said
-    assert bool(said) != bool(found)
-    assert all(found.values())
-    assert "sasl.jaas.config" not in found
+        message = str(refused)
+    assert SECRET not in message
+    assert "\n" not in message
+    assert bool(message) != bool(config)
+    assert all(config.values())
+    assert "sasl.jaas.config" not in config
 
 
 plain = st.text(string.ascii_letters + string.digits + ".-_/@", min_size=1, max_size=12)
@@ -46,10 +46,8 @@ plain = st.text(string.ascii_letters + string.digits + ".-_/@", min_size=1, max_
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(plain, plain, max_size=5))
-def test_what_was_written_as_name_and_value_is_read_so(
-    tmp_path: Path, given_: dict[str, str]
-) -> None:
-    config = {**given_, "bootstrap.servers": "h:1"}
+def test_names_and_values_survive_a_round_trip(tmp_path: Path, entries: dict[str, str]) -> None:
+    config = {**entries, "bootstrap.servers": "h:1"}
     path = tmp_path / "client.properties"
     path.write_text("".join(f"{name}={value}\n" for name, value in config.items()))
     assert client_config(str(path)) == config
@@ -61,15 +59,15 @@ escaped = {"\\": "\\\\", "=": "\\=", ":": "\\:", " ": "\\ ", "\t": "\\t", "#": "
 @given(
     st.text("ab=: \t#!\\é", min_size=1, max_size=8), st.text("ab=: \t#!\\é", min_size=1, max_size=8)
 )
-def test_a_name_and_a_value_that_java_would_escape_come_back(name: str, value: str) -> None:
+def test_java_escapes_are_decoded(name: str, value: str) -> None:
     line = "".join(escaped.get(sign, sign) for sign in name)
     line += "=" + "".join(escaped.get(sign, sign) for sign in value)
-    (found,) = properties(line)
-    assert (found.name, found.value) == (name, value)
+    (entry,) = properties(line)
+    assert (entry.name, entry.value) == (name, value)
 
 
 @pytest.mark.parametrize("path", ["folder", "missing.properties"])
-def test_a_folder_or_nothing_is_no_configuration(tmp_path: Path, path: str) -> None:
+def test_a_folder_or_missing_file_is_not_a_configuration(tmp_path: Path, path: str) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(BadInput, match="must be host:port or a properties file"):
         client_config(str(tmp_path / path))

@@ -25,7 +25,7 @@ def cached(cache: Path, version: str, names: list[str]) -> Path:
 
 
 @given(st.tuples(numbers, numbers, numbers), st.tuples(numbers, numbers, numbers))
-def test_a_release_is_taken_exactly_if_it_is_no_newer_and_of_the_same_major(
+def test_a_release_matches_if_it_is_not_newer_and_has_the_same_major(
     wanted: tuple[int, int, int], other: tuple[int, int, int]
 ) -> None:
     taken = re.fullmatch(up_to(*wanted), ".".join(map(str, other))) is not None
@@ -33,11 +33,11 @@ def test_a_release_is_taken_exactly_if_it_is_no_newer_and_of_the_same_major(
 
 
 @pytest.mark.parametrize("preview", ["4.1.0-preview1", "4.0.0-rc2", "4.2.0.1", "4.2"])
-def test_a_preview_is_never_taken(preview: str) -> None:
+def test_a_preview_never_matches(preview: str) -> None:
     assert re.fullmatch(up_to(4, 3, 0), preview) is None
 
 
-def test_what_was_fetched_is_found_without_java_or_network(
+def test_cached_jars_are_used_without_java_or_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -46,15 +46,15 @@ def test_what_was_fetched_is_found_without_java_or_network(
     assert source_jars("3.5.7") == SourceJars(tuple(folder / name for name in names), "3.5.7", None)
 
 
-def test_an_older_source_is_said_in_one_line(
+def test_an_older_source_is_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     cached(tmp_path, "4.3.0", ["spark-sql-kafka-0-10_2.13-4.2.0.jar"])
-    found = source_jars("4.3.0")
-    assert found.version == "4.2.0"
+    jars = source_jars("4.3.0")
+    assert jars.version == "4.2.0"
     assert (
-        found.note
+        jars.note
         == "Spark's Kafka source 4.3.0 is not available, so 4.2.0 is used, the newest older version"
     )
 
@@ -72,6 +72,6 @@ def test_an_incomplete_folder_is_not_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["3.4.1", "2.4.8", "5.0.0", "four"])
-def test_a_version_that_no_source_fits_is_refused(version: str) -> None:
+def test_an_unsupported_version_is_rejected(version: str) -> None:
     with pytest.raises(BadInput, match=rf"Spark {version} is not supported; it must be 3.5 to 4.3"):
         source_jars(version)

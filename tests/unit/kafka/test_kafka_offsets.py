@@ -36,9 +36,7 @@ def offsets(cluster: Cluster) -> Iterator[Offsets]:
     offsets.close()
 
 
-def test_each_partition_of_each_topic_has_its_own_offset(
-    cluster: Cluster, offsets: Offsets
-) -> None:
+def test_every_partition_of_every_topic_has_its_offset(cluster: Cluster, offsets: Offsets) -> None:
     cluster.append("bids", 0, 3)
     cluster.append("bids", 3, 5)
     cluster.append("asks", 1, 2)
@@ -53,7 +51,7 @@ def test_each_partition_of_each_topic_has_its_own_offset(
     assert (len(both), both["bids", 3], both["asks", 1]) == (8, 5, 2)
 
 
-def test_new_rows_are_seen_at_the_next_call(cluster: Cluster, offsets: Offsets) -> None:
+def test_new_rows_appear_in_the_next_call(cluster: Cluster, offsets: Offsets) -> None:
     for rows in (1, 2, 3):
         cluster.append("bids", 0, 1)
         latest = offsets.latest(["bids"])
@@ -65,7 +63,7 @@ def test_no_topics_have_no_offsets(offsets: Offsets) -> None:
     assert offsets.latest([]) == {}
 
 
-def test_a_broker_that_is_gone_is_none_and_makes_no_noise(
+def test_an_unreachable_broker_returns_none_silently(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     cluster = Cluster()
@@ -80,7 +78,7 @@ def test_a_broker_that_is_gone_is_none_and_makes_no_noise(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_broker_that_never_was_is_none() -> None:
+def test_a_broker_that_never_existed_returns_none() -> None:
     offsets = Offsets({"bootstrap.servers": "127.0.0.1:1"}, deadline_s=0.1)
     assert offsets.latest(["bids"]) is None
     offsets.close()

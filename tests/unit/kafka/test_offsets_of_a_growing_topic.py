@@ -35,12 +35,12 @@ class Cluster:
     def list_topics(self, topic: str, timeout: float) -> Any:
         self.counted += 1
         self._answer(timeout)
-        found = dict.fromkeys(range(len(self.topics.get(topic, []))))
-        return SimpleNamespace(topics={topic: SimpleNamespace(partitions=found)})
+        partitions = dict.fromkeys(range(len(self.topics.get(topic, []))))
+        return SimpleNamespace(topics={topic: SimpleNamespace(partitions=partitions)})
 
-    def offsets_for_times(self, asked: list[TopicPartition], timeout: float) -> list[Any]:
+    def offsets_for_times(self, partitions: list[TopicPartition], timeout: float) -> list[Any]:
         self._answer(timeout)
-        return [self._offset(each) for each in asked]
+        return [self._offset(partition) for partition in partitions]
 
     def close(self) -> None:
         self.closed = True
@@ -51,19 +51,19 @@ class Cluster:
         if self.down or self.slow_s > timeout:
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
 
-    def _offset(self, asked: TopicPartition) -> Any:
-        known = self.topics.get(asked.topic, [])
-        there = asked.partition < len(known)
+    def _offset(self, partition: TopicPartition) -> Any:
+        known = self.topics.get(partition.topic, [])
+        exists = partition.partition < len(known)
         return SimpleNamespace(
-            topic=asked.topic,
-            partition=asked.partition,
-            offset=known[asked.partition] if there else -1001,
-            error=None if there else KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART),
+            topic=partition.topic,
+            partition=partition.partition,
+            offset=known[partition.partition] if exists else -1001,
+            error=None if exists else KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART),
         )
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Cluster, Offsets]]:
+def make_offsets(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Cluster, Offsets]]:
     def make(deadline_s: float = 1.0, **topics: list[int]) -> tuple[Cluster, Offsets]:
         cluster = Cluster(topics)
         monkeypatch.setattr(module, "Consumer", lambda _: cluster)
@@ -73,8 +73,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Cluster, Offse
     return make
 
 
-def test_partitions_are_counted_once_a_minute(asked: Any) -> None:
-    cluster, offsets = asked(bids=[3, 4])
+def test_partitions_are_listed_once_a_minute(make_offsets: Any) -> None:
+    cluster, offsets = make_offsets(bids=[3, 4])
     for _ in range(5):
         assert offsets.latest(["bids"]) == {("bids", 0): 3, ("bids", 1): 4}
     assert cluster.counted == 1
@@ -83,8 +83,8 @@ def test_partitions_are_counted_once_a_minute(asked: Any) -> None:
     assert cluster.counted == 2
 
 
-def test_a_partition_that_was_added_is_seen_within_a_minute_and_counts_from_0(asked: Any) -> None:
-    cluster, offsets = asked(bids=[3, 4])
+def test_an_added_partition_appears_within_a_minute_from_offset_0(make_offsets: Any) -> None:
+    cluster, offsets = make_offsets(bids=[3, 4])
     committed = offsets.latest(["bids"])
     cluster.topics["bids"] = [3, 4, 7]
     assert offsets.latest(["bids"]) == committed
@@ -94,8 +94,8 @@ def test_a_partition_that_was_added_is_seen_within_a_minute_and_counts_from_0(as
     assert lag_rows(latest, committed) == 7
 
 
-def test_a_topic_with_fewer_partitions_is_unknown_once_and_then_counted_anew(asked: Any) -> None:
-    cluster, offsets = asked(bids=[3, 4])
+def test_a_topic_with_fewer_partitions_is_unknown_once_and_then_relisted(make_offsets: Any) -> None:
+    cluster, offsets = make_offsets(bids=[3, 4])
     committed = offsets.latest(["bids"])
     cluster.topics["bids"] = [1]
     assert offsets.latest(["bids"]) is None
@@ -104,8 +104,8 @@ def test_a_topic_with_fewer_partitions_is_unknown_once_and_then_counted_anew(ask
     assert lag_rows(latest, committed) is None
 
 
-def test_a_topic_that_is_deleted_is_unknown_until_it_is_there_again(asked: Any) -> None:
-    cluster, offsets = asked(bids=[3])
+def test_a_deleted_topic_is_unknown_until_it_is_recreated(make_offsets: Any) -> None:
+    cluster, offsets = make_offsets(bids=[3])
     assert offsets.latest(["bids"]) is not None
     del cluster.topics["bids"]
     assert [offsets.latest(["bids"]) for _ in range(3)] == [None] * 3
@@ -113,13 +113,13 @@ def test_a_topic_that_is_deleted_is_unknown_until_it_is_there_again(asked: Any) 
     assert offsets.latest(["bids"]) == {("bids", 0): 5}
 
 
-def test_one_topic_that_is_not_there_makes_all_unknown(asked: Any) -> None:
-    _, offsets = asked(bids=[3])
+def test_one_missing_topic_makes_all_offsets_unknown(make_offsets: Any) -> None:
+    _, offsets = make_offsets(bids=[3])
     assert offsets.latest(["bids", "asks"]) is None
 
 
-def test_a_slow_broker_gets_only_what_is_left_of_the_time(asked: Any) -> None:
-    cluster, offsets = asked(deadline_s=2.0, bids=[3])
+def test_a_slow_broker_gets_only_the_remaining_time(make_offsets: Any) -> None:
+    cluster, offsets = make_offsets(deadline_s=2.0, bids=[3])
     cluster.slow_s = 0.75
     assert offsets.latest(["bids"]) == {("bids", 0): 3}
     assert cluster.timeouts == [2.0, 1.25]
@@ -128,8 +128,8 @@ def test_a_slow_broker_gets_only_what_is_left_of_the_time(asked: Any) -> None:
     assert all(timeout > 0 for timeout in cluster.timeouts)
 
 
-def test_what_was_counted_outlives_an_outage(asked: Any) -> None:
-    cluster, offsets = asked(bids=[3])
+def test_the_partition_list_survives_an_outage(make_offsets: Any) -> None:
+    cluster, offsets = make_offsets(bids=[3])
     offsets.latest(["bids"])
     cluster.down = True
     assert offsets.latest(["bids"]) is None
@@ -138,8 +138,8 @@ def test_what_was_counted_outlives_an_outage(asked: Any) -> None:
     assert cluster.counted == 1
 
 
-def test_whether_the_broker_answers_is_known_also_without_topics(asked: Any) -> None:
-    cluster, offsets = asked()
+def test_broker_availability_is_known_without_topics(make_offsets: Any) -> None:
+    cluster, offsets = make_offsets()
     before = offsets.up
     assert before is None
     assert (offsets.latest([]), offsets.up) == ({}, True)
@@ -147,21 +147,21 @@ def test_whether_the_broker_answers_is_known_also_without_topics(asked: Any) -> 
     assert (offsets.latest([]), offsets.up) == (None, False)
 
 
-def test_a_broker_without_the_topic_is_up(asked: Any) -> None:
-    _, offsets = asked()
+def test_a_broker_without_the_topic_is_available(make_offsets: Any) -> None:
+    _, offsets = make_offsets()
     assert (offsets.latest(["bids"]), offsets.up) == (None, True)
 
 
-def test_a_broker_that_is_away_holds_up_its_caller_briefly(asked: Any) -> None:
-    cluster, offsets = asked(deadline_s=2.0, bids=[3])
+def test_an_unreachable_broker_delays_its_caller_only_briefly(make_offsets: Any) -> None:
+    cluster, offsets = make_offsets(deadline_s=2.0, bids=[3])
     cluster.down = True
     for _ in range(3):
         offsets.latest(["bids"])
     assert cluster.timeouts == pytest.approx([2.0, 0.1, 0.1])
 
 
-def test_a_slow_broker_that_was_away_comes_back(asked: Any) -> None:
-    cluster, offsets = asked(deadline_s=2.0, bids=[3])
+def test_a_slow_broker_is_used_again_after_an_outage(make_offsets: Any) -> None:
+    cluster, offsets = make_offsets(deadline_s=2.0, bids=[3])
     cluster.down = True
     offsets.latest(["bids"])
     cluster.down, cluster.slow_s = False, 0.5
@@ -171,8 +171,8 @@ def test_a_slow_broker_that_was_away_comes_back(asked: Any) -> None:
     assert offsets.up
 
 
-def test_the_client_ends_with_its_owner(asked: Any) -> None:
-    cluster, offsets = asked(bids=[3])
+def test_closing_the_offsets_closes_the_client(make_offsets: Any) -> None:
+    cluster, offsets = make_offsets(bids=[3])
     offsets.close()
     assert cluster.closed
 
@@ -182,7 +182,7 @@ counts = st.lists(st.integers(0, 50), min_size=1, max_size=6)
 
 @settings(max_examples=30)
 @given(counts, counts)
-def test_a_lag_is_never_negative_and_never_of_partitions_that_have_gone(
+def test_a_lag_is_never_negative_and_excludes_removed_partitions(
     latest: list[int], committed: list[int]
 ) -> None:
     now = {("bids", number): offset for number, offset in enumerate(latest)}
@@ -207,7 +207,7 @@ def test_a_lag_is_never_negative_and_never_of_partitions_that_have_gone(
         {"ssl.key.password": "hunter2", "ssl.key.location": "/no/such/file", "debug": "nothing"},
     ],
 )
-def test_settings_that_the_client_refuses_are_said_without_a_password(
+def test_settings_rejected_by_the_client_are_reported_without_a_password(
     config: dict[str, str],
 ) -> None:
     with pytest.raises(BadInput, match="kafka= cannot be used") as refused:
@@ -217,7 +217,7 @@ def test_settings_that_the_client_refuses_are_said_without_a_password(
     assert "\n" not in str(refused.value)
 
 
-def test_settings_that_it_knows_are_taken_and_nobody_is_asked() -> None:
+def test_valid_settings_are_accepted_without_a_connection() -> None:
     check(
         {
             "bootstrap.servers": "no.such.host.invalid:1",

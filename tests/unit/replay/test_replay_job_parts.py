@@ -3,7 +3,7 @@ import pytest
 from rheostat.replay.replayer import refusal
 
 
-def test_what_was_refused_in_a_task_is_found_in_its_traceback():
+def test_a_rejection_in_a_task_is_extracted_from_its_traceback():
     trace = (
         "Traceback:\n  File x\nrheostat.errors.BadInput: row 7: lag_rows must be at least 0, but it"
         " is -1\n\n\tat java"
@@ -12,5 +12,5 @@ def test_what_was_refused_in_a_task_is_found_in_its_traceback():
 
 
 @pytest.mark.parametrize("text", ["", "ValueError: rheostat", "BadInput"])
-def test_another_failure_is_no_refusal(text):
+def test_another_failure_is_not_a_rejection(text):
     assert refusal(RuntimeError(text)) is None

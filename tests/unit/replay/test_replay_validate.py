@@ -15,7 +15,7 @@ def quoted(cell: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "a.csv is empty"),
         ("t_s,executors\n", "holds no observations"),
@@ -81,27 +81,27 @@ def quoted(cell: str) -> str:
         ('{"schema": 9}\n', "line 1: this is no record of a journal"),
     ],
 )
-def test_bad_input_is_one_line_with_the_row_and_the_value(tmp_path, text, said):
+def test_bad_input_is_reported_in_one_line_with_row_and_value(tmp_path, text, message):
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(BadInput, match=said) as refused:
+    with pytest.raises(BadInput, match=message) as refused:
         read(tmp_path / "a.csv")
     assert "\n" not in str(refused.value)
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path):
+def test_a_binary_file_is_rejected(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"t_s\n\xff\xfe\n")
     with pytest.raises(BadInput, match="not UTF-8"):
         read(tmp_path / "a.csv")
 
 
-def test_a_file_that_only_begins_like_parquet_is_refused(tmp_path):
+def test_a_file_with_only_a_parquet_header_is_rejected(tmp_path):
     pytest.importorskip("pyarrow")
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(BadInput, match="cannot be read as Parquet"):
         read(tmp_path / "a.parquet")
 
 
-def test_a_folder_without_a_journal_is_refused(tmp_path):
+def test_a_folder_without_a_journal_is_rejected(tmp_path):
     with pytest.raises(BadInput, match="there is no journal"):
         read(tmp_path)
 
@@ -109,6 +109,6 @@ def test_a_folder_without_a_journal_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "text", ["t_s,busy\n1,1.0\n", "t_s,cpu\n1,1.6\n", "t_s\n-5\n0\n", "t_s,query\n1,a\n1,b\n2,a\n"]
 )
-def test_what_is_odd_but_right_is_taken(tmp_path, text):
+def test_unusual_but_valid_input_is_accepted(tmp_path, text):
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
     assert read(tmp_path / "a.csv")

@@ -31,14 +31,14 @@ class OneMore:
         ), {"sizes": sizes}
 
 
-class Refuses:
+class Rejects:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         if observation.t_s >= 2:
             raise BadInput("this is not for me")
         return hold(observation, "fine"), memory
 
 
-class Acts:
+class RequestsReplacement:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         return Decision(target=2, reason="skew", actions=(ReplaceExecutor("7"),)), memory
 
@@ -51,62 +51,62 @@ def recorded(*sizes: int | None, step_s: float = 10.0, application: str | None =
     return by_application([Moment(f"row {n}", row) for n, row in enumerate(rows, 1)])
 
 
-def run(recording: Recording, policy: str = "OneMore", **asked: Any) -> list[Decided]:
-    return list(replay(recording, Request(policy=f"{HERE}:{policy}", **asked)))
+def run(recording: Recording, policy: str = "OneMore", **options: Any) -> list[Decided]:
+    return list(replay(recording, Request(policy=f"{HERE}:{policy}", **options)))
 
 
 def targets(decided: list[Decided]) -> list[int]:
-    return [each.decision.target for each in decided]
+    return [item.decision.target for item in decided]
 
 
-def test_every_decision_is_made_at_the_recorded_size_whatever_was_said_before():
+def test_every_decision_starts_from_the_recorded_size():
     assert targets(run(recorded(3, 3, 5, 1))) == [4, 4, 6, 2]
 
 
-def test_an_initial_size_is_fed_back():
+def test_with_an_initial_size_decisions_are_fed_back():
     decided = run(recorded(3, 3, 5, 1), initial=7)
     assert targets(decided) == [8, 9, 10, 11]
-    assert [each.size for each in decided] == [7, 8, 9, 10]
+    assert [item.size for item in decided] == [7, 8, 9, 10]
 
 
-def test_what_is_fed_back_is_the_size_after_the_limits():
+def test_the_size_after_the_limits_is_fed_back():
     assert targets(run(recorded(3, 3, 3), initial=2, limits=Limits.between(2, 3))) == [3, 3, 3]
 
 
-def test_a_moment_without_a_size_stands_at_the_last_known_one():
+def test_a_moment_without_a_size_keeps_the_last_known_one():
     decided = run(recorded(None, 3, None, 0, 5))
-    assert [each.size for each in decided] == [None, 3, 3, 3, 5]
+    assert [item.size for item in decided] == [None, 3, 3, 3, 5]
 
 
-def test_nothing_of_the_future_is_seen():
-    whole, half = run(recorded(3, 4, 5, 6)), run(recorded(3, 4))
-    assert [as_line(each) for each in whole[:2]] == [as_line(each) for each in half]
+def test_decisions_do_not_depend_on_the_future():
+    full, half = run(recorded(3, 4, 5, 6)), run(recorded(3, 4))
+    assert [as_line(item) for item in full[:2]] == [as_line(item) for item in half]
 
 
-def test_an_interval_takes_the_newest_row_up_to_each_decision():
+def test_an_interval_uses_the_newest_row_before_every_decision():
     decided = run(recorded(1, 2, 3, 4, 5), interval_s=20.0)
-    assert [(each.t_s, each.decision.evidence["seen_s"]) for each in decided] == [
+    assert [(item.t_s, item.decision.evidence["seen_s"]) for item in decided] == [
         (0.0, 0.0),
         (20.0, 20.0),
         (40.0, 40.0),
     ]
     decided = run(recorded(1, 2), interval_s=4.0)
-    assert [(each.t_s, each.decision.evidence["seen_s"]) for each in decided] == [
+    assert [(item.t_s, item.decision.evidence["seen_s"]) for item in decided] == [
         (0.0, 0.0),
         (4.0, 0.0),
         (8.0, 0.0),
     ]
 
 
-def test_in_a_gap_of_the_recording_nothing_is_decided():
+def test_a_gap_in_the_recording_keeps_the_size():
     decided = run(recorded(3, 3, step_s=100.0), interval_s=25.0)
     assert targets(decided) == [4, 4, 3, 3, 4]
     assert decided[3].decision.reason == "size kept: the observation is 75 s old"
 
 
-def test_every_application_has_a_memory_of_its_own():
+def test_every_application_has_separate_memory():
     both = {**recorded(1, 1, application="a"), **recorded(1, 1, application="b")}
-    assert [each.decision.evidence["sizes"] for each in run(both)] == [
+    assert [item.decision.evidence["sizes"] for item in run(both)] == [
         "[1]",
         "[1, 1]",
         "[1]",
@@ -114,7 +114,7 @@ def test_every_application_has_a_memory_of_its_own():
     ]
 
 
-def test_a_line_has_the_four_keys_and_is_json():
+def test_a_line_is_json_with_four_keys():
     first, *_ = run(recorded(3))
     line = json.loads(as_line(first))
     assert line == {
@@ -126,17 +126,19 @@ def test_a_line_has_the_four_keys_and_is_json():
     assert json.loads(as_line(first, several=True))["application"] is None
 
 
-def test_actions_are_in_the_line_where_there_are_some():
-    assert json.loads(as_line(run(recorded(3), "Acts")[0]))["actions"] == ["replace executor 7"]
+def test_actions_appear_in_the_line_if_present():
+    assert json.loads(as_line(run(recorded(3), "RequestsReplacement")[0]))["actions"] == [
+        "replace executor 7"
+    ]
 
 
-def test_what_a_policy_refuses_is_said_with_the_row():
+def test_a_rejection_by_the_policy_names_the_row():
     with pytest.raises(BadInput, match="row 2: this is not for me"):
-        run(recorded(3, 3), "Refuses")
+        run(recorded(3, 3), "Rejects")
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("options", "message"),
     [
         ({"interval_s": 0.0}, "interval must be above 0 seconds, but it is 0.0"),
         ({"interval_s": float("inf")}, "interval must be above 0"),
@@ -145,15 +147,15 @@ def test_what_a_policy_refuses_is_said_with_the_row():
         ({"parameters": {"less": "1"}}, "no parameter 'less'"),
     ],
 )
-def test_a_wrong_request_is_refused(asked, said):
-    with pytest.raises(BadInput, match=said):
-        run(recorded(3), **asked)
+def test_an_invalid_request_is_rejected(options, message):
+    with pytest.raises(BadInput, match=message):
+        run(recorded(3), **options)
 
 
-def test_the_same_recording_gives_the_same_lines_twice():
+def test_replaying_a_recording_is_deterministic():
     request = Request(policy="hpa", limits=Limits.between(1, 16))
     first, second = (
-        [as_line(each) for each in replay(read(packaged()["query-1_HPA_50"]), request)]
+        [as_line(item) for item in replay(read(packaged()["query-1_HPA_50"]), request)]
         for _ in range(2)
     )
     assert first == second

@@ -8,7 +8,7 @@ from rheostat.replay.recording import packaged, read
 
 HEADER = "timestamp,input_rate,seconds,minutes,backpressure,busy_time,CPU_load,idle_time,lag,latency,taskmanager,throughput"  # noqa: E501
 ROW = "1648144119,50117.5,15,0.25,9.5,0.1,0.9,0.7,1492593.0,7.1,8,11193.5"
-SEEN = Observation(
+OBSERVATION = Observation(
     t_s=1648144119.0,
     executors=8,
     slots_per_executor=1,
@@ -29,28 +29,28 @@ def the_only(path: Path) -> Observation:
     return moments[0].observation
 
 
-def test_a_row_of_the_thesis_is_mapped(tmp_path):
+def test_a_row_of_the_thesis_is_converted(tmp_path):
     (tmp_path / "a.csv").write_text(f"{HEADER}\n{ROW}\n", encoding="utf-8")
-    assert the_only(tmp_path / "a.csv") == SEEN
+    assert the_only(tmp_path / "a.csv") == OBSERVATION
 
 
-def test_row_numbers_are_left_out(tmp_path):
+def test_row_numbers_are_ignored(tmp_path):
     (tmp_path / "a.csv").write_text(
         f",index,datetime,{HEADER}\n0,0,2022-03-24,{ROW}\n", encoding="utf-8"
     )
-    assert the_only(tmp_path / "a.csv") == SEEN
+    assert the_only(tmp_path / "a.csv") == OBSERVATION
 
 
-def test_a_registration_gap_and_a_wait_of_0_or_below_are_absent(tmp_path):
+def test_a_registration_gap_and_a_non_positive_wait_are_absent(tmp_path):
     for wait in ("-0.001", "0.0"):
         (tmp_path / "a.csv").write_text(
             f"{HEADER}\n{ROW.replace(',7.1,8,', f',{wait},0,')}\n", encoding="utf-8"
         )
-        seen = the_only(tmp_path / "a.csv")
-        assert (seen.executors, seen.lag_s) == (None, None)
+        observation = the_only(tmp_path / "a.csv")
+        assert (observation.executors, observation.lag_s) == (None, None)
 
 
-def test_query_3_has_no_rate_of_reading(tmp_path):
+def test_query_3_has_no_processing_rate(tmp_path):
     copied = Path(shutil.copy(packaged()["query-3_HPA_50"], tmp_path / "query-3_copied.csv"))
     for path in (packaged()["query-3_HPA_50"], copied):
         (moments,) = read(path).values()

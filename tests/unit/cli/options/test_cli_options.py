@@ -44,17 +44,17 @@ def command(name: str, *, group: Group) -> None:
         (("x", "--for", "a", "--for", "b", "--room", "2"), Group(names=["a", "b"], room=2)),
     ],
 )
-def test_the_fields_of_a_group_are_options_of_the_command(arguments, expected):
+def test_the_fields_of_a_group_become_command_options(arguments, expected):
     assert CliRunner().invoke(app, arguments).output == f"x {expected}\n"
 
 
-def test_a_value_below_the_least_is_refused():
+def test_a_value_below_the_minimum_is_rejected():
     done = CliRunner().invoke(app, ["x", "--room", "0"])
     assert done.exit_code == 2
     assert "--room" in done.output
 
 
-def test_the_help_is_that_of_the_dataclass():
+def test_the_help_text_comes_from_the_dataclass():
     shown = CliRunner().invoke(app, ["--help"]).output
     assert "How long it waits." in shown
     assert "2.5" in shown
@@ -81,7 +81,7 @@ def lines(capsys: pytest.CaptureFixture[str], *options: str) -> list[int]:
     return [json.loads(line)["target"] for line in capsys.readouterr().out.splitlines()]
 
 
-def test_a_replay_obeys_the_guards_that_are_asked_for(capsys):
+def test_a_replay_applies_the_requested_guards(capsys):
     free, stepped = (
         lines(capsys, "--initial", "4"),
         lines(capsys, "--initial", "4", "--step-out", "1"),
@@ -92,14 +92,14 @@ def test_a_replay_obeys_the_guards_that_are_asked_for(capsys):
 
 
 @pytest.mark.parametrize("name", ["run", "replay", "demo"])
-def test_a_guard_out_of_range_is_refused_by_every_command_that_has_them(capsys, tmp_path, name):
+def test_every_command_with_guards_rejects_values_out_of_range(capsys, tmp_path, name):
     (tmp_path / "app.py").write_text("")
-    what = {
+    required = {
         "run": [str(tmp_path / "app.py")],
         "replay": ["query-1_HPA_50"],
         "demo": ["--out", str(tmp_path)],
     }[name]
-    assert run([name, *what, "--step-out", "-2"]) == 2
+    assert run([name, *required, "--step-out", "-2"]) == 2
     assert (
         capsys.readouterr().err
         == "rheostat: step limit out must be at least 1 executor, but it is -2\n"
@@ -107,7 +107,7 @@ def test_a_guard_out_of_range_is_refused_by_every_command_that_has_them(capsys, 
 
 
 @pytest.mark.parametrize("arguments", [["replay", "query-1_HPA_50", "--json"], ["policies"]])
-def test_a_reader_that_goes_away_is_no_failure_of_ours(arguments):
+def test_a_closed_output_pipe_is_not_reported_as_a_failure(arguments):
     command = [sys.executable, "-m", "rheostat.cli", *arguments]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

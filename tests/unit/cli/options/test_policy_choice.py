@@ -21,7 +21,7 @@ class Mine:
 
 
 @pytest.fixture(autouse=True)
-def kept() -> Iterator[None]:
+def restored_modules() -> Iterator[None]:
     path, modules = list(sys.path), set(sys.modules)
     yield
     sys.path[:] = path
@@ -29,14 +29,14 @@ def kept() -> Iterator[None]:
         del sys.modules[name]
 
 
-def test_a_policy_is_found_beside_the_script_with_its_parameters(tmp_path: Path) -> None:
+def test_a_policy_next_to_the_script_is_loaded_with_its_parameters(tmp_path: Path) -> None:
     (tmp_path / "beside_app.py").write_text(OWN)
     assert chosen("beside_app:Mine", ["size=3"], folder=tmp_path) == {"size": "3"}
     with pytest.raises(BadInput, match="has no parameter 'width'; it has size"):
         chosen("beside_app:Mine", ["width=3"], folder=tmp_path)
 
 
-def test_a_policy_is_found_in_the_current_folder(
+def test_a_policy_in_the_current_folder_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "here_now.py").write_text(OWN)
@@ -44,7 +44,7 @@ def test_a_policy_is_found_in_the_current_folder(
     assert chosen("here_now:Mine", None) == {}
 
 
-def test_a_policy_in_the_script_itself_is_refused_and_the_script_not_run(tmp_path: Path) -> None:
+def test_a_policy_in_the_script_itself_is_rejected_without_running_it(tmp_path: Path) -> None:
     script = tmp_path / "whole_app.py"
     script.write_text(OWN + "raise SystemExit('it was run')")
     with pytest.raises(BadInput, match="is in the script itself"):
@@ -52,14 +52,16 @@ def test_a_policy_in_the_script_itself_is_refused_and_the_script_not_run(tmp_pat
 
 
 @pytest.mark.parametrize("text", ["1 +", "import no_such_module_at_all", "raise ValueError('x')"])
-def test_a_module_that_cannot_be_imported_is_said_in_one_line(tmp_path: Path, text: str) -> None:
+def test_a_module_that_cannot_be_imported_is_reported_in_one_line(
+    tmp_path: Path, text: str
+) -> None:
     (tmp_path / "broken_one.py").write_text(text)
     with pytest.raises(BadInput, match="cannot be loaded") as refused:
         chosen("broken_one:Mine", [], folder=tmp_path)
     assert "\n" not in str(refused.value)
 
 
-def test_the_path_of_modules_is_left_alone_for_a_registered_policy(tmp_path: Path) -> None:
+def test_a_registered_policy_leaves_the_module_path_unchanged(tmp_path: Path) -> None:
     before = list(sys.path)
     chosen("hpa", ["metrics=cpu 0.3"], folder=tmp_path)
     assert sys.path == before

@@ -17,23 +17,25 @@ def short(tmp_path: Path) -> Path:
     return path
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def run_command(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     code = run(arguments)
     printed = capsys.readouterr()
     return code, printed.out, printed.err
 
 
-def test_json_is_one_object_a_line_and_decision_without_a_header(capsys):
-    code, out, _ = said(capsys, "replay", RECORDING, "--policy", "measured-throughput", "--json")
+def test_json_output_is_one_object_per_decision_without_a_header(capsys):
+    code, out, _ = run_command(
+        capsys, "replay", RECORDING, "--policy", "measured-throughput", "--json"
+    )
     lines = [json.loads(line) for line in out.splitlines()]
     assert code == 0
     assert len(lines) == 561
     assert all(list(line) == ["t_s", "target", "reason", "evidence"] for line in lines)
 
 
-def test_out_writes_the_lines_that_json_prints(capsys, short, tmp_path):
-    _, printed, _ = said(capsys, "replay", str(short), "--policy", "hpa", "--json")
-    code, both, _ = said(
+def test_out_writes_the_same_lines_as_json(capsys, short, tmp_path):
+    _, printed, _ = run_command(capsys, "replay", str(short), "--policy", "hpa", "--json")
+    code, both, _ = run_command(
         capsys,
         "replay",
         str(short),
@@ -48,15 +50,15 @@ def test_out_writes_the_lines_that_json_prints(capsys, short, tmp_path):
     assert len(printed.splitlines()) == 3
 
 
-def test_without_json_a_table_says_when_another_size_was_asked_for(capsys, short):
-    code, out, _ = said(capsys, "replay", str(short), "--policy", "hpa", "--max", "16")
+def test_the_table_lists_requests_for_another_size(capsys, short):
+    code, out, _ = run_command(capsys, "replay", str(short), "--policy", "hpa", "--max", "16")
     assert code == 0
     assert "0 s" in out
     assert "3 decisions, 2 of them for another size" in " ".join(out.split())
 
 
-def test_parameters_limits_interval_and_initial_size_are_handed_on(capsys, short):
-    asked = (
+def test_parameters_limits_interval_and_initial_size_are_applied(capsys, short):
+    options = (
         "--policy",
         "hpa",
         "--set",
@@ -69,7 +71,7 @@ def test_parameters_limits_interval_and_initial_size_are_handed_on(capsys, short
         "2",
         "--json",
     )
-    code, out, _ = said(capsys, "replay", str(short), *asked)
+    code, out, _ = run_command(capsys, "replay", str(short), *options)
     assert code == 0
     assert [json.loads(line)["target"] for line in out.splitlines()] == [
         6,
@@ -105,16 +107,16 @@ def test_parameters_limits_interval_and_initial_size_are_handed_on(capsys, short
         ),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_2(capsys, arguments, expected):
-    code, _, err = said(capsys, "replay", *arguments)
+def test_an_input_error_is_one_line_and_exit_code_2(capsys, arguments, expected):
+    code, _, err = run_command(capsys, "replay", *arguments)
     assert code == 2
     assert expected in err
     assert len(err.splitlines()) == 1
 
 
-def test_a_bad_row_is_named_and_no_file_is_left(capsys, short, tmp_path):
+def test_a_bad_row_is_named_and_no_file_is_written(capsys, short, tmp_path):
     short.write_text("t_s,executors,cpu\n0,4,0.9\n15,4,90\n", encoding="utf-8")
-    code, out, err = said(
+    code, out, err = run_command(
         capsys,
         "replay",
         str(short),
@@ -129,19 +131,19 @@ def test_a_bad_row_is_named_and_no_file_is_left(capsys, short, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["short.csv"]
 
 
-def test_policies_are_listed_and_one_is_shown_with_its_parameters(capsys):
-    code, out, _ = said(capsys, "policies")
+def test_policies_are_listed_and_described_with_their_parameters(capsys):
+    code, out, _ = run_command(capsys, "policies")
     assert code == 0
     assert "measured-throughput" in out
-    code, out, _ = said(capsys, "policies", "measured-throughput")
+    code, out, _ = run_command(capsys, "policies", "measured-throughput")
     assert code == 0
     assert all(title in out for title in ("formula", "source", "fails when", "parameter"))
     assert "lag_share" in out
 
 
 @pytest.mark.parametrize("name", ["measured-throughput", "hpa"])
-def test_every_parameter_of_the_json_can_be_set_to_its_default(capsys, name):
-    _, out, _ = said(capsys, "policies", name, "--json")
+def test_every_parameter_in_the_json_output_accepts_its_default(capsys, name):
+    _, out, _ = run_command(capsys, "policies", name, "--json")
     read = json.loads(out)
     assert {"name", "formula", "source", "fails_when", "parameters"} <= set(read)
     assert all(
@@ -157,19 +159,19 @@ def test_every_parameter_of_the_json_can_be_set_to_its_default(capsys, name):
 
 
 def test_all_policies_as_json_are_a_list(capsys):
-    code, out, _ = said(capsys, "policies", "--json")
+    code, out, _ = run_command(capsys, "policies", "--json")
     assert code == 0
     assert {"measured-throughput", "hpa"} <= {entry["name"] for entry in json.loads(out)}
 
 
-def test_a_policy_without_about_is_shown_all_the_same(capsys):
-    code, out, _ = said(capsys, "policies", f"{__name__}:Bare")
+def test_a_policy_without_metadata_is_described(capsys):
+    code, out, _ = run_command(capsys, "policies", f"{__name__}:Bare")
     assert code == 0
     assert "It has no parameters." in out
 
 
-def test_an_unknown_policy_is_one_line(capsys):
-    code, _, err = said(capsys, "policies", "nope")
+def test_an_unknown_policy_is_reported_in_one_line(capsys):
+    code, _, err = run_command(capsys, "policies", "nope")
     assert (code, len(err.splitlines())) == (2, 1)
 
 
@@ -179,15 +181,17 @@ class Bare:
 
 
 @pytest.mark.parametrize("name", ["", "folder"])
-def test_what_holds_no_recording_is_one_line(capsys, monkeypatch, tmp_path, name):
+def test_a_place_without_a_recording_is_reported_in_one_line(capsys, monkeypatch, tmp_path, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
-    code, out, err = said(capsys, "replay", name)
+    code, out, err = run_command(capsys, "replay", name)
     assert (code, out, err.count("\n")) == (2, "", 1)
     expected = "there is no recording ''" if not name else "there is no journal in folder"
     assert expected in err
 
 
-def test_one_decision_is_singular(capsys, tmp_path):
+def test_a_single_decision_is_printed_in_the_singular(capsys, tmp_path):
     (tmp_path / "one.csv").write_text("t_s,executors\n0,2\n")
-    assert said(capsys, "replay", str(tmp_path / "one.csv"))[1].startswith("1 decision, 0 of them")
+    assert run_command(capsys, "replay", str(tmp_path / "one.csv"))[1].startswith(
+        "1 decision, 0 of them"
+    )

@@ -51,12 +51,12 @@ def selected(place, application="", since=""):
         return {log.application: log.refused for log in logs}
 
 
-def test_a_log_that_cannot_be_copied_is_one_line_and_the_others_are_read(hdfs):
+def test_a_log_that_cannot_be_copied_takes_one_line_and_the_others_are_read(hdfs):
     refused = f"{PLACE}/secret-2 cannot be read: Permission denied: user=me"
     assert selected(PLACE) == {"orders-1": None, "orders-3": None, "secret-2": refused}
 
 
-def test_filters_select_logs_by_their_name_and_newest_file(hdfs):
+def test_filters_select_logs_by_name_and_newest_file(hdfs):
     assert selected(f"{PLACE}/", application="orders") == {"orders-1": None, "orders-3": None}
     assert selected(PLACE, since="12h") == {"orders-3": None}
     assert selected(f"{PLACE}/eventlog_v2_orders-3", since="12h") == {"orders-3": None}
@@ -71,7 +71,7 @@ def test_filters_select_logs_by_their_name_and_newest_file(hdfs):
         ("foo://x/logs", "", "foo://x/logs cannot be read: Spark has no file system for foo://"),
     ],
 )
-def test_a_place_without_a_log_is_one_line(hdfs, place, application, line):
+def test_a_place_without_a_log_is_reported_in_one_line(hdfs, place, application, line):
     with pytest.raises(BadInput) as refused:
         selected(place, application)
     assert line in str(refused.value)

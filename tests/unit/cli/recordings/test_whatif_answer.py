@@ -52,9 +52,9 @@ def answer(recorded: Outcome, ours: Outcome, late_off: float | None = 0.0) -> An
     )
 
 
-def test_a_saving_is_said_where_the_objective_is_kept() -> None:
-    said = verdict(answer(KEPT, replace(KEPT, slot_hours=1.5)))
-    assert said == (
+def test_a_saving_is_reported_if_the_objective_is_met() -> None:
+    text = verdict(answer(KEPT, replace(KEPT, slot_hours=1.5)))
+    assert text == (
         "hpa saves 25% of the recorded slot-hours (0.500) and keeps the objective (99 % of the rows"
         " within 10 s, 90 % in every five minutes)"
     )
@@ -62,27 +62,27 @@ def test_a_saving_is_said_where_the_objective_is_kept() -> None:
     assert missed.endswith("; the recorded run missed it")
 
 
-def test_a_policy_that_misses_the_objective_saves_nothing() -> None:
-    said = verdict(answer(KEPT, replace(MISSED, slot_hours=1.5)))
-    assert said.startswith("hpa misses the objective (99 % of the rows within 10 s")
-    assert said.endswith(
+def test_a_policy_that_misses_the_objective_reports_no_saving() -> None:
+    text = verdict(answer(KEPT, replace(MISSED, slot_hours=1.5)))
+    assert text.startswith("hpa misses the objective (99 % of the rows within 10 s")
+    assert text.endswith(
         "2.66% of the rows are late; it takes 25% fewer slot-hours than were recorded (0.500),"
         " which is no saving"
     )
-    assert "saves" not in said
+    assert "saves" not in text
     dear = verdict(answer(KEPT, replace(MISSED, slot_hours=3.0)))
     assert dear.endswith("it takes 50% more slot-hours than were recorded (1.000)")
 
 
-@pytest.mark.parametrize(("slot_hours", "told"), [(2.0, "0% more"), (3.0, "50% more")])
-def test_what_costs_as_much_or_more_is_no_saving(slot_hours: float, told: str) -> None:
-    said = verdict(answer(KEPT, replace(KEPT, slot_hours=slot_hours)))
-    assert "keeps the objective" in said
-    assert told in said
-    assert "saves" not in said
+@pytest.mark.parametrize(("slot_hours", "expected"), [(2.0, "0% more"), (3.0, "50% more")])
+def test_an_equal_or_higher_cost_is_not_a_saving(slot_hours: float, expected: str) -> None:
+    text = verdict(answer(KEPT, replace(KEPT, slot_hours=slot_hours)))
+    assert "keeps the objective" in text
+    assert expected in text
+    assert "saves" not in text
 
 
-def test_a_plant_that_is_kinder_than_the_job_was_is_said() -> None:
+def test_an_optimistic_simulation_is_pointed_out() -> None:
     against, _, kind = errors(answer(MISSED, KEPT, late_off=-0.052))
     assert against == (
         "error, simulated as recorded against recorded: -5.20 points of late rows, latency -10% in"
@@ -93,8 +93,8 @@ def test_a_plant_that_is_kinder_than_the_job_was_is_said() -> None:
     assert "points" not in errors(answer(MISSED, KEPT, late_off=None))[0]
 
 
-def test_the_three_columns_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_three_columns_are_labelled(capsys: pytest.CaptureFixture[str]) -> None:
     show_answer(answer(MISSED, KEPT))
-    said = " ".join(capsys.readouterr().out.split())
-    assert "recorded simulated as recorded simulated with hpa" in said
-    assert "objective kept no no yes" in said
+    text = " ".join(capsys.readouterr().out.split())
+    assert "recorded simulated as recorded simulated with hpa" in text
+    assert "objective kept no no yes" in text

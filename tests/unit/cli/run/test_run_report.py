@@ -48,13 +48,13 @@ def application(tmp_path: Path) -> Application:
     return Application("app-1", handle, Limits.between(1, 2), 4, since_s=5.0)
 
 
-def test_a_run_is_told_from_its_journals(
+def test_the_report_of_a_run_is_derived_from_its_journals(
     request_of: Request, application: Application, tmp_path: Path
 ) -> None:
-    told = report(request_of, [application], 7)
-    assert told["exit_code"] == 7
-    assert told["limits"] == {"min": 1, "max": 8}
-    assert told["applications"] == [
+    result = report(request_of, [application], 7)
+    assert result["exit_code"] == 7
+    assert result["limits"] == {"min": 1, "max": 8}
+    assert result["applications"] == [
         {
             "application": "app-1",
             "journal": str(tmp_path / "journal"),
@@ -68,11 +68,11 @@ def test_a_run_is_told_from_its_journals(
     ]
 
 
-def test_no_secret_of_kafka_is_told(request_of: Request, application: Application) -> None:
+def test_the_report_contains_no_kafka_secret(request_of: Request, application: Application) -> None:
     assert "hunter2" not in json.dumps(report(request_of, [application], 0))
 
 
-def test_it_is_one_line_on_standard_error_and_the_same_in_a_file(
+def test_the_report_is_one_line_on_stderr_and_in_the_file(
     request_of: Request, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hand_out(request_of, [], 0, True, tmp_path / "told.json")
@@ -81,7 +81,7 @@ def test_it_is_one_line_on_standard_error_and_the_same_in_a_file(
     assert json.loads(shown.err)["policy"] == DEFAULT_POLICY
 
 
-def test_executors_that_were_never_counted_cost_an_unknown_sum() -> None:
+def test_the_cost_is_unknown_if_executors_were_never_counted() -> None:
     assert executor_seconds([tick(0, None, 1), tick(5, None, 1)]) is None
     assert executor_seconds([]) is None
 
@@ -95,7 +95,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "app.py")
 
 
-def test_settings_are_shown_with_their_origin_and_nothing_is_started(
+def test_show_settings_prints_their_origin_and_starts_nothing(
     app: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert run(["run", "--show-settings", "--master", "spark://a:1", app]) == 0
@@ -109,15 +109,15 @@ def test_settings_are_shown_with_their_origin_and_nothing_is_started(
 
 def test_settings_are_shown_as_json(app: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["run", "--show-settings", "--json", app]) == 0
-    told = json.loads(capsys.readouterr().out)
-    rows = {row["name"]: row for row in told["settings"]}
-    assert told["limits"] == {"min": 1, "max": 2}
+    result = json.loads(capsys.readouterr().out)
+    rows = {row["name"]: row for row in result["settings"]}
+    assert result["limits"] == {"min": 1, "max": 2}
     assert rows["spark.executor.cores"]["set"] is False
     assert rows["spark.executor.memory"]["from"] == "rheostat"
     assert rows["spark.master"]["value"] == "spark://a cluster on this computer"
 
 
-def test_in_shadow_on_a_cluster_of_the_users_nothing_would_be_set(
+def test_shadow_mode_on_a_user_cluster_sets_nothing(
     app: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["run", "--show-settings", "--shadow", "--master", "yarn", "--json", app]) == 0
@@ -126,15 +126,13 @@ def test_in_shadow_on_a_cluster_of_the_users_nothing_would_be_set(
     ]
 
 
-def test_a_file_that_cannot_be_written_is_refused_before_the_script_runs(
+def test_an_unwritable_output_file_is_rejected_before_the_script_runs(
     app: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["run", "--out", "/no/such/folder/x.json", app]) == 2
     assert capsys.readouterr().err.startswith("rheostat: /no/such/folder/x.json cannot be written")
 
 
-def test_kafka_that_is_neither_broker_nor_file_is_refused(
-    app: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_invalid_kafka_value_is_rejected(app: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["run", "--kafka", "broker", app]) == 2
     assert "must be host:port or a properties file" in capsys.readouterr().err

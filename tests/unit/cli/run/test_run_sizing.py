@@ -32,49 +32,49 @@ CONF = {
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def settings_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function from a configuration and a command line to the merged settings."""
     script = tmp_path / "app.py"
     script.touch()
     lines: list[Mapping[str, Any]] = []
 
-    def kept(_: Path, __: RunOptions, cli: Mapping[str, Any]) -> Any:
+    def capture(_: Path, __: RunOptions, cli: Mapping[str, Any]) -> Any:
         lines.append(cli)
         raise typer.Exit
 
-    monkeypatch.setattr(run_app, "request_of", kept)
+    monkeypatch.setattr(run_app, "request_of", capture)
 
-    def make(*words: str, conf: dict[str, str] = CONF) -> Settings:
-        application("run")(["run", str(script), *words], standalone_mode=False)
+    def make(*arguments: str, conf: dict[str, str] = CONF) -> Settings:
+        application("run")(["run", str(script), *arguments], standalone_mode=False)
         return settings_for(script, conf, lines[-1])
 
     return make
 
 
-def test_without_options_the_configuration_holds(made: Any) -> None:
-    settings = made()
+def test_without_options_the_configuration_applies(settings_of: Any) -> None:
+    settings = settings_of()
     assert (settings.policy, settings.parameters) == ("fixed", {"executors": "3"})
     assert (settings.slo.latency_s, settings.limits) == (30.0, Limits.between(2, 6))
     assert settings.loop == LoopOptions(interval_s=2.0, cooldown_in_s=9.0)
     assert settings.state.placement == "off"
 
 
-def test_without_both_the_defaults_hold(made: Any) -> None:
-    assert made(conf={}) == Settings(limits_given=True)
+def test_without_options_and_configuration_the_defaults_apply(settings_of: Any) -> None:
+    assert settings_of(conf={}) == Settings(limits_given=True)
 
 
-def test_an_option_wins_also_where_it_is_the_default(made: Any) -> None:
-    settings = made("--slo", "10", "--max", "8", "--interval", "5", "--placement", "auto")
+def test_an_option_with_its_default_value_overrides_the_configuration(settings_of: Any) -> None:
+    settings = settings_of("--slo", "10", "--max", "8", "--interval", "5", "--placement", "auto")
     assert (settings.slo.latency_s, settings.limits) == (10.0, Limits.between(2, 8))
     assert settings.loop == LoopOptions(cooldown_in_s=9.0)
     assert settings.state.placement == "auto"
 
 
-def test_a_policy_on_the_command_line_has_its_own_parameters(made: Any) -> None:
-    assert made("--policy", "pid").parameters == {}
-    assert made("--set", "executors=4").parameters == {"executors": "4"}
+def test_a_policy_on_the_command_line_discards_configured_parameters(settings_of: Any) -> None:
+    assert settings_of("--policy", "pid").parameters == {}
+    assert settings_of("--set", "executors=4").parameters == {"executors": "4"}
 
 
-def test_what_is_wrong_in_the_configuration_is_said(made: Any) -> None:
+def test_an_invalid_configuration_value_is_reported(settings_of: Any) -> None:
     with pytest.raises(BadInput, match="slo must be a finite number, but it is 'soon'"):
-        made(conf={"spark.rheostat.slo": "soon"})
+        settings_of(conf={"spark.rheostat.slo": "soon"})

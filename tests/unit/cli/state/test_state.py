@@ -11,52 +11,52 @@ from rheostat.repartition.protocol.repartition_log import RepartitionLog
 from rheostat.storage.local_files import LocalFileSystem
 
 
-def test_inspect_tells_stores_and_partitions_as_json(tmp_path, capsys):
+def test_inspect_reports_stores_and_partitions_as_json(tmp_path, capsys):
     whole(tmp_path)
     written(tmp_path / "state/0/0/1.zip", "xx")
     assert run(["state", "inspect", str(tmp_path), "--no-rows", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["partitions"], told["last_batch"], told["in_use"]) == (4, 1, True)
-    assert told["stores"][0]["partitions"][0]["file_bytes"] > 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["partitions"], result["last_batch"], result["in_use"]) == (4, 1, True)
+    assert result["stores"][0]["partitions"][0]["file_bytes"] > 0
 
 
-def test_inspect_shows_what_was_left_unfinished(tmp_path, capsys):
+def test_inspect_reports_an_unfinished_repartition(tmp_path, capsys):
     planned(whole(tmp_path), 2, 7)
     assert run(["state", "inspect", str(tmp_path), "--no-rows"]) == 0
     assert "a repartition to 7 partitions was left unfinished" in capsys.readouterr().out
 
 
-def test_plan_tells_what_is_impossible_and_why(tmp_path, capsys):
+def test_plan_reports_what_is_impossible_and_why(tmp_path, capsys):
     operator(whole(tmp_path), 1, "globalLimit")
     assert run(["state", "plan", str(tmp_path), "--partitions", "2", "--no-rows"]) == 0
-    told = capsys.readouterr().out
-    assert "not possible now: operator 1 (globalLimit)" in told
-    assert ".coalesce(2)" in told
+    result = capsys.readouterr().out
+    assert "not possible now: operator 1 (globalLimit)" in result
+    assert ".coalesce(2)" in result
 
 
-def test_inspect_and_plan_tell_a_repartition_of_our_own_and_a_missing_file(tmp_path, capsys):
+def test_inspect_and_plan_report_an_unfinished_repartition_and_a_missing_file(tmp_path, capsys):
     checkpoint = read_checkpoint(str(whole(tmp_path)), LocalFileSystem())
     RepartitionLog(str(tmp_path), LocalFileSystem()).begin(plan_of(checkpoint, 7), 1.0)
     planned(tmp_path, 2, 7)  # the repartition's lock
     for command in (["inspect"], ["plan", "--partitions", "9"]):
         assert run(["state", *command, str(tmp_path), "--no-rows"]) == 0
-        told = capsys.readouterr().out
-        assert "a repartition to 7 partitions is unfinished: complete it with" in told
-        assert "repair" not in told
-        assert "/state/0/0/2.changelog is missing" in told
+        result = capsys.readouterr().out
+        assert "a repartition to 7 partitions is unfinished: complete it with" in result
+        assert "repair" not in result
+        assert "/state/0/0/2.changelog is missing" in result
 
 
 @pytest.mark.parametrize("line", ["{}", "[1]", '{"phase":"begun","t_s":1,"plan":{"shards":7}}'])
-def test_a_journal_of_another_rheostat_is_refused(tmp_path, capsys, line):
+def test_a_journal_of_another_version_is_rejected(tmp_path, capsys, line):
     written(whole(tmp_path) / "_rheostat/journal.jsonl", f"{line}\n")
     for command in (["inspect", "--no-rows"], ["repartition", "--partitions", "9"], ["undo"]):
         assert run(["state", command[0], str(tmp_path), *command[1:]]) == 2
-        said = capsys.readouterr().err
-        assert "has a line that this Rheostat cannot read" in said
-        assert said.count("\n") == 1
+        error_output = capsys.readouterr().err
+        assert "has a line that this Rheostat cannot read" in error_output
+        assert error_output.count("\n") == 1
 
 
-def test_inspect_bears_that_a_query_deletes_old_files_meanwhile(tmp_path, capsys):
+def test_inspect_tolerates_files_deleted_by_a_running_query(tmp_path, capsys):
     whole(tmp_path)
     written(tmp_path / "state/0/0/1.zip", "xx")
     for gone in ("offsets/0", "commits/0"):
@@ -68,7 +68,7 @@ def test_inspect_bears_that_a_query_deletes_old_files_meanwhile(tmp_path, capsys
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["inspect", "CHECKPOINT/nowhere"], "is no folder"),
         (["inspect", "CHECKPOINT/state"], "is no checkpoint"),
@@ -89,15 +89,15 @@ def test_inspect_bears_that_a_query_deletes_old_files_meanwhile(tmp_path, capsys
         (["repair", "CHECKPOINT"], "its newest batch 1 is committed"),
     ],
 )
-def test_bad_input_is_one_line_and_writes_nothing(tmp_path, capsys, arguments, said):
+def test_bad_input_is_reported_in_one_line_and_writes_nothing(tmp_path, capsys, arguments, message):
     whole(tmp_path)
     for log in ("offsets", "commits"):
         for entry in (tmp_path / log).iterdir():
             os.utime(entry, (1, 1))
     before = sorted(tmp_path.rglob("*"))
-    given = [each.replace("CHECKPOINT", str(tmp_path)) for each in arguments]
+    given = [argument.replace("CHECKPOINT", str(tmp_path)) for argument in arguments]
     assert run(["state", *given]) == 2
     line = capsys.readouterr().err
-    assert said in line
+    assert message in line
     assert line.count("\n") == 1
     assert sorted(tmp_path.rglob("*")) == before

@@ -107,17 +107,17 @@ def refused(capsys: pytest.CaptureFixture[str], location: str, partitions: int) 
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_it_is_one_line_and_nothing_is_written(
+def test_bad_input_is_reported_in_one_line_and_writes_nothing(
     checkpoint: Path, capsys: pytest.CaptureFixture[str], case: str
 ) -> None:
-    broken, partitions, said = CASES[case]
+    broken, partitions, message = CASES[case]
     broken(checkpoint)
     before = everything(aged(checkpoint))
-    assert said in refused(capsys, str(checkpoint), partitions)
+    assert message in refused(capsys, str(checkpoint), partitions)
     assert everything(checkpoint) == before
 
 
-def test_no_disk(
+def test_insufficient_disk_space_is_rejected(
     checkpoint: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
@@ -127,11 +127,13 @@ def test_no_disk(
 
 
 @pytest.mark.parametrize("location", ["gs://bucket/cp", "abfss://x@y/z"])
-def test_a_remote_path(checkpoint: Path, capsys: pytest.CaptureFixture[str], location: str) -> None:
+def test_a_remote_path_is_rejected(
+    checkpoint: Path, capsys: pytest.CaptureFixture[str], location: str
+) -> None:
     assert "copy the checkpoint of the stopped query" in refused(capsys, location, 7)
 
 
-def test_a_running_query(
+def test_a_running_query_is_rejected(
     checkpoint: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(preflight, "WATCH_S", 60.0)

@@ -5,7 +5,7 @@ from tests.unit.replay.event_logs.written_log import event, executor_added, writ
 from rheostat.replay.event_logs.application_log import read_log
 
 
-def test_a_log_shows_the_application_its_executors_and_its_queries():
+def test_a_log_yields_the_application_executors_and_queries():
     log = read_log("file", written_log(lambda t_s: 100.0, batches=5))
     assert (log.application, log.name, log.spark) == ("file", "shop", "4.0.1")
     assert [change[1:] for change in log.executors] == [("0", 1), ("1", 1)]
@@ -15,7 +15,7 @@ def test_a_log_shows_the_application_its_executors_and_its_queries():
     assert (log.malformed, log.failed_tasks) == (0, 0)
 
 
-def test_the_tasks_of_a_batch_are_counted_with_it():
+def test_the_tasks_of_a_batch_are_attributed_to_it():
     log = read_log("file", written_log(lambda t_s: 100.0, batches=3))
     first = log.queries["q-1"].progress[0]
     assert first.tasks is not None
@@ -23,7 +23,7 @@ def test_the_tasks_of_a_batch_are_counted_with_it():
     assert first.tasks.busy_s == pytest.approx(100 * 0.002)
 
 
-def test_malformed_lines_are_counted_and_left_out():
+def test_malformed_lines_are_counted_and_skipped():
     lines = list(written_log(lambda t_s: 100.0, batches=5))
     lines[5:5] = [
         '{"Event":"SparkListenerTaskEnd","Stage ID"',
@@ -34,7 +34,7 @@ def test_malformed_lines_are_counted_and_left_out():
     assert (log.malformed, len(log.queries["q-1"].progress)) == (2, 5)
 
 
-def test_another_file_is_given_up_after_a_few_lines():
+def test_a_file_of_another_format_is_abandoned_after_a_few_lines():
     def lines():
         yield from ["2026-11-27 INFO something"] * 20
         raise AssertionError("the rest is not read")
@@ -43,14 +43,14 @@ def test_another_file_is_given_up_after_a_few_lines():
     assert not log.is_event_log
 
 
-def test_progress_events_alone_are_accepted():
+def test_progress_events_without_other_events_are_accepted():
     events = [line for line in written_log(lambda t_s: 50.0, batches=4) if "QueryProgress" in line]
     bare = [line[line.index('"progress":') + len('"progress":') : -1] for line in events]
     log = read_log("mine", bare)
     assert len(log.queries["q-1"].progress) == 4
 
 
-def test_an_offset_that_is_a_text_counts_as_the_json_in_it():
+def test_an_offset_encoded_as_text_is_parsed_as_json():
     lines = [
         line.replace('{"orders":{', '"{\\"orders\\":{').replace(
             '}},"numInputRows"', '}}","numInputRows"'
@@ -67,7 +67,7 @@ def test_an_offset_that_is_a_text_counts_as_the_json_in_it():
     assert read_log("file", texts).queries["q-1"].progress[1].latest
 
 
-def test_executors_may_come_and_go():
+def test_executors_are_added_and_removed():
     lines = [
         executor_added(10.0, "1"),
         event("SparkListenerExecutorRemoved", **{"Timestamp": 20_000, "Executor ID": "1"}),

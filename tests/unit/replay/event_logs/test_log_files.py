@@ -44,7 +44,7 @@ PACKED = {"": bytes, ".lz4": lz4, ".snappy": snappy, ".zstd": zstd}
 
 
 @pytest.mark.parametrize("suffix", PACKED)
-def test_a_log_of_each_compression_has_its_lines(tmp_path, suffix):
+def test_logs_of_every_compression_are_read(tmp_path, suffix):
     (tmp_path / f"app-1{suffix}").write_bytes(PACKED[suffix](PLAIN))
     (log,) = find_logs(str(tmp_path))
     assert (log.application, log.running) == ("app-1", False)
@@ -52,7 +52,7 @@ def test_a_log_of_each_compression_has_its_lines(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", PACKED)
-def test_a_truncated_log_has_the_lines_before_the_cut(tmp_path, suffix):
+def test_a_truncated_log_yields_the_lines_before_the_cut(tmp_path, suffix):
     packed = PACKED[suffix](PLAIN)
     (tmp_path / f"app-1{suffix}.inprogress").write_bytes(packed[: int(0.8 * len(packed))])
     (log,) = find_logs(str(tmp_path))
@@ -62,7 +62,7 @@ def test_a_truncated_log_has_the_lines_before_the_cut(tmp_path, suffix):
     assert read[:-1] == TEXT[: len(read) - 1]
 
 
-def test_a_rolled_log_is_read_from_its_newest_compacted_file_on(tmp_path):
+def test_a_rolled_log_starts_with_its_newest_compacted_file(tmp_path):
     folder = tmp_path / "eventlog_v2_app-2"
     folder.mkdir()
     (folder / "appstatus_app-2").touch()
@@ -80,7 +80,7 @@ def test_a_rolled_log_is_read_from_its_newest_compacted_file_on(tmp_path):
         assert list(lines(log, str(place))) == ["compacted\n", "three\n", "ten\n"]
 
 
-def test_an_address_of_a_file_is_accepted(tmp_path):
+def test_a_file_uri_is_accepted(tmp_path):
     (tmp_path / "app-1").write_bytes(PLAIN)
     (log,) = find_logs((tmp_path / "app-1").as_uri())
     assert len(list(lines(log, "file:///"))) == 3000
@@ -94,13 +94,13 @@ def test_an_address_of_a_file_is_accepted(tmp_path):
         ("x://y", "opened"),
     ],
 )
-def test_a_place_without_logs_is_refused_in_one_line(tmp_path, place, message):
+def test_a_place_without_logs_is_rejected_in_one_line(tmp_path, place, message):
     with pytest.raises(BadInput, match=message) as caught:
         find_logs(place if "://" in place else str(tmp_path / place))
     assert "\n" not in str(caught.value)
 
 
-def test_a_compression_that_cannot_be_read_is_named(tmp_path):
+def test_an_unsupported_compression_is_named(tmp_path):
     (tmp_path / "app-1.lzf").write_bytes(b"x")
     (log,) = find_logs(str(tmp_path))
     with pytest.raises(BadInput, match="LZF"):

@@ -27,10 +27,10 @@ def recording(lines):
 
 
 @given(rate=st.floats(10, 800), batches=st.integers(4, 40))
-def test_the_rate_the_lag_and_the_latency_are_those_of_the_queue(rate, batches):
-    seen = recording(written_log(lambda t_s: rate, batches))
-    assert len(seen) == batches
-    for observation in seen[2:-1]:
+def test_rate_lag_and_latency_match_the_simulated_queue(rate, batches):
+    observations = recording(written_log(lambda t_s: rate, batches))
+    assert len(observations) == batches
+    for observation in observations[2:-1]:
         assert observation.input_rows_per_s == pytest.approx(rate, rel=0.05, abs=2)
         # Rows that arrive during a batch wait for its end; no others wait.
         assert observation.lag_rows == pytest.approx(rate * observation.batch_s, rel=0.05, abs=2)
@@ -38,24 +38,24 @@ def test_the_rate_the_lag_and_the_latency_are_those_of_the_queue(rate, batches):
         assert observation.batch_s < observation.latency_s < 2.6 * observation.batch_s
 
 
-def test_executors_that_come_are_seen_at_their_time():
+def test_an_added_executor_is_observed_at_its_registration_time():
     lines = list(written_log(lambda t_s: 100.0, batches=10))
     lines.append(executor_added(START_S + 3.05, "7"))
-    seen = recording(lines)
-    assert [o.executors for o in seen if o.t_s < START_S + 3] == [2] * len(
-        [o for o in seen if o.t_s < START_S + 3]
+    observations = recording(lines)
+    assert [o.executors for o in observations if o.t_s < START_S + 3] == [2] * len(
+        [o for o in observations if o.t_s < START_S + 3]
     )
-    assert next(o.executors for o in seen if o.t_s >= START_S + 3.05) == 3
-    assert any(o.t_s == pytest.approx(START_S + 3.05) for o in seen)
+    assert next(o.executors for o in observations if o.t_s >= START_S + 3.05) == 3
+    assert any(o.t_s == pytest.approx(START_S + 3.05) for o in observations)
 
 
-def test_local_mode_has_the_driver_as_its_one_executor():
+def test_local_mode_counts_the_driver_as_one_executor():
     lines = [line for line in written_log(lambda t_s: 100.0, 5) if "ExecutorAdded" not in line]
     lines.append(executor_added(START_S, "driver", cores=4))
     assert {(o.executors, o.slots_per_executor) for o in recording(lines)} == {(1, 4)}
 
 
-def test_a_source_whose_offsets_are_no_rows_is_counted_by_its_batches():
+def test_a_source_without_row_offsets_is_counted_by_its_batches():
     lines = [
         line.replace('"numInputRows":', '"numInputRows":1')
         for line in written_log(lambda t: 50.0, 6)
@@ -67,7 +67,7 @@ def test_a_source_whose_offsets_are_no_rows_is_counted_by_its_batches():
     assert all(o.latency_s is None for o in recording(lines))
 
 
-def test_the_trigger_interval_is_read_off_the_starts_of_batches():
+def test_the_trigger_interval_is_derived_from_batch_starts():
     back_to_back = read_log("file", written_log(lambda t_s: 100.0, 12)).queries["q-1"].progress
     assert trigger_s(back_to_back) == 0.0
     every_2_s = [
@@ -77,7 +77,7 @@ def test_the_trigger_interval_is_read_off_the_starts_of_batches():
     assert trigger_s(every_2_s) == 2.0
 
 
-def test_few_batches_that_waited_show_the_trigger_interval_among_long_ones():
+def test_a_few_short_batches_reveal_the_trigger_interval():
     batches = read_log("file", written_log(lambda t_s: 100.0, 40)).queries["q-1"].progress
     begin_s, busy = 1000.0, []
     for number, one in enumerate(batches):
@@ -89,7 +89,7 @@ def test_few_batches_that_waited_show_the_trigger_interval_among_long_ones():
     assert trigger_s(busy) == 1.0
 
 
-def test_a_requested_executor_counts_to_the_target_until_it_registers():
+def test_a_requested_executor_counts_toward_the_target_until_it_registers():
     lines = list(written_log(lambda t_s: 100.0, batches=20))
     lines.append(executor_added(START_S + 8.0, "7"))
     targets = [(o.t_s - START_S, o.executors, o.target) for o in recording(lines)]
@@ -98,7 +98,7 @@ def test_a_requested_executor_counts_to_the_target_until_it_registers():
     assert {(size, target) for t_s, size, target in targets if t_s >= 8.0} == {(3, 3)}
 
 
-def test_two_queries_of_one_name_are_two_recordings():
+def test_two_queries_with_the_same_name_are_two_recordings():
     lines = list(written_log(lambda t_s: 100.0, batches=4))
     lines += [line.replace("q-1", "q-2") for line in lines]
     log = read_log("file", lines)
@@ -123,18 +123,20 @@ def sample_lines(path):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
-def test_a_log_of_each_version_of_spark_shows_its_batches(sample):
+def test_logs_of_every_spark_version_yield_their_batches(sample):
     log = read_log("file", sample_lines(sample))
     (query,) = log.queries.values()
     assert (log.spark, log.malformed) == (sample.name.partition("-")[2].partition(".jsonl")[0], 0)
     assert {event.rows for event in query.progress} == {200}
     assert {event.tasks and event.tasks.count for event in query.progress} == {3}
-    seen = [moment.observation for moment in moments(log, query)]
-    assert {(o.executors, o.slots_per_executor, o.state_partitions) for o in seen} == {(1, 1, 2)}
-    assert len(seen) == len(query.progress) >= 3
+    observations = [moment.observation for moment in moments(log, query)]
+    assert {(o.executors, o.slots_per_executor, o.state_partitions) for o in observations} == {
+        (1, 1, 2)
+    }
+    assert len(observations) == len(query.progress) >= 3
 
 
-def test_a_compacted_log_begins_with_the_batches_of_its_newest_file(tmp_path):
+def test_a_compacted_log_starts_with_the_batches_of_its_newest_file(tmp_path):
     """Spark's compaction drops progress events; it keeps the query and the present executors."""
     with tarfile.open(FOLDER / "rolled-4.3.0.tar.xz") as tar:
         tar.extractall(tmp_path, filter="data")
@@ -148,7 +150,7 @@ def test_a_compacted_log_begins_with_the_batches_of_its_newest_file(tmp_path):
     assert {event.tasks and event.tasks.count for event in query.progress} == {200}
 
 
-def test_a_log_that_is_not_of_a_sized_query_shows_each_query_and_leaves_other_jobs_out():
+def test_a_mixed_log_separates_its_queries_and_excludes_other_jobs():
     """Two queries at the same time, one a join of two streams, with Spark SQL in between."""
     log = read_log("file", sample_lines(FOLDER / "mixed-4.3.0.jsonl.xz"))
     assert log.malformed == 0
