@@ -53,7 +53,7 @@ def idle_machine(cpu: float = 0.4) -> list[MachineSample]:
 
 def batches_of(run: Run) -> list[CommittedBatch]:
     """Return the batches of a run from its arrivals and executors: each reads the backlog."""
-    found: list[CommittedBatch] = []
+    batches: list[CommittedBatch] = []
     done, now = 0, run.start_s + 1
     while now < run.end_s - 1:
         size = max(1, standing(run, now))
@@ -61,9 +61,9 @@ def batches_of(run: Run) -> list[CommittedBatch]:
         took = 0.25 + rows / (PER_EXECUTOR * size)
         if rows:
             spent = {"addBatch": took - 0.2, "walCommit": 0.1, "triggerExecution": took}
-            found.append(CommittedBatch(done, done + rows, now, now + took, rows, spent))
+            batches.append(CommittedBatch(done, done + rows, now, now + took, rows, spent))
         done, now = done + rows, now + max(1.0, took)
-    return found
+    return batches
 
 
 def made_up_run(seconds: int = 240) -> Run:
@@ -149,7 +149,7 @@ class Life:
 def _record(
     second: int, executors: int, target: int, wanted: int, rate: float, lag: float
 ) -> Record:
-    seen = Observation(
+    observation = Observation(
         t_s=START_S + second,
         executors=executors,
         target=target,
@@ -173,7 +173,7 @@ def _record(
     phase = "growing" if wanted > executors else "shrinking" if wanted < executors else "steady"
     return Record(
         t_s=START_S + second,
-        observation=seen,
+        observation=observation,
         queries=(),
         raw=raw,
         guards=(),

@@ -18,21 +18,21 @@ from rheostat_lab.bounds.scoring import job_of
         ),
     ],
 )
-def test_the_bounds_take_batches_as_long_as_the_batch_model_says(
+def test_bounds_use_the_batch_times_of_the_batch_model(
     parameters: SparkParameters,
 ) -> None:
     rows, executors = np.array([0.0, 10, 5000, 1e6]), np.array([1.0, 2, 7, 16])
-    found = batch_time(parameters.model, parameters.slots_per_executor)(
+    batch_s = batch_time(parameters.model, parameters.slots_per_executor)(
         rows[:, None], executors[None, :]
     )
     wanted = [
         [parameters.model.batch_s(r, int(n) * parameters.slots_per_executor) for n in executors]
         for r in rows
     ]
-    np.testing.assert_allclose(found, wanted)
+    np.testing.assert_allclose(batch_s, wanted)
 
 
-def test_the_job_of_a_plant_has_its_trigger_and_its_delays() -> None:
+def test_the_job_of_a_plant_includes_its_trigger_and_delays() -> None:
     job = job_of(
         SparkParameters(
             trigger_s=5, max_rows=900, start_s=12, warm_up_s=3, leave_s=2, slots_per_executor=2

@@ -11,7 +11,7 @@ from rheostat_lab.clusters import cluster_kinds
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"kind": "mesos", "cores": 1}, "must be one of standalone, yarn, kubernetes"),
         ({"kind": "yarn", "cores": 0}, "at least 1 core"),
@@ -21,16 +21,16 @@ from rheostat_lab.clusters import cluster_kinds
         ({"kind": "standalone", "cores": 2, "nodes": 2}, "has 1 worker"),
     ],
 )
-def test_what_no_cluster_can_be_is_refused_before_anything_starts(
-    given: dict[str, object], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_invalid_clusters_are_rejected_before_anything_starts(
+    given: dict[str, object], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=message):
         cluster_kinds.up(**given)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_ended_where_nothing_is_up(
+def test_taking_down_a_stopped_cluster_ends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -38,7 +38,7 @@ def test_nothing_is_ended_where_nothing_is_up(
 
 
 @pytest.mark.parametrize("kind", ["yarn", "kubernetes"])
-def test_without_the_lab_its_kinds_name_the_package(
+def test_without_the_lab_package_its_cluster_kinds_name_it(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_kinds, "entry_points", lambda **_: EntryPoints())

@@ -6,7 +6,7 @@ import pytest
 from rheostat.cli.app import run
 
 
-def test_a_queue_is_compared_with_its_theory(
+def test_a_simulated_queue_is_compared_with_theory(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     out = tmp_path / "queue.json"
@@ -26,14 +26,14 @@ def test_a_queue_is_compared_with_its_theory(
     ]
     assert run([*arguments, "--json", "--out", str(out)]) == 0
     printed = capsys.readouterr().out
-    found = json.loads(printed)
-    assert json.loads(out.read_text()) == found
-    assert found["theory_wait_s"] == pytest.approx(0.5625)  # C(2, 1.2) / (2 - 1.2)
-    assert found["wait_low_s"] < found["wait_s"] < found["wait_high_s"]
-    assert found["arrived"] == found["left"] + found["inside"]
+    result = json.loads(printed)
+    assert json.loads(out.read_text()) == result
+    assert result["theory_wait_s"] == pytest.approx(0.5625)  # C(2, 1.2) / (2 - 1.2)
+    assert result["wait_low_s"] < result["wait_s"] < result["wait_high_s"]
+    assert result["arrived"] == result["left"] + result["inside"]
 
 
-def test_a_queue_is_told_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_queue_result_is_printed_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         run(
             [
@@ -51,12 +51,12 @@ def test_a_queue_is_told_in_words(capsys: pytest.CaptureFixture[str]) -> None:
         )
         == 0
     )
-    said = capsys.readouterr().out
-    assert "mean wait in theory: 0.5 s" in said
-    assert "Little's law" in said
+    output = capsys.readouterr().out
+    assert "mean wait in theory: 0.5 s" in output
+    assert "Little's law" in output
 
 
-def test_the_benchmark_has_a_row_per_policy_and_plant(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_benchmark_has_one_row_per_policy_and_plant(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         run(
             [
@@ -84,7 +84,7 @@ def test_the_benchmark_has_a_row_per_policy_and_plant(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["queue", "--servers", "0"], "1 server or more"),
         (["queue", "--arrival", "2"], "grows without end"),
@@ -94,10 +94,10 @@ def test_the_benchmark_has_a_row_per_policy_and_plant(capsys: pytest.CaptureFixt
         (["bench", "--seconds", "1"], "at least 60"),
     ],
 )
-def test_bad_input_is_one_line_and_code_2(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+def test_bad_input_is_one_line_and_exit_code_2(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["simulate", *arguments]) == 2
     error = capsys.readouterr().err
-    assert said in error
+    assert message in error
     assert error.count("\n") == 1

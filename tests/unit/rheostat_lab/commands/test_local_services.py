@@ -24,7 +24,7 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         (("cluster", "up", "--cores", "0"), "a cluster needs at least 1 core, but 0"),
         (("cluster", "up", "--cores", "-3"), "a cluster needs at least 1 core, but -3"),
@@ -40,47 +40,47 @@ def nothing_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (("kafka", "up", "--dir", "/dev/null"), "--dir /dev/null is a file; name a folder"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line_before_anything_starts(capsys, words, said):
-    assert run(words) == 2
+def test_invalid_input_is_rejected_in_one_line_before_anything_starts(capsys, arguments, message):
+    assert run(arguments) == 2
     err = capsys.readouterr().err
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_is_refused(capsys, tmp_path):
+def test_an_unwritable_folder_is_rejected(capsys, tmp_path):
     tmp_path.chmod(0o500)
     assert run(("kafka", "up", "--dir", str(tmp_path / "kafka"))) == 2
     assert "cannot be used: Permission denied" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("room", ["cluster", "kafka"])
-def test_what_was_ended_is_told_as_json(capsys, room):
+def test_the_ended_service_is_reported_as_json(capsys, room):
     assert run((room, "down", "--json")) == 0
     assert json.loads(capsys.readouterr().out) == {"ended": None}
 
 
-def test_where_a_cluster_is_is_told_as_json(capsys, monkeypatch):
+def test_the_address_of_a_cluster_is_reported_as_json(capsys, monkeypatch):
     monkeypatch.setattr(standalone_service, "up", lambda cores, port: "spark://127.0.0.1:7077")
     assert run(("cluster", "up", "--json", "--cores", "4")) == 0
-    told = {
+    expected = {
         "url": "spark://127.0.0.1:7077",
         "cores": 4,
         "kind": "standalone",
         "environment": {},
     }
-    assert json.loads(capsys.readouterr().out) == told
+    assert json.loads(capsys.readouterr().out) == expected
 
 
-def test_where_a_broker_is_is_told_as_json(capsys, monkeypatch):
-    asked = {}
+def test_the_address_of_a_broker_is_reported_as_json(capsys, monkeypatch):
+    options = {}
 
     def up(**given: object) -> str:
-        asked.update(given)
+        options.update(given)
         return "127.0.0.1:9092"
 
     monkeypatch.setattr(broker, "up", up)
     assert run(("kafka", "up", "--topic", "bids", "--partitions", "3", "--json")) == 0
-    told = {"bootstrap": "127.0.0.1:9092", "topic": "bids"}
-    assert json.loads(capsys.readouterr().out) == told
-    assert asked["topics"] == {"bids": 3}
+    expected = {"bootstrap": "127.0.0.1:9092", "topic": "bids"}
+    assert json.loads(capsys.readouterr().out) == expected
+    assert options["topics"] == {"bids": 3}

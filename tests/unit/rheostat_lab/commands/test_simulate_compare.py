@@ -27,14 +27,14 @@ SHORT = [
 ]
 
 
-def test_rows_summary_bounds_and_plots_of_a_short_comparison(
+def test_a_short_comparison_yields_rows_summary_bounds_and_plots(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "found.json"
     given = [*SHORT, "--folder", str(tmp_path / "rows")]
     assert run([*given, "--json", "--out", str(out)]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == json.loads(out.read_text())
+    result = json.loads(capsys.readouterr().out)
+    assert result == json.loads(out.read_text())
     policies = {
         "(best static)",
         "(clairvoyant)",
@@ -43,13 +43,13 @@ def test_rows_summary_bounds_and_plots_of_a_short_comparison(
         "measured-throughput",
     }
     assert (
-        {row["policy"] for row in told["rows"]}
-        == {each["policy"] for each in told["summary"]}
+        {row["policy"] for row in result["rows"]}
+        == {entry["policy"] for entry in result["summary"]}
         == policies
     )
-    assert {row["seed"] for row in told["rows"]} == {0}
-    assert [each["policy"] for each in told["chosen"]] == ["fixed"]
-    assert told["non_anticipative"]["bursts-start-60"]["lower"] > 0
+    assert {row["seed"] for row in result["rows"]} == {0}
+    assert [entry["policy"] for entry in result["chosen"]] == ["fixed"]
+    assert result["non_anticipative"]["bursts-start-60"]["lower"] > 0
     assert {path.name for path in tmp_path.glob("*.svg")} == {
         "compare-bursts-start-60.svg",
         "compare-bursts-start-60-zoomed.svg",
@@ -57,19 +57,19 @@ def test_rows_summary_bounds_and_plots_of_a_short_comparison(
     kept = sorted(path.stat().st_mtime_ns for path in (tmp_path / "rows").glob("*.parquet"))
     assert run(given) == 0
     assert kept == sorted(path.stat().st_mtime_ns for path in (tmp_path / "rows").glob("*.parquet"))
-    said = capsys.readouterr().out
-    assert "non-anticipative bound, bursts-start-60: " in said
-    assert "measured-throughput" in said
+    output = capsys.readouterr().out
+    assert "non-anticipative bound, bursts-start-60: " in output
+    assert "measured-throughput" in output
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [(["--policy", "nope"], "unknown policy 'nope'"), (["--load", "sea"], "no load 'sea'")],
 )
-def test_what_cannot_be_compared_is_said_in_one_line(
-    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+def test_invalid_comparisons_are_rejected_in_one_line(
+    given: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run([*HERE, *given]) == 2
     error = capsys.readouterr().err
-    assert said in error
+    assert message in error
     assert error.count("\n") == 1

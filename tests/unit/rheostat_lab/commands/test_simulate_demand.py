@@ -23,21 +23,21 @@ HERE = [
 ]
 
 
-def test_the_curve_is_printed_written_and_drawn(
+def test_the_demand_curve_is_printed_written_and_plotted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "demand.json"
     assert run([*HERE, "--json", "--out", str(out)]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == json.loads(out.read_text())
-    assert [row["rate_per_s"] for row in told["rows"]] == [5_000, 15_000, 25_000]
-    assert all(row["low"] <= row["executors"] <= row["high"] for row in told["rows"])
+    result = json.loads(capsys.readouterr().out)
+    assert result == json.loads(out.read_text())
+    assert [row["rate_per_s"] for row in result["rows"]] == [5_000, 15_000, 25_000]
+    assert all(row["low"] <= row["executors"] <= row["high"] for row in result["rows"])
     assert (
-        [row["executors"] for row in told["rows"]]
-        == [row["by_model"] for row in told["rows"]]
+        [row["executors"] for row in result["rows"]]
+        == [row["by_model"] for row in result["rows"]]
         == [2, 4, 6]
     )
-    assert (told["plant"], told["parameters"]["trigger_s"], told["max"]) == ("spark", 10.0, 6)
+    assert (result["plant"], result["parameters"]["trigger_s"], result["max"]) == ("spark", 10.0, 6)
     assert "least to most of the seeds" in (tmp_path / "demand.svg").read_text()
     drawn = (tmp_path / "demand.svg").read_bytes()
     assert run([*HERE, "--plots", str(tmp_path)]) == 0
@@ -47,7 +47,9 @@ def test_the_curve_is_printed_written_and_drawn(
     assert (tmp_path / "demand.svg").read_bytes() == drawn
 
 
-def test_a_load_beyond_the_ceiling_is_none_and_said_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_load_beyond_the_ceiling_has_no_size_and_is_marked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     beyond = [*HERE[:-1], "90000:90000:1"]
     assert run([*beyond, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
@@ -62,18 +64,18 @@ def test_a_load_beyond_the_ceiling_is_none_and_said_so(capsys: pytest.CaptureFix
     assert "above 6 to above 6" in capsys.readouterr().out
 
 
-def test_parameters_are_set_and_loads_go_up_to_what_the_ceiling_can_do(
+def test_parameters_are_applied_and_default_loads_reach_the_ceiling(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert run([*HERE[:-2], "--set", "source_row_s=0.0002", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["parameters"]["source_row_s"] == 0.0002
-    assert [row["rate_per_s"] for row in told["rows"]] == pytest.approx(
+    result = json.loads(capsys.readouterr().out)
+    assert result["parameters"]["source_row_s"] == 0.0002
+    assert [row["rate_per_s"] for row in result["rows"]] == pytest.approx(
         [1_000 * step for step in range(1, 21)]
     )  # 6 / 0.0003 a row
 
 
-def test_a_flink_job_has_a_curve_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_flink_job_has_a_demand_curve(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         run(
             [
@@ -89,15 +91,15 @@ def test_a_flink_job_has_a_curve_too(capsys: pytest.CaptureFixture[str]) -> None
         )
         == 0
     )
-    told = json.loads(capsys.readouterr().out)
-    sizes = [row["executors"] for row in told["rows"]]
+    result = json.loads(capsys.readouterr().out)
+    sizes = [row["executors"] for row in result["rows"]]
     assert sizes == sorted(sizes)
-    assert "by_model" not in told["rows"][0]
-    assert told["parameters"]["shuffled"] is True
+    assert "by_model" not in result["rows"][0]
+    assert result["parameters"]["shuffled"] is True
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (
             ["--loads", "5000"],
@@ -128,10 +130,10 @@ def test_a_flink_job_has_a_curve_too(capsys: pytest.CaptureFixture[str]) -> None
         (["nowhere"], "there is no recording nowhere"),
     ],
 )
-def test_bad_input_is_one_line_and_code_2(
-    given: list[str], said: str, capsys: pytest.CaptureFixture[str]
+def test_bad_input_is_one_line_and_exit_code_2(
+    given: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["simulate", "demand", *given]) == 2
     error = capsys.readouterr().err
-    assert said in error
+    assert message in error
     assert error.count("\n") == 1

@@ -19,18 +19,18 @@ def call(*arguments: str) -> None:
     app(list(arguments), standalone_mode=False)
 
 
-def test_a_policy_of_no_table_is_refused_by_name() -> None:
+def test_an_unknown_policy_is_rejected_by_name() -> None:
     with pytest.raises(BadInput, match="no policy 'Varga'; it has HPA, Vargav1"):
         call("--policy", "Varga")
 
 
-def test_no_seed_at_all_is_refused() -> None:
+def test_zero_seeds_are_rejected() -> None:
     with pytest.raises(BadInput, match="seeds and jobs must be at least 1"):
         call("--seeds", "0")
 
 
 @pytest.mark.thorough
-def test_rows_summary_and_plots_of_three_cells(
+def test_three_cells_yield_rows_summary_and_plots(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "thesis.json"
@@ -47,14 +47,14 @@ def test_rows_summary_and_plots_of_three_cells(
         "--out",
         str(out),
     )
-    told = json.loads(capsys.readouterr().out)
-    assert told == json.loads(out.read_text())
-    assert [row["parameter"] for row in told["rows"]] == ["33", "66", "00"]
+    result = json.loads(capsys.readouterr().out)
+    assert result == json.loads(out.read_text())
+    assert [row["parameter"] for row in result["rows"]] == ["33", "66", "00"]
     published = {
-        row["parameter"]: (row["published_latency_s"], row["held_out"]) for row in told["rows"]
+        row["parameter"]: (row["published_latency_s"], row["held_out"]) for row in result["rows"]
     }
     assert published == {"33": (17.59, True), "66": (25.24, True), "00": (121.59, False)}
-    assert len(told["summary"]["step_b"]["recordings"]) == 15
+    assert len(result["summary"]["step_b"]["recordings"]) == 15
     assert {path.name for path in tmp_path.glob("*.png")} >= {
         "thesis-q1.png",
         "thesis-q1-zoomed.png",
@@ -62,7 +62,7 @@ def test_rows_summary_and_plots_of_three_cells(
 
 
 @pytest.mark.thorough
-def test_the_same_seeds_give_the_same_rows_however_many_processes() -> None:
+def test_rows_do_not_depend_on_the_number_of_processes() -> None:
     from rheostat_lab.thesis.closed_loop import run_all
     from rheostat_lab.thesis.fitted_parameters import fitted
     from rheostat_lab.thesis.thesis_runs import cells

@@ -38,7 +38,7 @@ def row(
     return {**place, "seed": seed, "attained": attained, **dict.fromkeys(COMPARED, 1.0), **numbers}
 
 
-def test_best_is_who_attains_most_often_and_then_the_cheapest() -> None:
+def test_the_best_parameters_attain_most_often_at_the_lowest_cost() -> None:
     tried = [
         row("hpa", 1, given={"target": 0.9}, attained=False, cost=10),
         row("hpa", 2, given={"target": 0.9}, cost=10),
@@ -50,7 +50,7 @@ def test_best_is_who_attains_most_often_and_then_the_cheapest() -> None:
     assert choose(tried) == {("cosine", "hpa"): {"target": 0.7}}
 
 
-def test_where_nobody_attains_the_one_with_the_fewest_late_rows_is_best() -> None:
+def test_if_no_parameters_attain_those_with_the_fewest_late_rows_are_best() -> None:
     tried = [
         row("drs", 1, given={"x": x}, attained=False, cost=cost, within=within)
         for x, cost, within in ((1, 10, 0.3), (2, 90, 0.9))
@@ -72,7 +72,7 @@ def test_differences_are_paired_by_seed() -> None:
     assert theirs["against"]["latency_p99_s"]["mean"] == 0.0  # of the only seed with both
 
 
-def test_the_bounds_come_first_then_who_attains_then_the_cheaper() -> None:
+def test_bounds_come_first_then_attaining_policies_by_cost() -> None:
     rows = [
         row("drs", 0, attained=False, cost=1),
         row("hpa", 0, cost=70),
@@ -80,15 +80,15 @@ def test_the_bounds_come_first_then_who_attains_then_the_cheaper() -> None:
         row("(best static)", 0, cost=100),
         row("(clairvoyant)", 0, cost=50),
     ]
-    found = compared(rows)
-    assert [entry["policy"] for entry in found] == [
+    entries = compared(rows)
+    assert [entry["policy"] for entry in entries] == [
         "(clairvoyant)",
         "(best static)",
         OURS,
         "hpa",
         "drs",
     ]
-    assert [entry["score"] and entry["score"]["mean"] for entry in found] == [
+    assert [entry["score"] and entry["score"]["mean"] for entry in entries] == [
         None,
         None,
         0.8,
@@ -97,7 +97,7 @@ def test_the_bounds_come_first_then_who_attains_then_the_cheaper() -> None:
     ]
 
 
-def test_a_policy_is_described_with_what_differs_from_its_defaults() -> None:
+def test_a_policy_is_described_by_its_non_default_parameters() -> None:
     assert (
         described({"policy": "hpa", "parameters": {"metrics": "cpu 0.5"}})
         == "hpa (metrics=cpu 0.5)"
@@ -105,18 +105,18 @@ def test_a_policy_is_described_with_what_differs_from_its_defaults() -> None:
     assert described({"policy": "drs", "parameters": {}}) == "drs"
 
 
-def test_who_knows_the_law_of_the_bursts_pays_less_than_the_fixed_size_that_they_need() -> None:
+def test_a_policy_that_knows_the_burst_law_costs_less_than_the_fixed_size() -> None:
     settings = dataclasses.replace(SETTINGS, minutes=10)
     cell = dataclasses.replace(plain_cell(OURS, "bursts"), settings=settings)
-    found = blind(cell)
-    assert found["lower"] <= found["between"] <= found["policy"]["cost"]
+    result = blind(cell)
+    assert result["lower"] <= result["between"] <= result["policy"]["cost"]
     job = job_of(SparkParameters.of(PLANT), limits=settings.limits, slo=settings.slo)
     fixed = best_static(job, curve_of(Constant(rate=LOUD), settings.seconds, 10.0))
     assert fixed is not None
-    assert found["policy"]["cost"] < fixed[1].cost
+    assert result["policy"]["cost"] < fixed[1].cost
 
 
-def test_two_pictures_of_a_load_name_everybody_who_fits_in(tmp_path: Path) -> None:
+def test_both_plots_of_a_load_name_every_policy_in_their_range(tmp_path: Path) -> None:
     slow = row("drs", 0, attained=False, cost=3000.0, latency_p99_s=900.0)
     entries = compared(
         [
@@ -125,12 +125,10 @@ def test_two_pictures_of_a_load_name_everybody_who_fits_in(tmp_path: Path) -> No
             row("(best static)", 0, cost=9000.0, latency_p99_s=None),
         ]
     )
-    whole, zoomed = (
-        path.read_text() for path in scatter(tmp_path, "cosine", entries, 4000.0, 30.0)
-    )
-    assert [(OURS in text, "drs" in text) for text in (whole, zoomed)] == [
+    full, zoomed = (path.read_text() for path in scatter(tmp_path, "cosine", entries, 4000.0, 30.0))
+    assert [(OURS in text, "drs" in text) for text in (full, zoomed)] == [
         (True, True),
         (True, False),
     ]
-    assert all("non-anticipative" in text and "best static" in text for text in (whole, zoomed))
-    assert whole == scatter(tmp_path, "cosine", entries, 4000.0, 30.0)[0].read_text()
+    assert all("non-anticipative" in text and "best static" in text for text in (full, zoomed))
+    assert full == scatter(tmp_path, "cosine", entries, 4000.0, 30.0)[0].read_text()

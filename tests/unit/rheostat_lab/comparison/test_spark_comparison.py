@@ -21,35 +21,35 @@ from rheostat_lab.comparison.spark_comparison import (
 from rheostat_lab.sweep.sweep_cell import BOUNDS
 
 
-def test_everybody_but_our_own_policy_is_tried_with_more_than_its_defaults() -> None:
+def test_every_competing_policy_is_tried_with_several_parameters() -> None:
     assert set(GRIDS) == set(STREAMING) - {OURS}
     assert all(candidates(policy)[0] == {} and len(candidates(policy)) > 4 for policy in GRIDS)
     assert candidates(OURS) == [{}]
 
 
 @pytest.mark.parametrize("policy", STREAMING)
-def test_all_that_is_tried_can_be_made_and_is_tried_once(policy: str) -> None:
+def test_every_candidate_is_valid_and_unique(policy: str) -> None:
     tried = candidates(policy)
     assert all(create(policy, given, SETTINGS.slo) for given in tried)
     assert len({repr(given) for given in tried}) == len(tried)
 
 
-def test_the_plant_places_state_and_starts_as_the_thesis_did() -> None:
+def test_the_plant_and_its_settings_match_the_thesis() -> None:
     plant = SparkParameters.of(PLANT)
     assert plant.placement
     assert plant.state_partitions > 0
     assert (plant.executors, SETTINGS.minutes, SETTINGS.low, SETTINGS.high) == (8, 140, 1, 16)
 
 
-def test_nobody_is_judged_on_a_seed_that_its_parameters_were_chosen_on() -> None:
-    asked = Comparison(policies=("hpa", OURS), seeds=3, trials=2)
-    judged, tried = asked.judged_cells({}), asked.trial_cells()
+def test_parameters_are_evaluated_on_different_seeds_than_they_were_chosen_on() -> None:
+    comparison = Comparison(policies=("hpa", OURS), seeds=3, trials=2)
+    judged, tried = comparison.judged_cells({}), comparison.trial_cells()
     assert {cell.seed for cell in judged} == {0, 1, 2}
     assert {cell.seed for cell in tried} == {3, 4}
     assert {cell.policy for cell in tried} == {"hpa"}
 
 
-def test_every_load_and_seed_has_all_policies_ours_among_them_and_the_bounds() -> None:
+def test_every_load_and_seed_includes_all_policies_and_the_bounds() -> None:
     cells = Comparison(policies=("hpa",), starts_s=(3.0, 60.0), seeds=2).judged_cells(
         {("cosine-start-3", "hpa"): {"metrics": "cpu 0.5"}}
     )
@@ -64,7 +64,7 @@ def test_every_load_and_seed_has_all_policies_ours_among_them_and_the_bounds() -
     assert given["cosine-start-60", "hpa"] == given["cosine-start-3", OURS] == {}
 
 
-def test_a_load_of_the_user_s_own_is_compared_on_under_its_name() -> None:
+def test_a_user_defined_load_is_compared_under_its_name() -> None:
     own = "days=2 * day:day_s=3600 + constant:rate=50"
     cells = Comparison(policies=("hpa",), loads=(own,), seeds=1).judged_cells({})
     assert {cell.load_text for cell in cells} == {"2 * day:day_s=3600 + constant:rate=50"}
@@ -72,7 +72,7 @@ def test_a_load_of_the_user_s_own_is_compared_on_under_its_name() -> None:
     assert cells[0].workload.rate_per_s(0.0) > 50
 
 
-def test_each_load_is_met_with_executors_that_come_soon_and_late() -> None:
+def test_every_load_is_run_with_fast_and_slow_executor_starts() -> None:
     cells = Comparison(policies=("hpa",), seeds=1).judged_cells({})
     starts = {cell.load: cell.plant_parameters["start_s"] for cell in cells}
     assert sorted(starts.values()) == [3.0, 3.0, 10.0, 10.0, 60.0, 60.0]
@@ -82,7 +82,7 @@ def test_each_load_is_met_with_executors_that_come_soon_and_late() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"policies": ("clever",)}, "unknown policy 'clever'"),
         ({"loads": ("sea",)}, "there is no load 'sea' to compare on; there are cosine, bursts"),
@@ -95,6 +95,6 @@ def test_each_load_is_met_with_executors_that_come_soon_and_late() -> None:
         ({"minutes": float("nan")}, "but it lasts nan"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_invalid_comparisons_are_rejected(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         Comparison(**given)

@@ -25,7 +25,7 @@ def played(monkeypatch, day_run):
     return summary
 
 
-def test_json_is_all_that_standard_output_gets(capsys, tmp_path, played):
+def test_standard_output_contains_only_the_json(capsys, tmp_path, played):
     assert run(["demo", "--json", "--out", str(tmp_path)]) == (0 if played.exact else 1)
     shown = capsys.readouterr()
     assert json.loads(shown.out) == json.loads(json.dumps(to_json(played)))
@@ -33,7 +33,7 @@ def test_json_is_all_that_standard_output_gets(capsys, tmp_path, played):
     assert "report.html" in shown.err
 
 
-def test_without_json_the_result_is_on_standard_output(capsys, tmp_path, played):
+def test_without_json_the_result_is_printed_on_standard_output(capsys, tmp_path, played):
     run(["demo", "--out", str(tmp_path)])
     shown = capsys.readouterr()
     assert "report.html" in shown.out
@@ -41,7 +41,7 @@ def test_without_json_the_result_is_on_standard_output(capsys, tmp_path, played)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_the_demo_with_its_own_code(capsys, tmp_path, monkeypatch, number):
+def test_a_signal_ends_the_demo_with_its_exit_code(capsys, tmp_path, monkeypatch, number):
     monkeypatch.setattr(demo_run, "perform", lambda *_: os.kill(os.getpid(), number))
     # A background process may ignore the signal, and would pass that on to this one.
     before = signal.signal(
@@ -53,7 +53,7 @@ def test_a_signal_ends_the_demo_with_its_own_code(capsys, tmp_path, monkeypatch,
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         (("--service-ms", "-1"), "service ms must be between 0 and 1000, but it is -1"),
         (("--service-ms", "nan"), "but it is nan"),
@@ -66,9 +66,11 @@ def test_a_signal_ends_the_demo_with_its_own_code(capsys, tmp_path, monkeypatch,
         (("--source", "files", "--operator"), "leave out --source files"),
     ],
 )
-def test_what_is_out_of_range_is_refused_and_the_folder_not_made(capsys, tmp_path, words, said):
-    assert run(["demo", "--out", str(tmp_path / "out"), *words]) == 2
+def test_invalid_options_are_rejected_without_creating_the_folder(
+    capsys, tmp_path, options, message
+):
+    assert run(["demo", "--out", str(tmp_path / "out"), *options]) == 2
     err = capsys.readouterr().err
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
     assert not (tmp_path / "out").exists()

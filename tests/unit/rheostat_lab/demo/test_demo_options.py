@@ -31,12 +31,12 @@ def refused(**given: Any) -> str:
     return str(error.value)
 
 
-def test_what_is_shown_by_default_is_allowed():
+def test_the_defaults_are_valid():
     assert Demo().in_words().startswith("Nexmark q1, a day in 4 minutes")
     assert "1 to 4 executors of 2 slots" in Demo().in_words()
 
 
-def test_a_query_peaks_where_it_can_still_be_kept_up_with_unless_told_otherwise():
+def test_the_default_peak_depends_on_the_query():
     assert Demo().load_words == "200 to 2600 events/s"
     assert "200 to 2000 events/s" in Demo(query="q11").in_words()
     assert Demo(query="q11", peak=2600.0).load_words == "200 to 2600 events/s"
@@ -44,12 +44,12 @@ def test_a_query_peaks_where_it_can_still_be_kept_up_with_unless_told_otherwise(
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
 @pytest.mark.parametrize("name", NUMBERS)
-def test_no_number_of_the_demo_is_negative_or_none(name, value):
+def test_negative_and_non_finite_numbers_are_rejected(name, value):
     assert f"{value:g}" in refused(**{name: value})
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"service_ms": -1.0}, "service ms must be between 0 and 1000, but it is -1"),
         ({"partitions": 0}, "partitions must be between 1 and 1000, but it is 0"),
@@ -74,8 +74,8 @@ def test_no_number_of_the_demo_is_negative_or_none(name, value):
         ({"guards": GuardOptions(budget=-1.0)}, "budget"),
     ],
 )
-def test_what_is_out_of_range_is_said_with_its_value(given, said):
-    assert said in refused(**given)
+def test_values_out_of_range_are_rejected_with_their_value(given, message):
+    assert message in refused(**given)
 
 
 @pytest.mark.parametrize("policy", ["predictive", "measured-throughput", "hpa"])
@@ -83,18 +83,18 @@ def test_no_policy_is_tuned_for_the_demo(policy: str) -> None:
     assert Demo(policy=policy).policy_parameters == {}
 
 
-def test_who_may_learn_one_day_from_the_other_is_told_how_long_it_is() -> None:
+def test_a_policy_with_several_days_gets_the_length_of_a_day() -> None:
     assert Demo(policy="predictive", days=2, seconds=300).policy_parameters == {"period_s": 300}
     assert Demo(policy="predictive").policy_parameters == {}
 
 
-def test_parameters_that_are_given_are_the_policys_and_said() -> None:
+def test_given_parameters_are_passed_to_the_policy_and_described() -> None:
     demo = Demo(policy="varga-v2", parameters={"cooldown_s": "10"})
     assert demo.policy_parameters == {"cooldown_s": "10"}
     assert "policy varga-v2 cooldown_s=10, 1 to 4 executors" in demo.in_words()
 
 
-def test_the_load_is_the_day_or_the_text_that_is_given() -> None:
+def test_the_load_is_the_default_day_or_the_given_text() -> None:
     assert Demo(seed=5).load == Day(low=200, peak=2600, day_s=240, ramp_share=0.16, seed=5)
     other = Demo(seed=5, workload="cosine:shift=900,seed=3")
     assert other.load == Cosine(shift=900, seed=8)

@@ -36,7 +36,7 @@ def files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_a_folder_of_the_users_is_refused_and_stays_as_it_is(tmp_path):
+def test_a_folder_of_the_user_is_rejected_and_left_unchanged(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "year.csv").write_text("precious")
     (tmp_path / "report.html").write_text("mine")
@@ -45,7 +45,7 @@ def test_a_folder_of_the_users_is_refused_and_stays_as_it_is(tmp_path):
     assert files(tmp_path) == ["data/year.csv", "report.html"]
 
 
-def test_an_earlier_demo_is_replaced_and_what_was_put_beside_it_stays(tmp_path):
+def test_an_earlier_demo_is_replaced_and_user_files_are_kept(tmp_path):
     out = tmp_path / "out"
     an_earlier_demo(out)
     (out / "notes.txt").write_text("mine")
@@ -55,7 +55,7 @@ def test_an_earlier_demo_is_replaced_and_what_was_put_beside_it_stays(tmp_path):
     an_earlier_demo(out)
 
 
-def test_a_demo_twice_in_one_folder_leaves_one_journal(tmp_path):
+def test_repeating_a_demo_in_a_folder_leaves_one_journal(tmp_path):
     an_earlier_demo(tmp_path / "out")
     an_earlier_demo(tmp_path / "out")
     assert files(tmp_path / "out") == [
@@ -69,7 +69,7 @@ def test_a_demo_twice_in_one_folder_leaves_one_journal(tmp_path):
     ]
 
 
-def test_a_kill_switch_that_was_left_is_said_before_anything_is_touched(tmp_path):
+def test_a_leftover_kill_switch_is_reported_before_any_change(tmp_path):
     an_earlier_demo(tmp_path)
     (tmp_path / "journal" / "STOP").touch()
     before = files(tmp_path)

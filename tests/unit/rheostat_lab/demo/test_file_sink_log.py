@@ -40,7 +40,7 @@ class Sink:
 
 @settings(max_examples=8, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(2, 5), st.data())
-def test_the_files_are_those_that_were_committed_whatever_old_logs_are_gone(
+def test_committed_files_do_not_depend_on_deleted_old_logs(
     counts: list[int], every: int, data: st.DataObject
 ) -> None:
     with TemporaryDirectory() as name:
@@ -49,7 +49,7 @@ def test_the_files_are_those_that_were_committed_whatever_old_logs_are_gone(
             sink.commit(count)
         assert sorted(committed_files(sink.folder)) == sorted(sink.files)
         last = sink.batch // every * every - 1
-        old = [each for each in (sink.folder / LOG).iterdir() if each.suffix != ".crc"]
+        old = [log for log in (sink.folder / LOG).iterdir() if log.suffix != ".crc"]
         for path in old:
             # Spark deletes the files that a compact log replaces, later and in any order.
             if int(path.name.partition(".")[0]) < last and data.draw(st.booleans()):
@@ -58,19 +58,19 @@ def test_the_files_are_those_that_were_committed_whatever_old_logs_are_gone(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "0 is of version ''"),
         ("v2\n", "0 is of version 'v2'"),
         ('v1\n{"path":"file:///a', "0 is no whole log of a batch"),
     ],
 )
-def test_a_log_that_cannot_be_read_is_said_with_its_file(
-    tmp_path: Path, text: str, said: str
+def test_an_unreadable_log_is_reported_with_its_file(
+    tmp_path: Path, text: str, message: str
 ) -> None:
     (tmp_path / LOG).mkdir()
     (tmp_path / LOG / "0").write_text(text)
-    with pytest.raises(RheostatError, match=said):
+    with pytest.raises(RheostatError, match=message):
         committed_files(tmp_path)
 
 
@@ -79,7 +79,7 @@ def test_a_sink_without_a_log_has_committed_nothing(tmp_path: Path) -> None:
         committed_files(tmp_path)
 
 
-def test_a_batch_without_files_has_a_log_all_the_same(tmp_path: Path) -> None:
+def test_a_batch_without_files_is_logged(tmp_path: Path) -> None:
     sink = Sink(tmp_path, every=10)
     sink.commit(0)
     assert committed_files(tmp_path) == []

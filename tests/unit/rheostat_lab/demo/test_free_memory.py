@@ -42,22 +42,22 @@ def computer(root: Path, lines: str, folder: str, names: tuple[str, str, str], l
 
 
 @pytest.mark.parametrize("case", GROUPS)
-def test_the_limit_of_a_control_group_counts_and_its_page_cache_is_free(
+def test_the_control_group_limit_applies_and_its_page_cache_counts_as_free(
     tmp_path: Path, case: str
 ) -> None:
     assert available_bytes(computer(tmp_path, *GROUPS[case], limit=f"{100 * MIB}\n")) == 50 * MIB
 
 
 @pytest.mark.parametrize("limit", ["max\n", str(1 << 62)])
-def test_a_group_without_a_limit_leaves_what_the_computer_has(tmp_path: Path, limit: str) -> None:
+def test_a_group_without_a_limit_has_the_memory_of_the_computer(tmp_path: Path, limit: str) -> None:
     assert available_bytes(computer(tmp_path, *GROUPS["version 2"], limit=limit)) > 50 * MIB
 
 
-def test_a_computer_without_control_groups_has_memory(tmp_path: Path) -> None:
+def test_a_computer_without_control_groups_reports_memory(tmp_path: Path) -> None:
     assert available_bytes(tmp_path) > 0
 
 
-def test_too_little_memory_is_said_with_both_numbers() -> None:
+def test_insufficient_memory_is_reported_with_both_numbers() -> None:
     require_memory(6000 * MIB, "the demo", available=6000 * MIB)
     with pytest.raises(BadInput, match="the demo needs 6000 MiB of memory, but only 5999 MiB"):
         require_memory(6000 * MIB, "the demo", available=6000 * MIB - 1)

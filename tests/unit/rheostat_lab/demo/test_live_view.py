@@ -34,7 +34,7 @@ def terminal(width: int = 100, height: int = 30) -> Console:
     )
 
 
-def seen(run: Run, ticks: int, width: int = 100, height: int = 30) -> list[str]:
+def rendered(run: Run, ticks: int, width: int = 100, height: int = 30) -> list[str]:
     dashboard, console = (
         Dashboard(title="Rheostat", max_executors=8, slo_s=10.0),
         terminal(width, height),
@@ -57,12 +57,12 @@ def fail_in_a_step(view: ScreenView) -> None:
 
 
 def test_the_last_five_decisions_are_shown_newest_first(day_run: Run) -> None:
-    decisions = [line.split()[0] for line in seen(day_run, len(day_run.records)) if "→" in line]
+    decisions = [line.split()[0] for line in rendered(day_run, len(day_run.records)) if "→" in line]
     assert len(decisions) == 5
     assert decisions == sorted(decisions, reverse=True)
 
 
-def test_the_last_tick_is_told_as_wanted_allowed_decided(day_run: Run) -> None:
+def test_the_last_tick_shows_wanted_allowed_and_decided_sizes(day_run: Run) -> None:
     record = day_run.records[0]
     assert record.raw is not None
     before = replace(record.raw, target=9, reason="lag is rising: 1399 rows/s need 9")
@@ -70,28 +70,28 @@ def test_the_last_tick_is_told_as_wanted_allowed_decided(day_run: Run) -> None:
         guard="bounds", before=9, after=8, reason=f"{before.reason}; max executors is 8"
     )
     run = replace(day_run, records=[replace(record, raw=before, guards=(held,), target=8)])
-    told = [line.split(maxsplit=2) for line in seen(run, 1)]
-    assert [line for line in told if line and line[0] in ("wanted", "allowed", "decided")] == [
+    lines = [line.split(maxsplit=2) for line in rendered(run, 1)]
+    assert [line for line in lines if line and line[0] in ("wanted", "allowed", "decided")] == [
         ["wanted", "9", "lag is rising: 1399 rows/s need 9"],
         ["allowed", "8", "bounds: max executors is 8"],
         ["decided", "8", "instead of 1"],
     ]
 
 
-def test_executors_on_their_way_are_shown_as_room_to_fill(day_run: Run) -> None:
+def test_pending_executors_are_shown_as_empty_boxes(day_run: Run) -> None:
     waiting = next(i for i, record in enumerate(day_run.records) if record.target == 2)
-    line = next(line for line in seen(day_run, waiting + 1) if line.startswith("executors"))
+    line = next(line for line in rendered(day_run, waiting + 1) if line.startswith("executors"))
     assert line.split()[1:] == ["1", "→", "2", "■□······", "growing"]
 
 
 @pytest.mark.parametrize(("width", "height"), [(60, 15), (30, 6), (10, 2), (200, 60)])
 def test_the_view_fits_any_terminal(day_run: Run, width: int, height: int) -> None:
-    lines = seen(day_run, 50, width, height)
+    lines = rendered(day_run, 50, width, height)
     assert 0 < len(lines) < height
     assert max(map(len, lines)) <= width
 
 
-def test_what_is_unknown_is_a_dash_and_not_zero() -> None:
+def test_unknown_values_are_shown_as_a_dash() -> None:
     blank = replace(IDLE, observation=Observation(t_s=0))
     dashboard, console = Dashboard(title="t", max_executors=8, slo_s=10.0), terminal()
     dashboard.see(blank, 0, 240)
@@ -104,7 +104,7 @@ def test_what_is_unknown_is_a_dash_and_not_zero() -> None:
     ] == ["-"] * 5
 
 
-def test_without_a_terminal_there_are_plain_lines_without_control_codes(day_run: Run) -> None:
+def test_without_a_terminal_the_view_prints_plain_lines(day_run: Run) -> None:
     out = io.StringIO()
     with open_view("t", 8, 10.0, Console(file=out, width=60, force_terminal=False)) as view:
         view.step("the broker starts [1/3]")
@@ -117,7 +117,7 @@ def test_without_a_terminal_there_are_plain_lines_without_control_codes(day_run:
     )
 
 
-def test_plain_lines_come_every_five_seconds_and_at_each_decision(day_run: Run) -> None:
+def test_plain_lines_are_printed_every_five_seconds_and_at_every_decision(day_run: Run) -> None:
     view, out = plain()
     for record in day_run.records[:10]:
         view.show(record, record.t_s - day_run.start_s, 240)
@@ -132,13 +132,13 @@ def test_plain_lines_come_every_five_seconds_and_at_each_decision(day_run: Run) 
     assert "1 -> 2 executors: " in out.getvalue()
 
 
-def test_a_record_without_a_query_is_said_in_words() -> None:
+def test_a_record_without_a_query_is_shown_as_text() -> None:
     view, out = plain()
     view.show(IDLE, 3, 240)
     assert out.getvalue() == "0:03/4:00  no query\n"
 
 
-def test_a_screen_gives_the_terminal_back_and_keeps_steps_and_notes(day_run: Run) -> None:
+def test_the_screen_view_restores_the_terminal_and_keeps_steps_and_notes(day_run: Run) -> None:
     console = terminal()
     with ScreenView(
         Dashboard(title="t", max_executors=8, slo_s=10.0), console, now=lambda: 0.0
@@ -153,7 +153,7 @@ def test_a_screen_gives_the_terminal_back_and_keeps_steps_and_notes(day_run: Run
     assert "✓ the broker starts" in written
 
 
-def test_a_step_that_fails_is_marked_and_the_cursor_comes_back() -> None:
+def test_a_failed_step_is_marked_and_the_cursor_is_restored() -> None:
     console = terminal()
     with (
         pytest.raises(RuntimeError),
@@ -165,13 +165,13 @@ def test_a_step_that_fails_is_marked_and_the_cursor_comes_back() -> None:
     assert written.count("\x1b[?25l") == written.count("\x1b[?25h")
 
 
-def test_a_sparkline_goes_from_zero_to_its_maximum() -> None:
+def test_a_sparkline_ranges_from_zero_to_its_maximum() -> None:
     assert sparkline([0, 50, 100], 8) == "▁▅█"
     assert sparkline([0, 0], 8) == "▁▁"
     assert sparkline(range(100), 3) == "███"
 
 
-def test_a_bar_never_leaves_its_width() -> None:
+def test_a_bar_never_exceeds_its_width() -> None:
     assert [bar(value, 10, 5, "").plain.count("━") for value in (0, 1, 10, 99)] == [0, 1, 5, 5]
 
 
@@ -182,7 +182,7 @@ def test_a_bar_never_leaves_its_width() -> None:
     st.sampled_from([0.0, 0.5, 10.0, 240.0]),
     st.integers(0, 40),
 )
-def test_a_bar_is_as_long_as_it_was_asked_for(value: float, full: float, width: int) -> None:
+def test_a_bar_has_the_requested_width(value: float, full: float, width: int) -> None:
     drawn = bar(value, full, width, "green").plain
     assert len(drawn) == width
     assert drawn.count("━") == width or value < full or full == 0
@@ -191,7 +191,7 @@ def test_a_bar_is_as_long_as_it_was_asked_for(value: float, full: float, width: 
 
 @settings(max_examples=30)
 @given(st.lists(st.floats(0, 1e6), max_size=40), st.integers(1, 30))
-def test_a_sparkline_is_highest_where_the_value_is(values: list[float], width: int) -> None:
+def test_a_sparkline_preserves_the_order_of_values(values: list[float], width: int) -> None:
     drawn, shown = sparkline(values, width), values[-width:]
     assert len(drawn) == len(shown)
     for one, first in zip(drawn, shown, strict=True):
@@ -199,7 +199,7 @@ def test_a_sparkline_is_highest_where_the_value_is(values: list[float], width: i
             assert one <= other or first > second
 
 
-def test_before_the_load_begins_the_clock_stands_at_zero() -> None:
+def test_the_clock_shows_zero_before_the_load_begins() -> None:
     assert [clock(x) for x in (-2.6, 0.0, 59.9, 61.0, 3600.0)] == [
         "0:00",
         "0:00",
@@ -209,32 +209,32 @@ def test_before_the_load_begins_the_clock_stands_at_zero() -> None:
     ]
 
 
-def test_a_line_tells_a_change_with_its_time_and_its_reason(day_run: Run) -> None:
+def test_a_decision_line_contains_its_change_and_reason(day_run: Run) -> None:
     dashboard = Dashboard(title="t", max_executors=8, slo_s=10.0)
     for record in day_run.records:
         change = dashboard.see(record, record.t_s - day_run.start_s, 240.0)
         if change:
-            said = decision(change).plain
-            assert f"{change.before} → {change.after}" in said
-            assert said.endswith(change.reason)
+            text = decision(change).plain
+            assert f"{change.before} → {change.after}" in text
+            assert text.endswith(change.reason)
             assert change.before != change.after == record.target
     assert dashboard.target == day_run.records[-1].target
 
 
-def test_rows_are_told_whole_and_a_job_that_shows_no_size_with_a_dash() -> None:
+def test_rows_are_rounded_and_an_unknown_size_is_a_dash() -> None:
     assert [rows(None), rows(1234.6), rows(0.0, "/s")] == ["-", "1,235", "0/s"]
-    said = plain_line(replace(IDLE, observation=Observation(t_s=0, lag_rows=5.0)), 7.0, 60.0)
-    assert said.startswith("0:07/1:00  executors -, - decided, in -, lag 5, latency -")
+    line = plain_line(replace(IDLE, observation=Observation(t_s=0, lag_rows=5.0)), 7.0, 60.0)
+    assert line.startswith("0:07/1:00  executors -, - decided, in -, lag 5, latency -")
 
 
-def test_another_run_begins_without_the_size_of_the_one_before(day_run: Run) -> None:
+def test_a_new_run_does_not_inherit_the_size_of_the_previous_one(day_run: Run) -> None:
     console = Console(file=io.StringIO(), width=100)
     view = PlainView(console)
     first = next(record for record in day_run.records if record.target)
     view.show(replace(first, target=8), 0, 60)
     view.step("the next day")
-    seen = first.observation
-    assert seen
-    begins = replace(first, target=1, observation=replace(seen, executors=1, target=1))
+    rendered = first.observation
+    assert rendered
+    begins = replace(first, target=1, observation=replace(rendered, executors=1, target=1))
     view.show(begins, 0, 60)
     assert "-> 1 executors" not in console.file.getvalue()  # type: ignore[attr-defined]

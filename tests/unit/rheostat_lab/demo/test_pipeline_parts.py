@@ -33,29 +33,29 @@ def requests(records: list[Record], *registered_s: float) -> list[float | None]:
     ]
 
 
-def test_an_executor_was_requested_by_the_last_raise_before_it_registered():
+def test_an_executor_is_attributed_to_the_last_raise_before_its_registration():
     records = [record(t, target) for t, target in ((10, 1), (20, 3), (30, 3), (40, 5), (50, 2))]
     assert requests(records, 5, 22, 25, 45, 60) == [None, 20, 20, 40, 40]
 
 
-def test_ticks_without_a_target_are_no_raises():
+def test_ticks_without_a_target_are_not_raises():
     assert requests([record(10, None), record(20, 3), record(30, None), record(40, 3)], 45) == [
         None
     ]
     assert requests([], 45) == [None]
 
 
-def test_a_raise_after_a_tick_that_saw_nothing_is_one():
+def test_a_raise_after_a_tick_without_an_observation_counts():
     records = [record(10, 1), record(20, None), record(30, 3), record(40, None), record(50, 2)]
     assert requests(records, 5, 25, 35, 60) == [None, None, 30, 30]
 
 
-def test_the_life_of_an_executor_is_otherwise_as_it_was():
+def test_other_attributes_of_an_executor_are_unchanged():
     life = ExecutorLife("7", None, 30.0, 50.0)
     assert requested([life], [record(10, 1), record(20, 2)]) == [ExecutorLife("7", 20, 30.0, 50.0)]
 
 
-class Told:
+class RecordedPages:
     """The REST interface of a driver with some pages."""
 
     def __init__(self, **pages: Any) -> None:
@@ -74,22 +74,22 @@ EXECUTOR = {
 }
 
 
-def test_executors_and_failed_tasks_are_what_the_driver_tells():
-    told = Told(allexecutors=[EXECUTOR], jobs=[{"numFailedTasks": 2}])
-    assert executor_lives(told, []) == ([ExecutorLife("0", None, 30.0, None)], 2)
+def test_executors_and_failed_tasks_are_read_from_the_driver():
+    pages = RecordedPages(allexecutors=[EXECUTOR], jobs=[{"numFailedTasks": 2}])
+    assert executor_lives(pages, []) == ([ExecutorLife("0", None, 30.0, None)], 2)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "pages",
     [
-        Told(jobs=[]),
-        Told(allexecutors=[], jobs=[]),
-        Told(allexecutors=[EXECUTOR]),
+        RecordedPages(jobs=[]),
+        RecordedPages(allexecutors=[], jobs=[]),
+        RecordedPages(allexecutors=[EXECUTOR]),
     ],
 )
-def test_a_driver_that_does_not_answer_is_no_run_without_executors(told):
+def test_an_unresponsive_driver_is_an_error(pages):
     with pytest.raises(RheostatError, match="the driver does not tell which executors there were"):
-        executor_lives(told, [])
+        executor_lives(pages, [])
 
 
 def progress(batch: int, rows: int, source: dict[str, Any]) -> Any:
@@ -108,13 +108,13 @@ def progress(batch: int, rows: int, source: dict[str, Any]) -> Any:
     )
 
 
-def test_rows_of_files_are_counted_from_the_first_batch_on():
+def test_file_rows_are_counted_from_the_first_batch():
     files = {"description": "FileStreamSource[file:/data]", "endOffset": {"logOffset": 1}}
     batches = committed_batches([progress(1, 5, files), progress(0, 30, files)])
     assert [(batch.first_row, batch.end_row) for batch in batches] == [(0, 30), (30, 35)]
 
 
-def test_rows_of_kafka_are_counted_by_its_offsets():
+def test_kafka_rows_are_counted_by_offset():
     first, last = (
         {
             "description": "KafkaV2[x]",

@@ -21,12 +21,12 @@ def batch(first: int, end: int) -> CommittedBatch:
     return CommittedBatch(first, end, 0.0, 1.0, end - first)
 
 
-def test_the_rows_are_those_of_the_producers_last_line():
+def test_the_row_count_is_read_from_the_last_line_of_the_producer():
     assert rows_produced('a warning\n{"rows": 12, "unacked": 0}\n') == 12
 
 
 @pytest.mark.parametrize(
-    ("log", "said"),
+    ("log", "message"),
     [
         ("", "the log is empty"),
         ("no broker\n", "no broker"),
@@ -36,19 +36,19 @@ def test_the_rows_are_those_of_the_producers_last_line():
         ('{"rows": null}', "null"),
     ],
 )
-def test_a_producer_that_failed_is_said_in_one_line(log, said):
-    with pytest.raises(RheostatError, match=f"the load producer failed: .*{said}"):
+def test_a_failed_producer_is_reported_in_one_line(log, message):
+    with pytest.raises(RheostatError, match=f"the load producer failed: .*{message}"):
         rows_produced(log)
 
 
-def test_the_bid_that_closes_the_sessions_belongs_to_no_batch_of_the_load():
+def test_the_bid_that_closes_the_sessions_is_excluded_from_the_load():
     assert within([batch(0, 30), batch(30, 50), batch(50, 51)], CURVE) == [
         batch(0, 30),
         batch(30, 50),
     ]
 
 
-def test_a_query_that_committed_nothing_is_a_failure_in_one_line():
+def test_a_query_without_committed_batches_fails_with_one_line():
     with pytest.raises(RheostatError, match="committed no batch"):
         within([], CURVE)
 

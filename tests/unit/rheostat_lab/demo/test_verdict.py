@@ -66,7 +66,7 @@ def sink_of(sink: Path, *parts: pa.Table) -> Path:
     return sink
 
 
-def test_a_sink_with_every_bid_once_is_exact(
+def test_a_sink_with_every_bid_exactly_once_is_exact(
     tmp_path: Path, topic: pa.Table, right: pa.Table
 ) -> None:
     verdict = judge("q1", {"bids": topic}, read_sink(sink_of(tmp_path, right[:150], right[150:])))
@@ -74,7 +74,7 @@ def test_a_sink_with_every_bid_once_is_exact(
     assert verdict.detail.startswith("all 200 rows")
 
 
-def test_a_missing_bid_is_found(topic: pa.Table, right: pa.Table) -> None:
+def test_a_missing_bid_is_detected(topic: pa.Table, right: pa.Table) -> None:
     verdict = judge("q1", {"bids": topic}, right[1:])
     assert (
         verdict.exact,
@@ -86,7 +86,7 @@ def test_a_missing_bid_is_found(topic: pa.Table, right: pa.Table) -> None:
     assert "expected id 0" in verdict.detail
 
 
-def test_a_bid_that_is_there_twice_is_found(topic: pa.Table, right: pa.Table) -> None:
+def test_a_duplicated_bid_is_detected(topic: pa.Table, right: pa.Table) -> None:
     verdict = judge("q1", {"bids": topic}, pa.concat_tables([right, right[3:4]]))
     assert (
         verdict.exact,
@@ -107,7 +107,7 @@ def test_a_bid_that_is_there_twice_is_found(topic: pa.Table, right: pa.Table) ->
         "id + 1000 AS id",
     ],
 )
-def test_wrong_contents_are_found(topic: pa.Table, right: pa.Table, change: str) -> None:
+def test_wrong_contents_are_detected(topic: pa.Table, right: pa.Table, change: str) -> None:
     changed = query(
         f"SELECT * REPLACE ({change}) FROM topic WHERE id = 5 UNION ALL SELECT * FROM topic WHERE"
         " id <> 5",
@@ -118,7 +118,9 @@ def test_wrong_contents_are_found(topic: pa.Table, right: pa.Table, change: str)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_faults_of_all_kinds_are_counted_apart(topic: pa.Table, right: pa.Table, seed: int) -> None:
+def test_all_kinds_of_errors_are_counted_separately(
+    topic: pa.Table, right: pa.Table, seed: int
+) -> None:
     draw = random.Random(seed)
     places = draw.sample(range(COUNT), 60)
     lost, doubled, changed, foreign = places[:12], places[12:30], places[30:41], places[41:]
@@ -141,19 +143,17 @@ def test_faults_of_all_kinds_are_counted_apart(topic: pa.Table, right: pa.Table,
     assert not verdict.exact
 
 
-def test_nothing_in_the_sink_is_all_missing(topic: pa.Table) -> None:
+def test_an_empty_sink_misses_every_bid(topic: pa.Table) -> None:
     assert judge("q1", {"bids": topic}, None).missing == COUNT
 
 
-def test_a_file_that_no_batch_committed_does_not_count(
-    tmp_path: Path, topic: pa.Table, right: pa.Table
-) -> None:
+def test_an_uncommitted_file_is_ignored(tmp_path: Path, topic: pa.Table, right: pa.Table) -> None:
     sink = sink_of(tmp_path, right)
     pq.write_table(right[:10], sink / "part-of-a-killed-task.parquet")
     assert judge("q1", {"bids": topic}, read_sink(sink)).exact
 
 
-def test_a_compact_log_stands_for_all_before_it_and_a_deleted_file_is_out(tmp_path: Path) -> None:
+def test_a_compact_log_replaces_earlier_ones_and_deleted_files_are_excluded(tmp_path: Path) -> None:
     files = [tmp_path / f"a b {number}.parquet" for number in range(4)]
     for path in files:
         path.touch()
@@ -165,20 +165,20 @@ def test_a_compact_log_stands_for_all_before_it_and_a_deleted_file_is_out(tmp_pa
     assert committed_files(tmp_path) == [files[0], files[1], files[3]]
 
 
-def test_a_gap_in_the_log_is_refused(tmp_path: Path) -> None:
+def test_a_gap_in_the_log_is_rejected(tmp_path: Path) -> None:
     log(tmp_path, "0")
     log(tmp_path, "2")
     with pytest.raises(RheostatError, match="batch 1 is not"):
         committed_files(tmp_path)
 
 
-def test_a_file_that_the_log_names_must_be_there(tmp_path: Path) -> None:
+def test_a_logged_file_must_exist(tmp_path: Path) -> None:
     log(tmp_path, "0", status(tmp_path / "lost.parquet"))
     with pytest.raises(RheostatError, match=r"lost\.parquet, which is not there"):
         committed_files(tmp_path)
 
 
-def test_a_record_that_is_no_bid_is_refused() -> None:
+def test_a_record_that_is_not_a_bid_is_rejected() -> None:
     with pytest.raises(RheostatError, match="not one of bids"):
         events_of(iter([b'{"id":"seven"}']))
 
@@ -190,12 +190,12 @@ class SilentSource:
         return []
 
 
-def test_a_broker_that_falls_silent_is_not_waited_for_for_ever() -> None:
+def test_an_unresponsive_broker_times_out() -> None:
     with pytest.raises(RheostatError, match="sent nothing for 20 s, and 3 partitions"):
         list(read_to_end(SilentSource(), 3))
 
 
-def test_a_query_without_a_twin_is_bad_input(tmp_path: Path) -> None:
+def test_a_query_without_an_oracle_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="q1, q2, q3, q5, q8, q11"):
         verify("q7", "127.0.0.1:1", {"bids": "bids"}, tmp_path)
 
@@ -223,7 +223,7 @@ def bids_at(*times: tuple[int, int]) -> pa.Table:
     return events_of(iter([json.dumps(line).encode() for line in lines]))
 
 
-def test_only_sessions_that_the_watermark_has_closed_are_due() -> None:
+def test_only_sessions_closed_by_the_watermark_are_expected() -> None:
     topic = bids_at((1, 0), (1, 10), (2, 15), (3, 30))
     closed = sessions([(1, 2, 0, 20), (2, 1, 15, 25)])
     assert judge("q11", {"bids": topic}, closed).exact

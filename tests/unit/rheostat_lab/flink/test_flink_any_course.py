@@ -27,7 +27,7 @@ jobs = st.builds(
 )
 
 
-def played(job: FlinkJob, course: list[tuple[int, int]], seed: int) -> FlinkPlant:
+def run_course(job: FlinkJob, course: list[tuple[int, int]], seed: int) -> FlinkPlant:
     """Return a job that received each target the given number of seconds after the previous one."""
     plant, now = FlinkPlant(job, [350.0] * 500, 4, np.random.SeedSequence(seed)), 0
     for wait_s, target in course:
@@ -40,10 +40,10 @@ def played(job: FlinkJob, course: list[tuple[int, int]], seed: int) -> FlinkPlan
 
 @settings(max_examples=8, deadline=None)
 @given(jobs, courses, st.integers(0, 9))
-def test_in_the_end_there_are_as_many_as_were_asked_for_and_every_row_is_somewhere(
+def test_the_last_target_is_reached_and_no_row_is_lost(
     job: FlinkJob, course: list[tuple[int, int]], seed: int
 ) -> None:
-    plant = played(job, course, seed)
+    plant = run_course(job, course, seed)
     book = plant.ledger()
     assert plant.tasks.size == course[-1][1] == book.registered.values[-1]
     assert plant.rescale(Decision(target=course[-1][1], reason=""), 500.0).phase == "steady"
@@ -51,26 +51,28 @@ def test_in_the_end_there_are_as_many_as_were_asked_for_and_every_row_is_somewhe
     assert (book.lag_rows >= -1e-6).all()
     assert 0 <= book.downtime_s <= 500
     for sample in plant.samples:
-        seen = sample.observation
-        for share in (seen.cpu, seen.busy, seen.idle):
+        observation = sample.observation
+        for share in (observation.cpu, observation.busy, observation.idle):
             assert share is None or -1e-9 <= share <= 1 + 1e-9
 
 
-def test_those_that_come_before_others_have_gone_stay() -> None:
+def test_task_managers_registered_before_a_scale_in_completes_are_kept() -> None:
     job = replace(JOB, start_s=1.0, stop_s=6.0)
-    assert played(job, [(10, 2), (1, 6)], seed=1).tasks.size == 6
+    assert run_course(job, [(10, 2), (1, 6)], seed=1).tasks.size == 6
 
 
 @settings(max_examples=3, deadline=None)
 @given(courses, st.integers(0, 9))
-def test_one_seed_and_one_course_are_one_run(course: list[tuple[int, int]], seed: int) -> None:
-    one, same = (played(JOB, course, seed) for _ in range(2))
+def test_the_same_seed_and_course_give_the_same_run(
+    course: list[tuple[int, int]], seed: int
+) -> None:
+    one, same = (run_course(JOB, course, seed) for _ in range(2))
     assert one.samples == same.samples
 
 
 @settings(max_examples=10, deadline=None)
 @given(st.integers(1, 12), st.integers(0, 600), st.booleans())
-def test_a_task_more_never_leaves_more_lag_where_tasks_do_not_hinder_each_other(
+def test_without_contention_an_additional_task_never_increases_lag(
     size: int, rate: int, shuffled: bool
 ) -> None:
     job = replace(JOB, cold=1.0, shuffled=shuffled, partitions=24)
@@ -85,7 +87,7 @@ def test_a_task_more_never_leaves_more_lag_where_tasks_do_not_hinder_each_other(
 
 @given(st.floats(0, 1e4), st.floats(0, 1e4), st.integers(1, 64))
 @settings(max_examples=40)
-def test_a_task_manager_only_gets_warmer_and_old_records_only_cost_more(
+def test_task_managers_warm_up_and_old_records_cost_more(
     early_s: float, later_s: float, tasks: int
 ) -> None:
     job = FlinkJob(rate_per_s=100.0, cold=0.3, warm_s=90.0, strain=0.5, memory=2.0)

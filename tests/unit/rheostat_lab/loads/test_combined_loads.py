@@ -10,14 +10,14 @@ from rheostat_lab.loads.espa import Espa
 from rheostat_lab.loads.text import parse
 
 
-def test_a_sum_adds_the_rates_and_lasts_as_long_as_its_longest_part() -> None:
+def test_a_sum_adds_rates_and_has_the_longest_duration() -> None:
     load = Sum((Steps((1, 2), hold_s=10), Trace((0, 10), (5, 7))))
     assert [load.rate_per_s(t) for t in (0, 10, 25)] == [6, 9, 2]
     assert load.duration_s == 20
     assert Sum((load, Constant(1))).duration_s is None
 
 
-def test_scaling_multiplies_the_rate_and_the_pace() -> None:
+def test_scaling_multiplies_rate_and_speed() -> None:
     load = Scaled(Day(noise=0), factor=2, speed=4)
     assert load.duration_s == 60
     assert load.rate_per_s(15) == 2 * Day(noise=0).rate_per_s(60)
@@ -25,7 +25,7 @@ def test_scaling_multiplies_the_rate_and_the_pace() -> None:
     assert rows_until(load, 60) == pytest.approx(rows_until(Day(noise=0), 240) / 2, rel=1e-3)
 
 
-def test_marks_of_a_sum_are_those_of_its_parts() -> None:
+def test_a_sum_has_the_marks_of_its_parts() -> None:
     assert marks(Sum((Constant(1), Day()))) == Day().marks
 
 
@@ -60,27 +60,27 @@ def test_the_espa_profiles_have_their_shapes() -> None:
     assert rates["random-walk"][0] == 50_000
 
 
-def test_a_text_gives_sums_multiples_and_lists() -> None:
+def test_a_text_can_contain_sums_factors_and_lists() -> None:
     load = parse("cosine:shift=900,amplitude=0,noise=0 + 0.5 * steps:levels=10,20,hold_s=5")
     assert [load.rate_per_s(t) for t in (0, 5)] == [905, 910]
     assert parse("day") == Day()
 
 
-def test_a_trace_in_a_text_is_read_by_the_reader() -> None:
-    asked: list[str] = []
+def test_a_trace_is_loaded_by_the_given_reader() -> None:
+    names: list[str] = []
 
     def read(name: str) -> Trace:
-        asked.append(name)
+        names.append(name)
         return Trace((0, 1), (5, 6))
 
     assert parse("trace:file=mine.csv,rate_scale=2", read).rate_per_s(0) == 10
-    assert asked == ["mine.csv"]
+    assert names == ["mine.csv"]
     with pytest.raises(BadInput, match="a recorded load cannot be read here"):
         parse("trace:file=mine.csv")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "unknown workload ''"),
         ("night", "unknown workload 'night'"),
@@ -105,11 +105,11 @@ def test_a_trace_in_a_text_is_read_by_the_reader() -> None:
         ("day + ", "unknown workload ''"),
     ],
 )
-def test_a_text_that_is_no_workload_is_said_with_its_part(text: str, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_an_invalid_workload_text_is_rejected_with_its_part(text: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         parse(text)
 
 
-def test_a_sum_of_nothing_is_refused() -> None:
+def test_an_empty_sum_is_rejected() -> None:
     with pytest.raises(BadInput, match="a sum of workloads needs at least one"):
         Sum(())

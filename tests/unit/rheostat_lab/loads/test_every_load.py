@@ -69,9 +69,7 @@ moments = st.floats(-1e4, 1e4)
 
 @settings(max_examples=25)
 @given(loads, moments)
-def test_a_rate_is_a_number_and_never_negative_also_before_the_start(
-    load: Workload, t_s: float
-) -> None:
+def test_every_rate_is_finite_and_non_negative(load: Workload, t_s: float) -> None:
     rate = load.rate_per_s(t_s)
     assert math.isfinite(rate)
     assert rate >= 0
@@ -79,57 +77,57 @@ def test_a_rate_is_a_number_and_never_negative_also_before_the_start(
 
 @settings(max_examples=20)
 @given(loads, st.lists(moments, min_size=2, max_size=6))
-def test_the_order_of_the_questions_changes_no_answer(load: Workload, asked: list[float]) -> None:
-    forth = [load.rate_per_s(t_s) for t_s in asked]
-    back = [load.rate_per_s(t_s) for t_s in reversed(asked)]
-    assert forth == back[::-1]
+def test_rates_do_not_depend_on_the_query_order(load: Workload, times_s: list[float]) -> None:
+    forward = [load.rate_per_s(t_s) for t_s in times_s]
+    back = [load.rate_per_s(t_s) for t_s in reversed(times_s)]
+    assert forward == back[::-1]
 
 
 @settings(max_examples=15)
 @given(loads, seeds)
-def test_a_seed_that_is_added_twice_is_added_once_as_their_sum(load: Workload, seed: int) -> None:
+def test_adding_seeds_is_additive(load: Workload, seed: int) -> None:
     assert with_seed(with_seed(load, seed), 1) == with_seed(load, seed + 1)
     assert with_seed(load, 0) == load
 
 
 @settings(max_examples=15)
 @given(loads)
-def test_marks_and_lengths_are_not_before_the_start(load: Workload) -> None:
+def test_marks_and_durations_are_not_before_the_start(load: Workload) -> None:
     assert all(t_s >= 0 for t_s in marks(load).values())
     assert load.duration_s is None or load.duration_s > 0
 
 
 @pytest.mark.parametrize("t_s", [-1e-20, -1e-300, -0.0, 5e-324, 239.99999999999997, 240.0])
-def test_a_day_has_a_rate_at_the_very_edge_of_a_day(t_s: float) -> None:
+def test_a_day_has_a_rate_at_its_exact_boundaries(t_s: float) -> None:
     assert Day(noise=0).rate_per_s(t_s) == 300
 
 
 @settings(max_examples=20)
 @given(steps, st.floats(0, 2000))
-def test_the_rows_due_are_the_integral_of_the_levels(load: Steps, t_s: float) -> None:
-    whole = replace(load, hold_s=max(1.0, round(load.hold_s)))
+def test_due_rows_are_the_integral_of_the_levels(load: Steps, t_s: float) -> None:
+    rounded = replace(load, hold_s=max(1.0, round(load.hold_s)))
     t_s = float(round(t_s))
-    held_s = whole.hold_s
+    held_s = rounded.hold_s
     exact = sum(
         level * max(0.0, min(t_s, (n + 1) * held_s) - n * held_s)
-        for n, level in enumerate(whole.levels)
+        for n, level in enumerate(rounded.levels)
     )
-    exact += whole.levels[-1] * max(0.0, t_s - held_s * len(whole.levels))
-    assert rows_until(whole, t_s, step_s=1.0) == pytest.approx(exact, rel=1e-9, abs=1)
+    exact += rounded.levels[-1] * max(0.0, t_s - held_s * len(rounded.levels))
+    assert rows_until(rounded, t_s, step_s=1.0) == pytest.approx(exact, rel=1e-9, abs=1)
 
 
 @settings(max_examples=15)
 @given(single, st.lists(st.floats(0, 60), min_size=1, max_size=8))
-def test_rows_that_are_due_only_grow(load: Workload, asked: list[float]) -> None:
+def test_due_rows_never_decrease(load: Workload, times_s: list[float]) -> None:
     due = DueRows(load, step_s=1.0)
-    counts = [due.until(t_s) for t_s in sorted(asked)]
+    counts = [due.until(t_s) for t_s in sorted(times_s)]
     assert counts == sorted(counts)
     assert counts[0] >= 0
 
 
 @settings(max_examples=30)
 @given(traces, st.floats(0.1, 4), st.floats(0, 4))
-def test_a_trace_keeps_its_rows_however_it_is_stretched(
+def test_a_stretched_trace_keeps_its_rates(
     trace: Trace, time_scale: float, rate_scale: float
 ) -> None:
     played = replace(trace, time_scale=time_scale, rate_scale=rate_scale)
@@ -143,7 +141,7 @@ def test_a_trace_keeps_its_rows_however_it_is_stretched(
 
 
 @given(st.integers(0, 10**9))
-def test_a_prefix_holds_what_is_asked_and_is_at_most_four_times_as_long(n: int) -> None:
+def test_a_prefix_length_is_sufficient_and_at_most_four_times_as_long(n: int) -> None:
     assert n < length_for(n) <= max(256, 4 * (n + 1))
 
 
@@ -152,7 +150,7 @@ def mean_rate(load: Workload, seconds: int, every_s: int = 1) -> float:
     return sum(rates) / len(rates)
 
 
-def test_the_mean_of_each_load_is_the_one_that_it_promises() -> None:
+def test_loads_have_their_documented_mean_rate() -> None:
     quiet_and_burst = Bursts(quiet=100, burst=1000, quiet_s=60, burst_s=20)
     assert mean_rate(quiet_and_burst, 400_000, 10) == pytest.approx(325, rel=0.05)
     assert mean_rate(Cosine(), 3600 * 8, 60) == pytest.approx(150_000, rel=0.01)
@@ -163,7 +161,7 @@ def test_the_mean_of_each_load_is_the_one_that_it_promises() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WORKLOADS if name != "trace"])
-def test_two_loads_of_the_same_parameters_are_one_load(name: str) -> None:
+def test_loads_with_equal_parameters_are_equal(name: str) -> None:
     one, other = create(name), create(name)
     assert one == other
     assert hash(one) == hash(other)
@@ -173,7 +171,7 @@ def test_two_loads_of_the_same_parameters_are_one_load(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "given_", "said"),
+    ("name", "parameters", "message"),
     [
         ("spikes", {"longest": 2.5}, "longest of workload spikes must be of type int, .* 2.5"),
         ("day", {"seed": 1.5}, "seed of workload day must be of type int, but it is 1.5"),
@@ -182,13 +180,13 @@ def test_two_loads_of_the_same_parameters_are_one_load(name: str) -> None:
         ("steps", {"levels": 5}, "levels of workload steps must be numbers with commas between"),
     ],
 )
-def test_a_value_of_another_type_is_not_bent_into_shape(
-    name: str, given_: dict[str, object], said: str
+def test_a_value_of_another_type_is_rejected(
+    name: str, parameters: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(BadInput, match=said):
-        create(name, given_)
+    with pytest.raises(BadInput, match=message):
+        create(name, parameters)
 
 
-def test_a_whole_number_may_be_written_as_a_float() -> None:
+def test_an_integer_parameter_may_be_written_as_a_float() -> None:
     assert create("spikes", {"longest": 2.0}) == Spikes(longest=2)
     assert create("constant", {"rate": 5}) == Constant(5.0)

@@ -39,19 +39,19 @@ sums = st.lists(single | scaled, min_size=2, max_size=3).map(lambda parts: Sum(t
 
 @settings(max_examples=25)
 @given(single | scaled | sums)
-def test_a_load_that_is_written_is_read_as_the_same(load: Workload) -> None:
+def test_a_load_survives_a_round_trip_through_text(load: Workload) -> None:
     assert parse(text_of(load)) == load
 
 
 @settings(max_examples=15)
 @given(sums, st.integers(0, 10**6))
-def test_another_seed_changes_chance_and_nothing_else(load: Sum, seed: int) -> None:
+def test_another_seed_changes_only_the_seed(load: Sum, seed: int) -> None:
     moved = with_seed(load, seed)
     assert isinstance(moved, Sum)
     assert with_seed(load, 0) == load
     for before, after in zip(load.parts, moved.parts, strict=True):
         plain, changed = (
-            each.load if isinstance(each, Scaled) else each for each in (before, after)
+            part.load if isinstance(part, Scaled) else part for part in (before, after)
         )
         assert dataclasses.is_dataclass(plain)
         assert dataclasses.is_dataclass(changed)
@@ -70,18 +70,18 @@ words = st.sampled_from(
 
 @settings(max_examples=30)
 @given(st.lists(words, max_size=9).map("".join))
-def test_any_line_is_a_load_or_refused_in_one_line(text: str) -> None:
+def test_any_text_is_a_load_or_rejected_in_one_line(text: str) -> None:
     try:
         load = parse(text)
     except BadInput as refused:
-        said = str(refused)
+        output = str(refused)
     else:
-        said = f"{load.rate_per_s(0.0):g}"
-    assert len(said.splitlines()) == 1
+        output = f"{load.rate_per_s(0.0):g}"
+    assert len(output.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     "text", ["day:", "day:,", " day ", "day:low= 300 ", "steps:levels=500, 2000, 500"]
 )
-def test_blanks_and_empty_pieces_change_nothing(text: str) -> None:
+def test_blanks_and_empty_parts_are_ignored(text: str) -> None:
     assert parse(text) == parse(text.strip().partition(":")[0])

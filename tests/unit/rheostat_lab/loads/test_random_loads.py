@@ -12,7 +12,7 @@ from rheostat_lab.loads.walk import Walk
 MINUTES = range(4000)
 
 
-def test_a_walk_starts_where_it_is_told_and_moves_by_its_steps() -> None:
+def test_a_walk_starts_at_its_start_rate_and_moves_within_its_steps() -> None:
     load = Walk(start=50_000, down=-1000, up=2000, seed=3)
     rates = [load.rate_per_s(60 * i) for i in range(30)]
     moves = [late - early for early, late in pairwise(rates)]
@@ -21,7 +21,7 @@ def test_a_walk_starts_where_it_is_told_and_moves_by_its_steps() -> None:
     assert len(set(moves)) == len(moves)
 
 
-def test_the_steps_of_a_walk_have_the_mean_and_the_spread_of_their_law() -> None:
+def test_the_steps_of_a_walk_have_the_specified_mean_and_spread() -> None:
     load = Walk(start=1e6, down=-1000, up=1000, ceiling=1e9)
     rates = [load.rate_per_s(60 * i) for i in MINUTES]
     moves = [late - early for early, late in pairwise(rates)]
@@ -39,7 +39,7 @@ def test_a_walk_is_reflected_at_zero_and_at_its_ceiling() -> None:
     )  # reflection at both ends makes it uniform
 
 
-def test_spikes_come_as_often_last_as_long_and_are_as_high_as_their_law_says() -> None:
+def test_spikes_have_the_specified_frequency_length_and_height() -> None:
     load = Spikes(low=100, high=200, chance=0.1, longest=3)
     heights = [load.rate_per_s(60 * i) for i in MINUTES]
     lengths = [len(run) for run in "".join("x" if height else " " for height in heights).split()]
@@ -62,7 +62,7 @@ def test_bursts_hold_two_levels_for_exponential_times() -> None:
 
 
 @pytest.mark.parametrize("kind", [Walk, Spikes, Bursts])
-def test_the_rate_at_a_moment_does_not_depend_on_what_was_asked_before(
+def test_rates_do_not_depend_on_earlier_queries(
     kind: type[Walk | Spikes | Bursts],
 ) -> None:
     load, other = kind(seed=11), kind(seed=12)

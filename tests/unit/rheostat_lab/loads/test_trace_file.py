@@ -24,13 +24,13 @@ def test_both_headers_are_read(tmp_path: Path) -> None:
     ) == Trace((10, 20), (1.5, 2), 2, 3)
 
 
-def test_a_byte_order_mark_quotes_and_empty_lines_change_nothing(tmp_path: Path) -> None:
+def test_a_byte_order_mark_quotes_and_empty_lines_are_ignored(tmp_path: Path) -> None:
     text = '\ufefft_s,rate\r\n"0","1.5"\r\n\r\n1,2\r\n'
     assert read_trace(_file(tmp_path, text)) == Trace((0, 1), (1.5, 2))
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "load.csv:1: the header must be second|adCount or t_s,rate, but it is ''"),
         (
@@ -64,27 +64,27 @@ def test_a_byte_order_mark_quotes_and_empty_lines_change_nothing(tmp_path: Path)
         ),
     ],
 )
-def test_a_trace_that_cannot_be_used_is_said_with_its_line(
-    tmp_path: Path, text: str, said: str
+def test_an_invalid_trace_is_rejected_with_its_line(
+    tmp_path: Path, text: str, message: str
 ) -> None:
     with pytest.raises(BadInput) as error:
         read_trace(_file(tmp_path, text))
-    assert str(error.value).endswith(said)
+    assert str(error.value).endswith(message)
 
 
-def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be read: No such file or directory"):
         read_trace(tmp_path / "none.csv")
 
 
-def test_the_trace_of_the_package_is_six_hours_of_seconds_without_a_gap() -> None:
+def test_the_packaged_trace_covers_six_hours_without_a_gap() -> None:
     (name,) = packaged_traces()
     trace = find_trace(name)
     assert len(trace.rates) == pytest.approx(6 * 3600, abs=2)
     assert max(trace.rates) == pytest.approx(550_000, rel=0.01)
 
 
-def test_a_trace_that_is_nowhere_is_said_with_those_that_there_are() -> None:
+def test_an_unknown_trace_lists_the_packaged_ones() -> None:
     with pytest.raises(
         BadInput,
         match="there is no recorded load mine; it is a file, or one of advertising_6h_550K_max",

@@ -8,7 +8,7 @@ from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.registry import WORKLOADS, create, parameters
 
 
-def test_the_registry_is_sorted_and_every_parameter_is_explained() -> None:
+def test_the_registry_is_sorted_and_every_parameter_is_documented() -> None:
     assert list(WORKLOADS) == sorted(WORKLOADS)
     for kind in WORKLOADS.values():
         assert parameters(kind)
@@ -16,20 +16,20 @@ def test_the_registry_is_sorted_and_every_parameter_is_explained() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in WORKLOADS if name != "trace"])
-def test_every_workload_but_the_trace_has_defaults_and_a_rate_at_every_moment(name: str) -> None:
+def test_every_workload_except_trace_has_defaults_and_a_valid_rate(name: str) -> None:
     load = create(name)
     assert all(load.rate_per_s(t) >= 0 for t in (0, 0.5, 60, 239.99, 240, 3600, 1e6))
     assert max(load.rate_per_s(t) for t in range(3600)) > 0
 
 
-def test_parameters_may_be_text_as_a_command_line_gives_them() -> None:
+def test_parameters_are_accepted_as_text() -> None:
     assert create("day", {"low": "10", "peak": "20", "seed": "3"}) == Day(low=10, peak=20, seed=3)
     assert create("steps", {"levels": "1,2.5", "hold_s": 5}) == Steps((1, 2.5), 5)
     assert create("trace", {"times_s": (0, 1), "rates": (5, 6)}) == Trace((0.0, 1.0), (5.0, 6.0))
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "said"),
+    ("name", "given", "message"),
     [
         ("night", {}, "unknown workload 'night'; there are bursts, constant, cosine, day"),
         ("day", {"height": 3}, "workload day has no parameter 'height'; it has low, peak"),
@@ -71,8 +71,8 @@ def test_parameters_may_be_text_as_a_command_line_gives_them() -> None:
         ),
     ],
 )
-def test_what_cannot_be_used_is_said_with_the_value(
-    name: str, given: dict[str, object], said: str
+def test_invalid_parameters_are_rejected_with_their_value(
+    name: str, given: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=message):
         create(name, given)

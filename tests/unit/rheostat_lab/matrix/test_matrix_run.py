@@ -51,7 +51,7 @@ def spec(tmp_path: Path) -> Path:
     return path
 
 
-def test_runs_that_exist_are_compared_and_not_played_again(
+def test_existing_runs_are_compared_and_not_repeated(
     tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -66,7 +66,7 @@ def test_runs_that_exist_are_compared_and_not_played_again(
     assert pq.read_table(out / "short.parquet").num_rows == 2
 
 
-def test_a_failed_run_is_recorded_with_its_reason_and_the_rest_continues(
+def test_a_failed_run_is_recorded_with_its_reason_and_the_others_continue(
     tmp_path: Path,
     spec: Path,
     capsys: pytest.CaptureFixture[str],
@@ -90,7 +90,7 @@ def test_a_failed_run_is_recorded_with_its_reason_and_the_rest_continues(
     assert json.loads((out / "short.json").read_text())["failures"] == {}
 
 
-def test_runs_under_other_conditions_are_not_mixed(
+def test_runs_with_other_settings_are_not_mixed(
     tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
@@ -103,7 +103,7 @@ def test_runs_under_other_conditions_are_not_mixed(
     assert "has runs with minutes 1, not 2; name another --out" in capsys.readouterr().err
 
 
-def test_a_folder_of_somebody_else_is_refused_before_anything_is_played(
+def test_a_folder_of_the_user_is_rejected_before_any_run(
     tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "out" / "short" / HPA
@@ -121,7 +121,7 @@ def test_a_folder_of_somebody_else_is_refused_before_anything_is_played(
         (json.dumps({**SUMMARY, "slot_hours": 0.0}), "has no slot-hours"),
     ],
 )
-def test_a_summary_that_cannot_be_used_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_summary_is_named(tmp_path: Path, text: str, message: str) -> None:
     folder = play_run(tmp_path / HPA)
     (folder / "summary.json").write_text(text)
     with pytest.raises(BadInput, match=message):

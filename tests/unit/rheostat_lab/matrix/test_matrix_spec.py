@@ -32,7 +32,7 @@ def spec(**changed: Any) -> MatrixSpec:
 
 
 @pytest.mark.parametrize(("name", "runs"), [("live-policies", 60), ("thesis-spark", 252)])
-def test_the_kept_specifications_can_be_played(name: str, runs: int) -> None:
+def test_the_committed_specifications_are_valid(name: str, runs: int) -> None:
     path = ROOT / "experiments" / f"{name}.yaml"
     kept = spec_of(MatrixSpec, path, values_of(path))
     assert len(list(kept.cells())) == runs
@@ -52,20 +52,20 @@ def test_every_prefix_of_the_runs_is_a_fair_comparison() -> None:
     assert [name.replace("-8", "-7") for name in names[6:]] == names[:6]
 
 
-def test_a_run_is_a_demo_under_its_load_and_seed() -> None:
+def test_a_run_is_a_demo_with_its_load_and_seed() -> None:
     (cell, *_) = [cell for cell in spec(limits=[1, 8], slo=5).cells() if cell.query == "q3"]
     demo = spec(limits=[1, 8], slo=5).demo(cell, Path("out"))
     assert (demo.load_text, demo.load_seed) == ("cosine:shift=900,amplitude=500", 7)
     assert (demo.seconds, demo.max_executors, demo.slo.latency_s) == (240, 8, 5)
 
 
-def test_a_fixed_size_is_there_from_the_start() -> None:
+def test_a_fixed_size_is_configured_from_the_start() -> None:
     fixed = spec(policies=[{"policy": "fixed", "set": {"executors": 3}}])
     demo = fixed.demo(next(fixed.cells()), Path("out"))
     assert (demo.min_executors, demo.max_executors) == (3, 4)
 
 
-def test_dynamic_allocation_is_an_entry_among_the_policies() -> None:
+def test_dynamic_allocation_can_be_listed_among_the_policies() -> None:
     tuned = {"policy": "spark-dynamic-allocation", "set": {"executorIdleTimeout": "5s"}}
     cells = list(spec(policies=["spark-dynamic-allocation", tuned]).cells())
     assert spec().demo(cells[0], Path("out")).policy == "spark-dynamic-allocation"
@@ -98,7 +98,7 @@ def test_dynamic_allocation_is_an_entry_among_the_policies() -> None:
         ({"hours": 0.1}, "runs take about"),
     ],
 )
-def test_a_wrong_specification_is_refused_in_one_line_before_anything_starts(
+def test_an_invalid_specification_is_rejected_in_one_line_before_anything_starts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object], message: str
 ) -> None:
     path, out = tmp_path / "spec.yaml", tmp_path / "out"
@@ -109,7 +109,7 @@ def test_a_wrong_specification_is_refused_in_one_line_before_anything_starts(
     assert len(error.splitlines()) == 1
 
 
-def test_what_is_missing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_key_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "spec.yaml"
     path.write_text("experiment: matrix\nminutes: 4\nqueries: [q1]\n")
     assert run(["lab", "run", str(path)]) == 2

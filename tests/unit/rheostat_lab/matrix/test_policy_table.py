@@ -27,12 +27,12 @@ def day(policy: str, seed: int, slot_hours: float, attained: bool = True) -> Pla
 OURS = [day("predictive", 7, 0.3), day("predictive", 8, 0.4), day("predictive", 9, 0.2, False)]
 
 
-def test_slot_hours_are_compared_on_seeds_where_both_attained() -> None:
+def test_slot_hours_are_compared_on_seeds_that_both_attained() -> None:
     theirs = [day("hpa", 7, 0.4), day("hpa", 8, 0.1, False), day("hpa", 9, 0.5)]
     assert shares(OURS, theirs) == pytest.approx([-0.25])
 
 
-def test_a_row_a_policy_with_mean_least_and_most() -> None:
+def test_every_row_has_the_mean_minimum_and_maximum_of_a_policy() -> None:
     rows = table([*OURS, day("hpa", 7, 0.4)], ["predictive", "hpa", "drs"])[2:]
     assert rows == [
         "| `predictive` | 2 of 3 | 96.33 % (90.00 to 99.50) | 10.0 s (5.0 to 20.0) |"
@@ -42,7 +42,7 @@ def test_a_row_a_policy_with_mean_least_and_most() -> None:
     ]
 
 
-def test_what_is_cheaper_dearer_missed_and_not_played_is_said() -> None:
+def test_cheaper_costlier_missed_and_missing_policies_are_listed() -> None:
     others = [day("hpa", 7, 0.4), day("drs", 7, 0.2), day("drs", 9, 0.3), day("pid", 7, 0.1, False)]
     assert sentences([*OURS, *others], ["predictive", "hpa", "drs", "pid", "ds2"]) == [
         "`predictive` attained on 2 of 3 seeds.",
@@ -54,12 +54,12 @@ def test_what_is_cheaper_dearer_missed_and_not_played_is_said() -> None:
     ]
 
 
-def test_a_policy_that_is_as_dear_is_not_called_cheaper() -> None:
-    told = sentences([day("predictive", 7, 0.3), day("hpa", 7, 0.3)], ["predictive", "hpa"])
-    assert told[1:] == ["It lacks: fewer slot-hours than `hpa`: +0 %, n 1."]
+def test_a_policy_with_equal_cost_is_not_called_cheaper() -> None:
+    lines = sentences([day("predictive", 7, 0.3), day("hpa", 7, 0.3)], ["predictive", "hpa"])
+    assert lines[1:] == ["It lacks: fewer slot-hours than `hpa`: +0 %, n 1."]
 
 
-def test_nothing_is_claimed_before_the_first_policy_has_played() -> None:
+def test_nothing_is_claimed_before_the_first_policy_has_run() -> None:
     assert sentences([day("hpa", 7, 0.3)], ["predictive", "hpa"]) == [
         "`predictive` is not played yet."
     ]

@@ -24,13 +24,13 @@ def run(policy: str, executors_mean: float | None, attained: bool = True) -> Pla
     )
 
 
-def test_a_plot_and_its_zoom_name_every_policy(tmp_path: Path) -> None:
+def test_the_plot_and_its_zoom_name_every_policy(tmp_path: Path) -> None:
     paths = scatter(tmp_path / "q3", [run("hpa", 3.0), run("fixed", 5.0, attained=False)], 10.0)
     assert [path.name for path in paths] == ["q3.svg", "q3-zoomed.svg"]
     for path in paths:
         assert "objective missed" in path.read_text()
 
 
-def test_runs_without_a_mean_are_no_points(tmp_path: Path) -> None:
+def test_runs_without_a_mean_are_not_plotted(tmp_path: Path) -> None:
     assert scatter(tmp_path / "q3", [run("hpa", None)], 10.0) == []
     assert not list(tmp_path.iterdir())

@@ -95,13 +95,13 @@ def test_a_run_is_predicted_from_another_run_of_the_same_job(
             assert predicted == pytest.approx(measured, rel=tolerance), (one.run.policy, name)
 
 
-def test_the_table_ranks_the_policies_as_measured(folder: Path, runs: list[PlayedRun]) -> None:
+def test_the_table_ranks_policies_as_measured(folder: Path, runs: list[PlayedRun]) -> None:
     table = simulation_table(simulated_runs(SPEC, folder, runs))
     executors = next(line for line in table if "executors_mean" in line)
     assert executors.endswith("| 1.00 |")
 
 
-def test_a_run_without_another_of_its_query_is_left_out(
+def test_a_run_without_another_of_its_query_is_excluded(
     folder: Path, runs: list[PlayedRun]
 ) -> None:
     assert simulated_runs(SPEC, folder, runs[:1]) == []

@@ -40,20 +40,20 @@ def table_of(bids: list[tuple[int, int]]) -> pa.Table:
 
 def sessions_of(bids: list[tuple[int, int]]) -> Counter[tuple[int, int, int, int]]:
     """Return (bidder, bids, start, end) of each session, in milliseconds, by a plain loop."""
-    found: Counter[tuple[int, int, int, int]] = Counter()
+    sessions: Counter[tuple[int, int, int, int]] = Counter()
     for bidder in {bidder for bidder, _ in bids}:
-        times = sorted(t for each, t in bids if each == bidder)
+        times = sorted(t for owner, t in bids if owner == bidder)
         first = last = times[0]
         count = 0
         for t in (*times, times[-1] + 1000 * GAP_S + 1):
             if t - last > 1000 * GAP_S:
-                found[bidder, count, first, last + 1000 * GAP_S] += 1
+                sessions[bidder, count, first, last + 1000 * GAP_S] += 1
                 first, count = t, 0
             last, count = t, count + 1
-    return found
+    return sessions
 
 
-def test_sessions_are_those_of_a_plain_loop_whatever_the_order() -> None:
+def test_sessions_match_a_plain_loop_in_any_order() -> None:
     draw = random.Random(11)
     # Use a hundred bidders at once: a query costs more than all their rows. Every second time is a
     # multiple of the gap, so that many bids are exactly a gap apart.
@@ -79,15 +79,15 @@ def _ms(moment: datetime) -> int:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "found"),
+    ("expected", "actual"),
     [([1, 1, 2], [2, 1, 1]), ([1, 1, 2], [1, 2, 2]), ([], [3, 3]), ([3, 3, 4], [3])],
 )
-def test_two_tables_are_compared_as_multisets(wanted: list[int], found: list[int]) -> None:
-    verdict = compare(*(pa.table({"x": pa.array(x, pa.int64())}) for x in (wanted, found)))
-    lacking, surplus = Counter(wanted) - Counter(found), Counter(found) - Counter(wanted)
+def test_two_tables_are_compared_as_multisets(expected: list[int], actual: list[int]) -> None:
+    verdict = compare(*(pa.table({"x": pa.array(x, pa.int64())}) for x in (expected, actual)))
+    lacking, surplus = Counter(expected) - Counter(actual), Counter(actual) - Counter(expected)
     assert (verdict.missing, verdict.unexpected) == (lacking.total(), surplus.total())
-    assert (verdict.expected, verdict.actual) == (len(wanted), len(found))
-    assert verdict.exact == (sorted(wanted) == sorted(found))
+    assert (verdict.expected, verdict.actual) == (len(expected), len(actual))
+    assert verdict.exact == (sorted(expected) == sorted(actual))
 
 
 points = st.lists(
@@ -97,7 +97,7 @@ points = st.lists(
 
 @settings(max_examples=12, deadline=None)
 @given(points)
-def test_a_curve_is_read_as_it_was_written_and_never_falls(
+def test_a_curve_survives_a_round_trip_and_never_decreases(
     steps: list[tuple[int, int, int]],
 ) -> None:
     with TemporaryDirectory() as name:
@@ -108,10 +108,10 @@ def test_a_curve_is_read_as_it_was_written_and_never_falls(
             acked = min(rows, acked + through)
             file.note(Point(now, rows, acked, 12.3456))
         file.close(Point(now, rows, rows, 0.0))
-        whole = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
         curve = read_curve(path)
         # A line that is being written does not count yet.
-        path.write_text(whole + '{"t_s": 1', encoding="utf-8")
+        path.write_text(text + '{"t_s": 1', encoding="utf-8")
         assert read_curve(path) == curve
     assert (curve.start_s, curve.marks) == (100.0, {"peak_s": 3.0})
     assert curve.points[-1] == Point(round(now, 3), rows, rows, 0.0)
@@ -124,29 +124,29 @@ def test_a_curve_is_read_as_it_was_written_and_never_falls(
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.floats(0.05, 0.9), st.booleans(), st.booleans()), max_size=30))
-def test_an_outage_begins_after_a_second_of_silence_and_ends_with_the_last_row_that_waits(
+def test_an_outage_lasts_from_a_second_of_silence_to_the_last_waiting_row(
     ticks: list[tuple[float, bool, bool]],
 ) -> None:
     """In each tick a row may be written, and the broker may accept one or (both) all that wait."""
-    outage, now, heard_s, rows, waiting, lasted = Outage(), 0.0, 0.0, 0, 0, False
+    outage, now, answered_s, rows, waiting, lasted = Outage(), 0.0, 0.0, 0, 0, False
     for wait_s, writes, takes in ticks:
         now += wait_s
         if writes and not lasted:
             rows, waiting = rows + 1, waiting + 1
         if takes and waiting:
             waiting = 0 if writes else waiting - 1
-            heard_s = now
-        heard_s = now if waiting == 0 else heard_s
-        lasted = waiting > 0 and (lasted or now - heard_s > OUTAGE_S)
+            answered_s = now
+        answered_s = now if waiting == 0 else answered_s
+        lasted = waiting > 0 and (lasted or now - answered_s > OUTAGE_S)
         assert outage.lasts(rows, waiting, now) == lasted
 
 
 @dataclass
-class Told:
+class FakeMessage:
     """A message of a consumer: a value, or an error."""
 
     place: int
-    said: bytes | None = None
+    content: bytes | None = None
     failed: int | None = None
 
     def error(self) -> KafkaError | None:
@@ -156,16 +156,16 @@ class Told:
         return self.place
 
     def value(self) -> bytes | None:
-        return self.said
+        return self.content
 
 
-class Source:
+class FakeConsumer:
     """A consumer that returns these messages, several at a time."""
 
-    def __init__(self, messages: list[Told], at_a_time: int) -> None:
+    def __init__(self, messages: list[FakeMessage], at_a_time: int) -> None:
         self.messages, self.at_a_time = messages, at_a_time
 
-    def consume(self, num_messages: int, timeout: float) -> list[Told]:
+    def consume(self, num_messages: int, timeout: float) -> list[FakeMessage]:
         taken, self.messages = self.messages[: self.at_a_time], self.messages[self.at_a_time :]
         return taken
 
@@ -179,37 +179,37 @@ END = KafkaError._PARTITION_EOF
     st.integers(1, 7),
     st.permutations([0, 1, 2]),
 )
-def test_a_topic_is_read_until_each_partition_has_ended_for_good(
-    seen: list[tuple[int, bool]], at_a_time: int, order: list[int]
+def test_a_topic_is_read_until_every_partition_has_ended(
+    records: list[tuple[int, bool]], at_a_time: int, order: list[int]
 ) -> None:
     """Ends may be reported early, and records may follow."""
     messages = [
-        Told(place, failed=END) if end else Told(place, said=b"%d" % number)
-        for number, (place, end) in enumerate(seen)
+        FakeMessage(place, failed=END) if end else FakeMessage(place, content=b"%d" % number)
+        for number, (place, end) in enumerate(records)
     ]
-    messages += [Told(place, failed=END) for place in order]
+    messages += [FakeMessage(place, failed=END) for place in order]
     wanted: list[bytes | None] = []
     ended: set[int] = set()
     for first in range(0, len(messages), at_a_time):
         # Check only between two answers: a record in the same answer revokes an end.
         if len(ended) == 3:
             break
-        for each in messages[first : first + at_a_time]:
-            if each.failed is None:
-                wanted.append(each.said)
-                ended.discard(each.place)
+        for message in messages[first : first + at_a_time]:
+            if message.failed is None:
+                wanted.append(message.content)
+                ended.discard(message.place)
             else:
-                ended.add(each.place)
-    assert list(read_to_end(Source(messages, at_a_time), 3)) == wanted
+                ended.add(message.place)
+    assert list(read_to_end(FakeConsumer(messages, at_a_time), 3)) == wanted
 
 
-def test_an_error_of_the_broker_is_no_end() -> None:
-    source = Source([Told(0, failed=KafkaError._ALL_BROKERS_DOWN)], 1)
+def test_a_broker_error_does_not_end_a_partition() -> None:
+    source = FakeConsumer([FakeMessage(0, failed=KafkaError._ALL_BROKERS_DOWN)], 1)
     with pytest.raises(KafkaException):
         list(read_to_end(source, 1))
 
 
-def test_records_are_the_bids_that_they_say_and_an_empty_one_is_none() -> None:
+def test_records_are_parsed_as_bids_and_an_empty_topic_has_none() -> None:
     bid = {"id": 1, "auction": 2, "bidder": 3, "price": 4, "date_time": 5, "extra": "x", "url": "u"}
     (row,) = events_of(iter([json.dumps(bid).encode()])).to_pylist()
     assert (row["id"], row["extra"], row["date_time"].microsecond) == (1, "x", 5000)

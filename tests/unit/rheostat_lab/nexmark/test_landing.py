@@ -19,7 +19,9 @@ CREATED_MS = 1_763_662_000_123
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("events_kind", ["bids", "auctions"])
-def test_what_was_written_is_read_back_whole(tmp_path: Path, kind: str, events_kind: str) -> None:
+def test_written_events_are_read_back_completely(
+    tmp_path: Path, kind: str, events_kind: str
+) -> None:
     Landing(kind, tmp_path).create("topic", events_kind)
     address = f"{kind}:{tmp_path}"
     target = open_topic(address, "topic", 7, events_kind)
@@ -31,7 +33,7 @@ def test_what_was_written_is_read_back_whole(tmp_path: Path, kind: str, events_k
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_events_are_published_when_the_time_has_come(tmp_path: Path, kind: str) -> None:
+def test_events_are_published_at_the_end_of_their_interval(tmp_path: Path, kind: str) -> None:
     Landing(kind, tmp_path).create("topic", "bids")
     now = [100.0]
     target = LandedEvents(Landing(kind, tmp_path), "topic", 7, clock=lambda: now[0])
@@ -44,7 +46,7 @@ def test_events_are_published_when_the_time_has_come(tmp_path: Path, kind: str) 
     assert read_events(f"{kind}:{tmp_path}", "topic").num_rows == 16
 
 
-def test_a_commit_has_a_file_for_each_slot_of_the_demo(tmp_path: Path) -> None:
+def test_a_commit_has_one_file_per_slot_of_the_demo(tmp_path: Path) -> None:
     landing = Landing("delta", tmp_path)
     landing.create("topic", "bids")
     target = LandedEvents(landing, "topic", 7)
@@ -63,6 +65,6 @@ def test_several_sources_share_the_rate(tmp_path: Path) -> None:
     assert [read_events(address, kind, kind).num_rows for kind in ("bids", "auctions")] == [10, 10]
 
 
-def test_the_address_of_a_broker_is_no_landing() -> None:
+def test_the_address_of_a_broker_is_not_a_landing_folder() -> None:
     assert landing_of("127.0.0.1:9092") is None
     assert landing_of("delta:/data") == Landing("delta", Path("/data"))

@@ -50,14 +50,14 @@ class ListTopic:
         return 0
 
 
-def test_every_row_of_the_profile_is_written_once_in_its_order() -> None:
+def test_every_row_of_the_load_is_written_once_in_order() -> None:
     topic, day = ListTopic(), Day(low=30, peak=200, day_s=20)
     summary = follow(day, topic, start_at=START, seconds=20, clock=ClockOfSleeps())
     assert [row for row, _ in topic.rows] == list(range(rows_until(day, 20)))
     assert (summary.rows, summary.unacked) == (len(topic.rows), 0)
 
 
-def test_a_row_is_created_within_a_tick_of_its_due_moment() -> None:
+def test_a_row_is_created_within_a_tick_of_its_due_time() -> None:
     topic = ListTopic()
     follow(Constant(100), topic, start_at=START, seconds=5, clock=ClockOfSleeps())
     late_s = [created / 1000 - START - (row + 1) / 100 for row, created in topic.rows]
@@ -72,14 +72,14 @@ def test_nothing_is_written_before_the_start() -> None:
     assert min(created for _, created in topic.rows) >= (START + 3) * 1000
 
 
-def test_what_is_late_is_made_up_for() -> None:
+def test_late_rows_are_caught_up() -> None:
     topic = ListTopic()
     follow(Constant(2000), topic, start_at=START - 10, seconds=12, clock=ClockOfSleeps())
     assert len(topic.rows) == 24_000
     assert sum(created < (START + 0.5) * 1000 for _, created in topic.rows) >= 20_000
 
 
-def test_a_full_queue_delays_rows_and_loses_none() -> None:
+def test_a_full_queue_delays_rows_but_loses_none() -> None:
     topic = ListTopic(room=3)
     summary = follow(Constant(100), topic, start_at=START, seconds=2, clock=ClockOfSleeps())
     assert [row for row, _ in topic.rows] == list(range(200))
@@ -101,7 +101,7 @@ class BrokenTopic(ListTopic):
         return len(self.rows) - self.acked
 
 
-def test_during_an_outage_no_rows_are_created_until_the_waiting_ones_are_through() -> None:
+def test_during_an_outage_no_rows_are_created_until_the_queue_is_empty() -> None:
     clock = ClockOfSleeps()
     topic = BrokenTopic(clock)
     follow(Constant(100), topic, start_at=START, seconds=20, clock=clock)
@@ -111,7 +111,7 @@ def test_during_an_outage_no_rows_are_created_until_the_waiting_ones_are_through
     assert [t for t in created_s if 12 < t < 13]
 
 
-def test_a_stop_ends_the_run_where_it_is() -> None:
+def test_a_stop_ends_the_run_immediately() -> None:
     topic, clock = ListTopic(), ClockOfSleeps()
     summary = follow(
         Constant(100),
@@ -125,7 +125,7 @@ def test_a_stop_ends_the_run_where_it_is() -> None:
     assert summary.rows == len(topic.rows)
 
 
-def test_the_curve_has_the_marks_the_rows_and_what_the_broker_has(tmp_path: Path) -> None:
+def test_the_curve_contains_marks_rows_and_acknowledged_rows(tmp_path: Path) -> None:
     load, file = Ramp(low=100, high=200, begin_s=1, ramp_s=1), tmp_path / "curve.jsonl"
     curve = CurveFile(file, START, load.marks)
     summary = follow(
@@ -142,7 +142,7 @@ def test_the_curve_has_the_marks_the_rows_and_what_the_broker_has(tmp_path: Path
     )
 
 
-def test_a_curve_is_readable_while_it_is_written(tmp_path: Path) -> None:
+def test_a_curve_is_readable_while_it_is_being_written(tmp_path: Path) -> None:
     file = tmp_path / "curve.jsonl"
     file.write_text(
         '{"start_s": 5.0, "marks": {}}\n{"t_s": 6.0, "rows": 3, "acked": 2, "rate_per_s":'
@@ -151,7 +151,7 @@ def test_a_curve_is_readable_while_it_is_written(tmp_path: Path) -> None:
     assert [point.rows for point in read_curve(file).points] == [3]
 
 
-def test_a_curve_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
+def test_an_unwritable_curve_file_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="the curve cannot be written to"):
         CurveFile(tmp_path / "no folder" / "curve.jsonl", START, {})
 
@@ -184,7 +184,7 @@ class ListProducer:
         return self.waiting
 
 
-def test_bids_go_to_the_partition_of_their_number_also_after_a_full_queue() -> None:
+def test_bids_go_to_the_partition_of_their_number_after_a_full_queue() -> None:
     producer = ListProducer(room=5)
     topic = EventTopic(producer, "bids", 4, seed=7)
     done = 0
@@ -195,7 +195,7 @@ def test_bids_go_to_the_partition_of_their_number_also_after_a_full_queue() -> N
     assert [time for _, _, time in producer.sent] == [1000] * 5 + [1005] * 5 + [1010] * 2
 
 
-def test_several_sources_have_equal_shares_also_after_a_full_queue() -> None:
+def test_sources_get_equal_shares_after_a_full_queue() -> None:
     one, other = ListProducer(room=5), ListProducer(room=3)
     sources = SourceTopics(
         [
@@ -211,7 +211,7 @@ def test_several_sources_have_equal_shares_also_after_a_full_queue() -> None:
         assert numbers == list(range(count))
 
 
-def test_sources_go_on_after_the_rows_that_were_written_before() -> None:
+def test_sources_resume_after_the_rows_already_written() -> None:
     producers = [ListProducer(room=9), ListProducer(room=9)]
     sources = SourceTopics([EventTopic(producer, "bids", 1, seed=7) for producer in producers])
     sources.resume(25)
@@ -219,19 +219,19 @@ def test_sources_go_on_after_the_rows_that_were_written_before() -> None:
     assert [json.loads(producer.sent[0][1])["id"] for producer in producers] == [13, 12]
 
 
-def test_a_bid_that_was_given_up_is_no_silent_loss() -> None:
+def test_a_lost_bid_is_reported() -> None:
     topic = EventTopic(ListProducer(room=5), "bids", 4, seed=7, lost=["timed out"])
     with pytest.raises(RheostatError, match="topic bids has lost 1 bids: timed out"):
         topic.flush(1)
 
 
-def test_settings_and_seed_of_the_command_line_reach_the_workload() -> None:
+def test_command_line_settings_and_seed_are_applied_to_the_workload() -> None:
     assert workload_of("day", ["low=10", "peak=90"], seed=3) == Day(low=10, peak=90, seed=3)
     assert workload_of("day", ["seed=5"], seed=3) == Day(seed=5)
     assert workload_of("constant", ["rate=4"], seed=3) == Constant(4)
 
 
-def test_settings_that_cannot_be_read_are_said() -> None:
+def test_invalid_settings_are_reported() -> None:
     with pytest.raises(
         BadInput, match="a setting is written name=value, such as low=300, but this one is 'low'"
     ):
@@ -242,7 +242,7 @@ def test_settings_that_cannot_be_read_are_said() -> None:
         workload_of("noon", seed=1)
 
 
-def test_a_start_that_is_no_unix_time_of_today_is_refused() -> None:
+def test_an_implausible_start_time_is_rejected() -> None:
     assert start_of(None, 5.0) == 5.0
     assert start_of(1_000_030.0, START) == 1_000_030.0
     with pytest.raises(BadInput, match="--start-at is a Unix time within a day of now"):

@@ -32,17 +32,17 @@ def test_three_quarters_of_the_bids_come_from_the_hot_bidder() -> None:
     assert _agrees(hot, 0.75 + 0.25 / 1010)
 
 
-def test_cold_bids_reach_from_the_oldest_open_auction_to_ten_unborn_ones() -> None:
+def test_cold_bids_range_from_the_oldest_open_auction_to_ten_future_ones() -> None:
     ahead = SAMPLE["auction"] - 1000 - (SAMPLE["id"] // 46 * 3 + 2)
     assert (ahead.min(), ahead.max()) == (-100, 10)
 
 
-def test_cold_bidders_are_the_last_thousand_people_and_ten_unborn_ones() -> None:
+def test_cold_bidders_are_the_last_thousand_persons_and_ten_future_ones() -> None:
     ahead = SAMPLE["bidder"] - 1000 - (SAMPLE["id"] // 46 + 1)
     assert (ahead.min(), ahead.max()) == (-1000, 9)
 
 
-def test_at_the_beginning_there_is_nobody_before_the_first_person() -> None:
+def test_no_ids_precede_the_first_person() -> None:
     early = bids(7, 0, 46 * 20).columns
     assert early["bidder"].min() == 1000
     assert early["auction"].min() == 1000
@@ -57,7 +57,7 @@ def test_prices_are_log_uniform_from_a_hundred_to_a_hundred_million() -> None:
         assert _agrees(float(np.mean(SAMPLE["price"] < 10**decade)), (decade - 2) / 6)
 
 
-def test_half_of_the_channels_are_the_four_big_ones() -> None:
+def test_half_of_the_channels_are_the_four_popular_ones() -> None:
     names, counts = np.unique(SAMPLE["channel"], return_counts=True)
     assert _agrees(counts[:4].sum() / N, 0.5)
     assert names.max() == 10_003
@@ -69,7 +69,7 @@ def test_half_of_the_channels_are_the_four_big_ones() -> None:
     ]
 
 
-def test_nine_tenths_of_the_small_channels_have_their_number_in_the_address() -> None:
+def test_nine_tenths_of_the_small_channels_have_an_id_in_their_url() -> None:
     urls = texts(7)["url"]
     numbered = [url for url in urls if "&channel_id=" in url]
     assert _agrees(len(numbered) / 10_000, 0.9, 10_000)
@@ -78,17 +78,17 @@ def test_nine_tenths_of_the_small_channels_have_their_number_in_the_address() ->
     assert one.endswith(("query=1", "&channel_id=2147483648"))  # bit 0 of 1 becomes the sign
 
 
-def test_the_padding_fills_a_bid_to_a_hundred_bytes() -> None:
+def test_padding_extends_a_bid_to_a_hundred_bytes() -> None:
     lengths = [len(text) for text in events("bids", 7, FIRST, N).texts("extra")]
     assert (min(lengths), max(lengths)) == (54, 81)
     assert abs(sum(lengths) / N - 67.5) < 0.5
 
 
-def test_another_seed_gives_other_bids() -> None:
+def test_another_seed_gives_different_bids() -> None:
     assert (bids(8, FIRST, 100).columns["price"] != SAMPLE["price"][:100]).all()
 
 
-def test_the_data_of_a_seed_stay_the_same_over_versions() -> None:
+def test_the_data_of_a_seed_is_stable_across_versions() -> None:
     batch = bids(7, 0, 3)
     assert batch.columns["auction"].tolist() == [1002, 1000, 1003]
     assert batch.columns["bidder"].tolist() == [1001, 1001, 1001]

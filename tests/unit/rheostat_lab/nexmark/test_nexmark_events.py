@@ -25,7 +25,7 @@ def _agrees(share: float, wanted: float, n: int = N) -> bool:
     return abs(share - wanted) < 3.9 * math.sqrt(wanted * (1 - wanted) / n)
 
 
-def test_of_fifty_events_one_is_a_person_three_are_auctions_and_the_rest_are_bids() -> None:
+def test_fifty_events_are_one_person_three_auctions_and_46_bids() -> None:
     assert [number_before(kind, 5000) for kind in KINDS] == [100, 300, 4600]
     order = [kind for kind, _ in iterate(7, 50, 50, 100.0)]
     assert order == ["persons", *["auctions"] * 3, *["bids"] * 46]
@@ -37,7 +37,7 @@ def test_three_quarters_of_the_auctions_come_from_the_hot_seller() -> None:
     assert _agrees(hot, 0.75 + 0.25 / 1010)
 
 
-def test_sellers_and_bidders_have_the_numbers_of_persons() -> None:
+def test_sellers_and_bidders_are_existing_persons() -> None:
     """The Flink port adds the first person's number twice to a bidder."""
     persons = set(events("persons", 7, 0, 2000).columns["id"].tolist())
     for kind, column in (("auctions", "seller"), ("bids", "bidder")):
@@ -45,26 +45,26 @@ def test_sellers_and_bidders_have_the_numbers_of_persons() -> None:
         assert set(batch.tolist()) <= persons
 
 
-def test_bids_are_on_auctions_that_exist_or_are_among_the_next_ten() -> None:
+def test_bids_are_on_existing_auctions_or_the_next_ten() -> None:
     auctions = number_before("auctions", 50_000)
     on = events("bids", 7, 0, number_before("bids", 50_000)).columns["auction"]
     assert on.min() == 1000
     assert on.max() < 1000 + auctions + 10
 
 
-def test_categories_are_five_and_equally_frequent() -> None:
+def test_five_categories_are_equally_frequent() -> None:
     names, counts = np.unique(AUCTIONS["category"], return_counts=True)
     assert names.tolist() == [10, 11, 12, 13, 14]
     assert all(_agrees(count / N, 0.2) for count in counts)
 
 
-def test_a_reserve_is_above_the_initial_bid_and_an_auction_lives_a_sixth_of_a_second() -> None:
+def test_reserves_exceed_initial_bids_and_auctions_are_short() -> None:
     assert (AUCTIONS["reserve"] - AUCTIONS["initial_bid"]).min() >= 100
     assert (AUCTIONS["life_ms"].min(), AUCTIONS["life_ms"].max()) == (1, 333)
 
 
 @pytest.mark.parametrize(("kind", "bytes_of_one"), [("persons", 200), ("auctions", 500)])
-def test_a_record_has_the_average_size_of_the_reference(kind: str, bytes_of_one: int) -> None:
+def test_records_have_the_average_size_of_the_reference(kind: str, bytes_of_one: int) -> None:
     table = to_table(events(kind, 7, 0, 20_000), CREATED_MS)
     size = sum(
         8 if not name or str(table[name].type) != "string" else _mean_length(table[name])
@@ -79,9 +79,7 @@ def _mean_length(column: pa.ChunkedArray) -> float:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("first", [0, 9_990, 99_999_990, 10**10])
-def test_a_record_in_json_is_its_columns_and_the_time_of_its_creation(
-    kind: str, first: int
-) -> None:
+def test_a_json_record_contains_its_columns_and_creation_time(kind: str, first: int) -> None:
     batch = events(kind, 7, first, 20)
     rows = to_table(batch, CREATED_MS).to_pylist()
     for line, row in zip(encode(batch, CREATED_MS), rows, strict=True):
@@ -106,6 +104,6 @@ def test_an_event_is_created_when_its_number_is_due() -> None:
         ]
 
 
-def test_an_unknown_kind_is_bad_input() -> None:
+def test_an_unknown_kind_is_rejected() -> None:
     with pytest.raises(BadInput, match="no kind of events 'bid'; there are persons, auctions"):
         events("bid", 7, 0, 1)

@@ -37,7 +37,7 @@ def wanted(way: str):  # type: ignore[no-untyped-def]
     return application_of(resource(way, DEMO, 7001, Shortened()))
 
 
-def test_the_resource_of_each_day_is_one_that_the_operator_understands() -> None:
+def test_the_resource_of_every_day_is_accepted_by_the_operator() -> None:
     hpa, own = wanted(HPA), wanted(OWN)
     assert (hpa.sizing.mode, own.sizing.mode) == ("external", "policy")
     assert (own.sizing.policy, own.sizing.slo) == (DEMO.policy, DEMO.slo)
@@ -48,31 +48,31 @@ def test_the_resource_of_each_day_is_one_that_the_operator_understands() -> None
     )
 
 
-def test_the_drivers_pod_has_the_labels_that_the_resource_asks_for() -> None:
+def test_the_driver_pod_has_the_labels_required_by_the_resource() -> None:
     assert wanted(HPA).labels.items() <= driver_pod()["metadata"]["labels"].items()
 
 
-def test_the_hpa_is_the_one_of_the_repository_for_this_application() -> None:
+def test_the_hpa_manifest_is_adapted_to_the_application() -> None:
     made = autoscaler(DEMO, Shortened())
     metrics = made["spec"]["metrics"]
-    assert [each["external"]["metric"]["name"] for each in metrics] == [
+    assert [metric_spec["external"]["metric"]["name"] for metric_spec in metrics] == [
         "rheostat_utilization",
         "rheostat_gated_lag_change",
     ]
-    asked = resource(HPA, DEMO, 1, Shortened())["metadata"]["name"]
+    name = resource(HPA, DEMO, 1, Shortened())["metadata"]["name"]
     for metric in metrics:
-        assert metric["external"]["metric"]["selector"]["matchLabels"] == {"application": asked}
-    assert made["spec"]["scaleTargetRef"]["name"] == asked
+        assert metric["external"]["metric"]["selector"]["matchLabels"] == {"application": name}
+    assert made["spec"]["scaleTargetRef"]["name"] == name
 
 
-def test_what_is_deployed_leads_the_metrics_to_this_computer_and_starts_no_pod() -> None:
+def test_the_manifests_route_metrics_to_this_computer_without_a_pod() -> None:
     made = manifests(7002)
-    assert "Deployment" not in {each["kind"] for each in made}
-    (api,) = (each for each in made if each["kind"] == "APIService")
+    assert "Deployment" not in {manifest["kind"] for manifest in made}
+    (api,) = (manifest for manifest in made if manifest["kind"] == "APIService")
     assert api["spec"]["service"]["port"] == 7002
 
 
-def test_both_days_are_in_one_report(day_run: Run, tmp_path: Path) -> None:
+def test_one_report_contains_both_days(day_run: Run, tmp_path: Path) -> None:
     days = [
         Day(way=way, run=replace(day_run, policy=f"by <{way}>"), summary=summarize(day_run))
         for way in (HPA, OWN)
@@ -87,20 +87,18 @@ def test_both_days_are_in_one_report(day_run: Run, tmp_path: Path) -> None:
     assert text.count("data:image/svg+xml") == 2
 
 
-def test_both_days_fit_a_terminal_of_eighty_signs_and_one_picture(
-    day_run: Run, tmp_path: Path
-) -> None:
+def test_both_days_fit_an_eighty_column_terminal_and_one_plot(day_run: Run, tmp_path: Path) -> None:
     days = [Day(way=way, run=day_run, summary=summarize(day_run)) for way in (HPA, OWN)]
     console = Console(width=80, record=True, file=io.StringIO())
     console.print(days_table(days))
     text = console.export_text()
     assert "…" not in text
     assert "Latency, 99 %" in text
-    draw_png([(each.sizer, each.run) for each in days], tmp_path / "plot.png")
+    draw_png([(day.sizer, day.run) for day in days], tmp_path / "plot.png")
     assert (tmp_path / "plot.png").stat().st_size > 10_000
 
 
-def test_a_missing_part_is_said_before_anything_is_touched(
+def test_a_missing_dependency_is_reported_before_any_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(operated_demo, "_NEEDS", ("no_such_module",))
@@ -109,7 +107,7 @@ def test_a_missing_part_is_said_before_anything_is_touched(
     assert not (tmp_path / "out").exists()
 
 
-def test_it_says_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_duration_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plane_build, "are_built", lambda: False)
     assert "about 10 minutes" in operated_demo.takes(DEMO)
     assert "about 8 minutes of two cores" in operated_demo.takes(DEMO)

@@ -5,19 +5,19 @@ from rheostat_lab.push.sender import value_of
 
 
 def rows(*ids: str) -> list[tuple[str, str]]:
-    return [(each, value_of(each)) for each in ids]
+    return [(id_, value_of(id_)) for id_ in ids]
 
 
-def test_each_acknowledged_record_once_is_exact():
+def test_acknowledged_records_delivered_exactly_once_are_exact():
     assert judge({"a", "b"}, {"a", "b"}, rows("a", "b")).exact
 
 
-def test_a_record_that_was_sent_and_not_acknowledged_may_come():
+def test_unacknowledged_records_may_be_delivered():
     verdict = judge({"a"}, {"a", "b"}, rows("a", "b"))
     assert (verdict.exact, verdict.unacknowledged) == (True, 1)
 
 
-def test_what_lacks_is_doubled_or_wrong_is_counted():
+def test_missing_duplicated_and_wrong_records_are_counted():
     verdict = judge({"a", "b"}, {"a", "b"}, [*rows("a", "a"), ("z", "?"), ("b", "other")])
     assert (verdict.missing, verdict.doubled, verdict.wrong) == (0, 1, 2)
     assert judge({"a", "b"}, {"a", "b"}, rows("a")).missing == 1

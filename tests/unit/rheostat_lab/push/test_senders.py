@@ -24,18 +24,18 @@ rows = st.lists(
 
 @settings(max_examples=20)
 @given(st.sets(st.sampled_from("abcd")), st.sets(st.sampled_from("abcd")), rows)
-def test_a_verdict_counts_what_a_plain_count_does(
-    told: set[str], more: set[str], came: list[tuple[str, str]]
+def test_a_verdict_matches_a_plain_count(
+    acknowledged: set[str], more: set[str], received: list[tuple[str, str]]
 ) -> None:
-    tried = told | more
-    out = [(name, value_of(name) if kind == "right" else "?") for name, kind in came]
-    found, counts = judge(told, tried, out), Counter(name for name, _ in came)
-    assert (found.acknowledged, found.came) == (len(told), len(counts))
-    assert found.missing == sum(name not in counts for name in told)
-    assert found.doubled == len(came) - len(counts)
-    assert found.wrong == sum(name not in tried or kind == "wrong" for name, kind in came)
-    assert found.unacknowledged == sum(name not in told for name in counts)
-    assert found.exact == (found.missing + found.doubled + found.wrong == 0)
+    tried = acknowledged | more
+    out = [(name, value_of(name) if kind == "right" else "?") for name, kind in received]
+    verdict, counts = judge(acknowledged, tried, out), Counter(name for name, _ in received)
+    assert (verdict.acknowledged, verdict.came) == (len(acknowledged), len(counts))
+    assert verdict.missing == sum(name not in counts for name in acknowledged)
+    assert verdict.doubled == len(received) - len(counts)
+    assert verdict.wrong == sum(name not in tried or kind == "wrong" for name, kind in received)
+    assert verdict.unacknowledged == sum(name not in acknowledged for name in counts)
+    assert verdict.exact == (verdict.missing + verdict.doubled + verdict.wrong == 0)
 
 
 class Flaky:
@@ -71,7 +71,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> type[Flaky]:
     return kind
 
 
-def sent(find: Callable[[str], list[str]]) -> Senders:
+def run_senders(find: Callable[[str], list[str]]) -> Senders:
     """Return senders that have sent some records and finished."""
     made = Senders("host:1", "http", 2, lambda _: 2000.0, find, prefix="x").start()
     deadline = threading.Event()
@@ -83,10 +83,10 @@ def sent(find: Callable[[str], list[str]]) -> Senders:
     return made
 
 
-def test_every_record_is_acknowledged_in_the_end_and_comes_at_least_once(
+def test_every_record_is_acknowledged_and_delivered_at_least_once(
     quick: type[Flaky],
 ) -> None:
-    done = sent(lambda _: ["a:1", "b:1"])
+    done = run_senders(lambda _: ["a:1", "b:1"])
     assert len(done.ids) == sum(done.due) > 30
     assert done.ids == done.tried == set(quick.took)
     assert done.retries > 0
@@ -96,19 +96,19 @@ def test_every_record_is_acknowledged_in_the_end_and_comes_at_least_once(
     assert counts == sorted(counts)
 
 
-def test_a_receiver_that_refuses_is_left_for_one_that_takes(quick: type[Flaky]) -> None:
-    asked = []
+def test_a_rejecting_receiver_is_replaced_by_an_accepting_one(quick: type[Flaky]) -> None:
+    directories = []
 
     def find(directory: str) -> list[str]:
-        asked.append(directory)
-        return ["refuses:1"] if len(asked) < 3 else ["good:1"]
+        directories.append(directory)
+        return ["refuses:1"] if len(directories) < 3 else ["good:1"]
 
-    done = sent(find)
+    done = run_senders(find)
     assert len(done.ids) == sum(done.due)
-    assert set(asked) == {"host:1"}
+    assert set(directories) == {"host:1"}
 
 
-def test_without_a_receiver_nothing_is_lost_and_nothing_is_acknowledged(quick: type[Flaky]) -> None:
+def test_without_a_receiver_nothing_is_lost_or_acknowledged(quick: type[Flaky]) -> None:
     with Senders("host:1", "http", 1, lambda _: 2000.0, lambda _: []) as made:
         for _ in range(200):
             if made.due[0]:
@@ -134,7 +134,7 @@ def answering(text: str, status: int = 200) -> Iterator[str]:
             self.rfile.read(int(self.headers["Content-Length"]))
             self.do_GET()
 
-        def log_message(self, *said: object) -> None:
+        def log_message(self, *args: object) -> None:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Answers)
@@ -158,7 +158,7 @@ def answering(text: str, status: int = 200) -> Iterator[str]:
         ("{}", 200),
     ],
 )
-def test_only_an_answer_for_all_records_is_an_acknowledgement(text: str, status: int) -> None:
+def test_only_a_complete_answer_is_an_acknowledgement(text: str, status: int) -> None:
     with answering(text, status) as address:
         line = HttpLine(address)
         with pytest.raises(OSError):  # noqa: PT011 - any of them
@@ -166,7 +166,7 @@ def test_only_an_answer_for_all_records_is_an_acknowledgement(text: str, status:
         line.close()
 
 
-def test_an_answer_for_all_of_them_is_one() -> None:
+def test_an_answer_for_all_records_is_an_acknowledgement() -> None:
     with answering('{"acknowledged": 2}') as address:
         line = HttpLine(address)
         line.send(["a", "b"])
@@ -174,12 +174,12 @@ def test_an_answer_for_all_of_them_is_one() -> None:
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "no json", '{"receivers": 3}'])
-def test_a_directory_that_says_nothing_useful_has_no_receivers(text: str) -> None:
+def test_an_invalid_directory_answer_has_no_receivers(text: str) -> None:
     with answering(text) as address:
         assert receivers(address) == []
 
 
-def test_the_receivers_are_those_of_the_directory() -> None:
+def test_receivers_are_read_from_the_directory() -> None:
     with answering(json.dumps({"receivers": ["a:1", "b:2"]})) as address:
         assert receivers(address) == ["a:1", "b:2"]
     assert receivers("127.0.0.1:1") == []

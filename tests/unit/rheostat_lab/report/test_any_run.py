@@ -84,7 +84,7 @@ def runs(draw: st.DrawFn) -> Run:
 
 @settings(max_examples=15, deadline=None)
 @given(runs())
-def test_rows_in_time_late_and_lost_are_all_that_were_judged(run: Run) -> None:
+def test_on_time_late_and_lost_rows_sum_to_all_evaluated_rows(run: Run) -> None:
     judged = sum(
         spread.rows for part in batch_latencies(run, START_S + run.warm_up_s) for spread in part
     )
@@ -100,11 +100,11 @@ def test_rows_in_time_late_and_lost_are_all_that_were_judged(run: Run) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(runs())
-def test_misses_are_told_in_their_order_and_are_an_objective_apart(run: Run) -> None:
-    found = misses(run)
-    for early, late in pairwise(found):
+def test_misses_are_ordered_and_at_least_one_objective_apart(run: Run) -> None:
+    result = misses(run)
+    for early, late in pairwise(result):
         assert late.start_s - early.end_s >= run.slo.latency_s
-    for miss in found:
+    for miss in result:
         assert miss.arrived_s + run.slo.latency_s == pytest.approx(miss.start_s)
         assert miss.worst_s > run.slo.latency_s
         assert miss.rows >= 1
@@ -113,18 +113,18 @@ def test_misses_are_told_in_their_order_and_are_an_objective_apart(run: Run) -> 
 
 @settings(max_examples=15, deadline=None)
 @given(runs())
-def test_rows_wait_from_their_arrival_to_their_commit(run: Run) -> None:
+def test_rows_wait_from_arrival_to_commit(run: Run) -> None:
     times_s = np.linspace(START_S - 5, START_S + LENGTH_S + 5, 40)
-    came, went = arrived(run, times_s), committed(run, times_s)
-    assert (np.diff(came) >= 0).all()
-    assert (np.diff(went) >= 0).all()
-    assert (waiting(run, times_s) == np.maximum(0, came - went)).all()
-    assert went[-1] == sum(batch.rows for batch in run.batches)
+    arrived_rows, committed_rows = arrived(run, times_s), committed(run, times_s)
+    assert (np.diff(arrived_rows) >= 0).all()
+    assert (np.diff(committed_rows) >= 0).all()
+    assert (waiting(run, times_s) == np.maximum(0, arrived_rows - committed_rows)).all()
+    assert committed_rows[-1] == sum(batch.rows for batch in run.batches)
 
 
 @settings(max_examples=10, deadline=None)
 @given(runs())
-def test_days_make_up_the_run(run: Run) -> None:
+def test_days_add_up_to_the_run(run: Run) -> None:
     days = list(days_of(run))
     assert len(days) == (3 if run.day_s else 1)
     for size in (registered, paid):
@@ -145,15 +145,15 @@ def _key(batch: CommittedBatch) -> int:
 
 @settings(max_examples=10, deadline=None)
 @given(runs())
-def test_the_numbers_of_any_run_are_json_and_none_is_out_of_range(run: Run) -> None:
-    found = summarize(replace(run, price_per_slot_hour=0.5))
-    read = json.loads(json.dumps(to_json(found), allow_nan=False))
+def test_the_summary_of_any_run_is_valid_json_with_consistent_numbers(run: Run) -> None:
+    summary = summarize(replace(run, price_per_slot_hour=0.5))
+    read = json.loads(json.dumps(to_json(summary), allow_nan=False))
     assert read["executors_min"] <= read["executors_mean"] <= read["executors_max"]
     assert read["slot_hours"] >= 0
     assert len(read["days"]) == (3 if run.day_s else 0)
     assert [base["name"] for base in read["baselines"]] == ["fixed maximum", "fixed mean"]
-    if found.latency_mean_s is not None:
-        assert 0 <= found.latency_mean_s <= LENGTH_S
+    if summary.latency_mean_s is not None:
+        assert 0 <= summary.latency_mean_s <= LENGTH_S
 
 
 spent = st.dictionaries(
@@ -163,15 +163,17 @@ spent = st.dictionaries(
 
 @settings(max_examples=25)
 @given(st.lists(spent, max_size=6))
-def test_parts_of_batches_add_up(all_spent: list[dict[str, float]]) -> None:
-    batches = [CommittedBatch(n, n + 1, 0.0, 4.0, 1, each) for n, each in enumerate(all_spent)]
-    found = parts(batches)
-    assert not found or sum(part.share for part in found) == pytest.approx(1.0)
+def test_batch_parts_sum_to_the_batch_time(all_spent: list[dict[str, float]]) -> None:
+    batches = [
+        CommittedBatch(n, n + 1, 0.0, 4.0, 1, parts_s) for n, parts_s in enumerate(all_spent)
+    ]
+    result = parts(batches)
+    assert not result or sum(part.share for part in result) == pytest.approx(1.0)
     for batch in batches:
         split = parts_of(batch)
         assert not split or sum(split.values()) >= batch.parts_s.get(TOTAL, 4.0) - 1e-9
         assert all(time_s >= 0 for time_s in split.values())
-    for part in found:
+    for part in result:
         assert 0 <= part.mean_s <= part.longest_s + 1e-9
     assert longest(batches).startswith("the longest batch took 4.0 s" if batches else "")
 
@@ -191,16 +193,16 @@ samples = st.lists(
 
 @settings(max_examples=25)
 @given(samples, st.integers(0, 10), st.integers(0, 10))
-def test_a_load_of_the_machine_is_of_the_time_that_was_asked_for(
-    seen: list[MachineSample], from_s: int, more_s: int
+def test_the_machine_load_covers_only_the_requested_time(
+    recorded: list[MachineSample], from_s: int, more_s: int
 ) -> None:
-    inside = [each for each in seen if from_s <= each.t_s <= from_s + more_s]
-    found = machine_load(seen, from_s, from_s + more_s)
-    if found is None:
+    inside = [sample for sample in recorded if from_s <= sample.t_s <= from_s + more_s]
+    load = machine_load(recorded, from_s, from_s + more_s)
+    if load is None:
         assert not inside
         return
-    assert found.cpu_max == max(each.cpu for each in inside)
-    assert min(each.cpu for each in inside) - 1e-9 <= found.cpu <= found.cpu_max + 1e-9
-    assert found.others_cpu is None or found.others_cpu >= 0
-    assert (found.load is None) == all(each.load is None for each in inside)
-    assert found.in_words().startswith("CPU ")
+    assert load.cpu_max == max(sample.cpu for sample in inside)
+    assert min(sample.cpu for sample in inside) - 1e-9 <= load.cpu <= load.cpu_max + 1e-9
+    assert load.others_cpu is None or load.others_cpu >= 0
+    assert (load.load is None) == all(sample.load is None for sample in inside)
+    assert load.in_words().startswith("CPU ")

@@ -21,7 +21,7 @@ def two_days(day_run: Run) -> Run:
     return replace(day_run, day_s=120.0)
 
 
-def test_days_share_the_run_without_gap_or_overlap(two_days):
+def test_days_divide_the_run_without_gap_or_overlap(two_days):
     first, second = days_of(two_days)
     assert (first.start_s, first.end_s) == (two_days.start_s, two_days.start_s + 120)
     assert (second.start_s, second.end_s) == (first.end_s, two_days.end_s)
@@ -35,20 +35,20 @@ def test_only_the_first_day_has_a_warm_up(two_days):
     assert [day.warm_up_s for day in days_of(two_days)] == [10.0, 0.0]
 
 
-def test_every_batch_with_rows_belongs_to_a_day_and_a_row_counts_once(two_days):
+def test_every_batch_belongs_to_a_day_and_every_row_counts_once(two_days):
     first, second = days_of(two_days)
-    both = [each for each in first.batches if each in second.batches]
+    both = [batch for batch in first.batches if batch in second.batches]
     assert len(first.batches) + len(second.batches) - len(both) == len(two_days.batches)
     assert len(both) <= 1
 
 
-def test_each_day_has_its_ramp(two_days):
+def test_every_day_has_its_ramp(two_days):
     at_s = [ramp.start_s - two_days.start_s for ramp in ramps(two_days)]
     assert at_s[1] - at_s[0] == pytest.approx(120.0)
     assert ramps(replace(two_days, ramp=None)) == []
 
 
-def test_the_summary_has_the_figures_of_both_days(two_days):
+def test_the_summary_contains_the_figures_of_both_days(two_days):
     summary = summarize(two_days)
     assert len(summary.days) == 2
     assert sum(day.slot_hours for day in summary.days) == pytest.approx(summary.slot_hours)
@@ -58,12 +58,12 @@ def test_the_summary_has_the_figures_of_both_days(two_days):
     assert len(to_json(summary)["days"]) == 2
 
 
-def test_one_day_has_no_days(day_run):
+def test_a_run_of_one_day_has_no_separate_days(day_run):
     assert summarize(day_run).days == ()
     assert days(summarize(day_run)) == ()
     assert day_starts_s(day_run) == [day_run.start_s]
 
 
-def test_the_picture_marks_where_the_second_day_begins(two_days, day_run):
+def test_the_plot_marks_the_start_of_the_second_day(two_days, day_run):
     lines = [len(figure(run, LIGHT, WIDE).axes[0].lines) for run in (two_days, day_run)]
     assert lines[0] > lines[1]

@@ -6,7 +6,7 @@ from rheostat_lab.report.machine_load import machine_load
 IDLE = MachineSample(1.0, 0.4, 0.35, 0.5)
 
 
-def test_only_samples_of_the_time_count() -> None:
+def test_only_samples_within_the_time_count() -> None:
     load = machine_load([IDLE, MachineSample(9.0, 1.0, 1.0, 4.0)], 0.0, 5.0)
     assert load is not None
     assert (load.cpu, load.load) == (0.4, 0.5)
@@ -23,7 +23,7 @@ def test_only_samples_of_the_time_count() -> None:
         (MachineSample(1.0, 0.8, None, None), False),
     ],
 )
-def test_a_computer_is_busy_when_work_waits_or_others_take_much(
+def test_a_computer_is_busy_if_tasks_wait_or_other_programs_use_much_cpu(
     sample: MachineSample, busy: bool
 ) -> None:
     load = machine_load([sample], 0.0, 5.0)
@@ -31,7 +31,7 @@ def test_a_computer_is_busy_when_work_waits_or_others_take_much(
     assert load.busy is busy
 
 
-def test_what_is_unknown_is_left_out_of_the_words() -> None:
+def test_unknown_values_are_omitted_from_the_text() -> None:
     load = machine_load([MachineSample(1.0, 0.5, None, None)], 0.0, 5.0)
     assert load is not None
     assert load.in_words() == "CPU 50 % in use"

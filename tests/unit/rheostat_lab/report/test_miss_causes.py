@@ -32,103 +32,107 @@ def decided(
     )
 
 
-def said(*records: Record, **given: object) -> str:
+def cause_text(*records: Record, **given: object) -> str:
     run = run_of(executors=TWO, records=records)
     return "; ".join(causes(replace(run, **given), MISS))  # type: ignore[arg-type]
 
 
-def test_what_stood_and_what_was_needed_comes_first() -> None:
-    assert said(decided(11, 5)).startswith("2 executors stood, 5 were needed")
+def test_registered_and_needed_sizes_come_first() -> None:
+    assert cause_text(decided(11, 5)).startswith("2 executors stood, 5 were needed")
 
 
-def test_what_the_policy_wants_for_rows_that_wait_already_is_not_what_was_needed() -> None:
-    assert "4 were needed" in said(decided(11, 4), decided(15, 57, 8))
-    assert "9 were needed" in said(decided(15, 9), decided(18, 57, 9))
+def test_requests_for_already_late_rows_do_not_count_as_needed() -> None:
+    assert "4 were needed" in cause_text(decided(11, 4), decided(15, 57, 8))
+    assert "9 were needed" in cause_text(decided(15, 9), decided(18, 57, 9))
 
 
-def test_executors_that_left_meanwhile_are_a_cause() -> None:
+def test_executors_removed_meanwhile_are_a_cause() -> None:
     going = replace(TWO[1], removed_s=13.0)
-    assert "1 of them left meanwhile" in said(decided(11, 4), executors=[TWO[0], going])
-    assert "left" not in said(decided(11, 4))
+    assert "1 of them left meanwhile" in cause_text(decided(11, 4), executors=[TWO[0], going])
+    assert "left" not in cause_text(decided(11, 4))
 
 
-def test_new_executors_that_took_long_are_a_cause() -> None:
+def test_slow_executor_starts_are_a_cause() -> None:
     new = ExecutorLife("2", 11.0, 17.0, None)
-    assert "new ones took 6 s to come" in said(decided(11, 3), executors=[*TWO, new])
+    assert "new ones took 6 s to come" in cause_text(decided(11, 3), executors=[*TWO, new])
 
 
-def test_new_executors_that_never_came_are_a_cause() -> None:
-    assert "none of the new ones had come when it ended" in said(decided(11, 3))
+def test_executors_that_never_registered_are_a_cause() -> None:
+    assert "none of the new ones had come when it ended" in cause_text(decided(11, 3))
 
 
-def test_a_policy_that_asked_late_is_a_cause() -> None:
-    asked = said(decided(11, 2), decided(14, 2), decided(17, 4))
-    assert "the policy asked for more 7 s after the first of these rows had arrived" in asked
-    assert "asked for more" not in said(decided(11, 4))
+def test_a_late_policy_request_is_a_cause() -> None:
+    text = cause_text(decided(11, 2), decided(14, 2), decided(17, 4))
+    assert "the policy asked for more 7 s after the first of these rows had arrived" in text
+    assert "asked for more" not in cause_text(decided(11, 4))
 
 
-def test_a_guard_that_held_the_target_back_for_a_while_is_a_cause() -> None:
-    held = said(decided(11, 4, 2), decided(14, 4, 2), decided(17, 4))
+def test_a_guard_that_delayed_the_target_is_a_cause() -> None:
+    held = cause_text(decided(11, 4, 2), decided(14, 4, 2), decided(17, 4))
     assert "more were held back for 6 s (cooldown: 2 s left)" in held
 
 
 def test_a_ceiling_is_a_cause() -> None:
     bounds = ("bounds", "max executors is 3")
-    assert "no more than 3 were allowed (bounds: max executors is 3)" in said(
+    assert "no more than 3 were allowed (bounds: max executors is 3)" in cause_text(
         decided(11, 9, 3, bounds)
     )
 
 
-def test_a_policy_that_needed_no_more_is_said_so() -> None:
-    assert said(decided(11, 2)).startswith("2 executors stood, and the policy asked for no more")
+def test_a_policy_that_requested_no_more_is_named() -> None:
+    assert cause_text(decided(11, 2)).startswith(
+        "2 executors stood, and the policy asked for no more"
+    )
 
 
-def test_a_time_without_a_decision_is_said_so() -> None:
-    assert said() == "2 executors stood, and no decision is recorded of that time"
-    assert said(decided(5, 9)) == said()
+def test_a_time_without_a_decision_is_named() -> None:
+    assert cause_text() == "2 executors stood, and no decision is recorded of that time"
+    assert cause_text(decided(5, 9)) == cause_text()
 
 
-def test_a_single_executor_is_no_plural() -> None:
-    assert said(executors=TWO[:1]).startswith("1 executor stood")
+def test_a_single_executor_is_written_in_the_singular() -> None:
+    assert cause_text(executors=TWO[:1]).startswith("1 executor stood")
 
 
 def test_a_long_batch_is_a_cause_with_its_largest_part() -> None:
     long = CommittedBatch(0, 900, 11.0, 16.0, 900, {"addBatch": 4.2, "walCommit": 0.5})
-    assert "the longest batch took 5.0 s, 4.2 s of it addBatch" in said(batches=[long])
-    assert "batch" not in said(batches=[replace(long, start_s=25.0, commit_s=30.0)])
+    assert "the longest batch took 5.0 s, 4.2 s of it addBatch" in cause_text(batches=[long])
+    assert "batch" not in cause_text(batches=[replace(long, start_s=25.0, commit_s=30.0)])
 
 
 def test_a_busy_computer_is_a_cause() -> None:
     busy = [MachineSample(15.0, 0.98, 0.4, 3.0)]
-    assert "the computer was busy: CPU 98 % in use, 58 % by other programs" in said(machine=busy)
-    assert "computer" not in said(machine=[MachineSample(15.0, 0.4, 0.4, 0.5)])
+    assert "the computer was busy: CPU 98 % in use, 58 % by other programs" in cause_text(
+        machine=busy
+    )
+    assert "computer" not in cause_text(machine=[MachineSample(15.0, 0.4, 0.4, 0.5)])
 
 
-def test_a_blind_autoscaler_failures_and_lost_rows_are_causes() -> None:
+def test_missing_observations_failures_and_lost_rows_are_causes() -> None:
     blind = replace(decided(13, 2), observation=None)
-    assert "1 times the autoscaler saw nothing of the job" in said(blind)
-    assert "the query failed 2 times" in said(failed_batches=2)
+    assert "1 times the autoscaler saw nothing of the job" in cause_text(blind)
+    assert "the query failed 2 times" in cause_text(failed_batches=2)
     lost = causes(run_of(executors=TWO), replace(MISS, committed=False))
     assert lost[-1] == "some of these rows were never committed"
 
 
-def test_the_decision_in_force_is_the_last_one_before() -> None:
+def test_the_decision_in_force_is_the_previous_one() -> None:
     run = run_of(records=[decided(3, 1), decided(6, 2), decided(9, 3)])
     assert in_force(run, 8.0) == run.records[1]
     assert in_force(run, 2.0) is None
 
 
-def test_what_stands_is_registered_and_not_gone() -> None:
+def test_only_registered_executors_count() -> None:
     run = run_of(executors=[ExecutorLife("0", 0.0, 5.0, 10.0)])
     assert [standing(run, t_s) for t_s in (4.0, 5.0, 9.9, 10.0)] == [0, 1, 1, 0]
 
 
 @pytest.mark.parametrize("wanted", [1, 2])
-def test_there_is_no_shortage_where_the_policy_wanted_no_more_than_stood(wanted: int) -> None:
+def test_there_is_no_shortage_if_the_policy_wanted_no_more(wanted: int) -> None:
     assert shortage(run_of(executors=TWO, records=[decided(11, wanted)]), MISS) is None
 
 
-def test_the_late_run_lacked_what_came_late(late_run: Run) -> None:
+def test_the_late_run_lacked_the_executors_that_registered_late(late_run: Run) -> None:
     from rheostat_lab.report.misses import misses
 
     lack = shortage(late_run, misses(late_run)[0])
@@ -156,17 +160,17 @@ lives = st.lists(
 
 @settings(max_examples=15)
 @given(ticks, lives, st.booleans())
-def test_whatever_was_recorded_the_size_comes_first_and_each_cause_is_a_clause(
+def test_the_size_comes_first_and_every_cause_is_one_clause(
     decisions: list[tuple[int, int, int]], executors: list[ExecutorLife], committed: bool
 ) -> None:
     records = [decided(t, wanted, target) for t, wanted, target in sorted(decisions)]
     run, miss = run_of(executors=executors, records=records), replace(MISS, committed=committed)
-    found = causes(run, miss)
+    clauses = causes(run, miss)
     stood = standing(run, miss.arrived_s)
     word = "1 executor" if stood == 1 else f"{stood} executors"
-    assert found[0].startswith(f"{word} stood, ")
-    assert ("some of these rows were never committed" in found) == (not committed)
-    for clause in found:
+    assert clauses[0].startswith(f"{word} stood, ")
+    assert ("some of these rows were never committed" in clauses) == (not committed)
+    for clause in clauses:
         assert len(clause.splitlines()) == 1
         assert not clause.endswith((".", ";"))
         # No time of a cause precedes the late rows that it explains.

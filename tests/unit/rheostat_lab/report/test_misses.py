@@ -11,42 +11,42 @@ from rheostat_lab.report.summary import summarize
 def ticking(*late: tuple[float, float, float], step: float = 1.0) -> Run:
     """Return a run of 100 s with 100 rows/s and an objective of 2 s whose batches are in time
     except the given ones: (first second, last second, commit)."""
-    found, done = [], 0.0
+    batches, done = [], 0.0
     for first, end, commit in sorted(late):
         while done < first:
-            found.append(batch(done, done + step, done + step + 0.5))
+            batches.append(batch(done, done + step, done + step + 0.5))
             done += step
-        found.append(batch(first, end, commit))
+        batches.append(batch(first, end, commit))
         done = end
     while done < 100:
-        found.append(batch(done, done + step, done + step + 0.5))
+        batches.append(batch(done, done + step, done + step + 0.5))
         done += step
-    return run_of(batches=found)
+    return run_of(batches=batches)
 
 
-def test_a_run_in_time_has_no_miss() -> None:
+def test_a_run_on_time_has_no_misses() -> None:
     assert misses(ticking()) == []
 
 
-def test_a_miss_lasts_from_the_moment_the_first_row_is_too_old_to_the_commit_of_the_last() -> None:
+def test_a_miss_lasts_from_the_first_late_row_to_the_last_commit() -> None:
     (miss,) = misses(ticking((10, 15, 16)))
     assert (miss.arrived_s, miss.start_s, miss.end_s) == (10.0, 12.0, 16.0)
     assert miss.rows == pytest.approx(400)
     assert miss.worst_s == pytest.approx(6.0)
 
 
-def test_misses_less_than_one_objective_apart_are_one() -> None:
+def test_misses_less_than_one_objective_apart_are_merged() -> None:
     (one,) = misses(ticking((10, 15, 16), (15, 17, 18)))
     assert (one.start_s, one.end_s) == (12.0, 18.0)
     assert len(misses(ticking((10, 15, 16), (30, 35, 36)))) == 2
 
 
-def test_rows_of_the_warm_up_are_no_miss() -> None:
+def test_rows_of_the_warm_up_are_excluded() -> None:
     run = run_of(batches=[batch(0, 10, 60), batch(10, 100, 100.5)], warm_up_s=10.0, end_s=100.5)
     assert misses(run)[0].arrived_s == pytest.approx(10.0)
 
 
-def test_rows_that_were_never_committed_are_a_miss_up_to_the_end() -> None:
+def test_rows_never_committed_are_a_miss_until_the_end() -> None:
     run = run_of(batches=[batch(t, t + 1, t + 1.5) for t in range(50)])
     last = misses(run)[-1]
     assert not last.committed
@@ -54,19 +54,19 @@ def test_rows_that_were_never_committed_are_a_miss_up_to_the_end() -> None:
     assert rows_lost(run) == pytest.approx(4800)
 
 
-def test_a_run_without_a_batch_or_without_arrivals_does_not_fail() -> None:
+def test_a_run_without_batches_or_arrivals_does_not_fail() -> None:
     assert misses(run_of(curve=())) == []
     assert [miss.committed for miss in misses(run_of())] == [False]
 
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=20))
-def test_the_late_rows_of_all_misses_are_those_that_lack_to_the_whole(lengths: list[int]) -> None:
-    found, done = [], 0.0
+def test_the_late_rows_of_all_misses_match_the_share_within_the_slo(lengths: list[int]) -> None:
+    batches, done = [], 0.0
     for length in lengths:
-        found.append(batch(done, done + length, done + length + 0.5))
+        batches.append(batch(done, done + length, done + length + 0.5))
         done += length
     run = run_of(
-        batches=found,
+        batches=batches,
         curve=[(float(t), 100.0 * t) for t in range(int(done) + 1)],
         end_s=done + 0.5,
     )

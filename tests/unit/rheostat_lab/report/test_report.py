@@ -31,9 +31,7 @@ def section(page: dict[str, Any], title: str) -> dict[str, Any]:
     return next(one for one in page["sections"] if one["title"].startswith(title))
 
 
-def test_the_report_needs_nothing_outside_and_texts_are_no_markup(
-    day_run: Run, tmp_path: Path
-) -> None:
+def test_the_report_is_self_contained_and_escapes_text(day_run: Run, tmp_path: Path) -> None:
     run = replace(day_run, title="</script><script>alert(1)</script>")
     write_report(run, summarize(run), tmp_path / "new" / "report.html")
     page = (tmp_path / "new" / "report.html").read_text(encoding="utf-8")
@@ -43,7 +41,7 @@ def test_the_report_needs_nothing_outside_and_texts_are_no_markup(
     assert len(page) < 1_000_000
 
 
-def test_the_report_has_every_rescaling_with_its_reason_and_its_record(day_run: Run) -> None:
+def test_the_report_lists_every_rescale_with_its_reason_and_record(day_run: Run) -> None:
     page = data(day_run)
     changes = [entry for entry in page["decisions"] if entry["kind"] == "change"]
     assert len(changes) == summarize(day_run).rescalings > 5
@@ -51,13 +49,13 @@ def test_the_report_has_every_rescaling_with_its_reason_and_its_record(day_run: 
     assert all("rows/s an executor need" in entry["reason"] for entry in changes)
 
 
-def test_the_report_names_what_the_service_time_stands_for(day_run: Run) -> None:
+def test_the_report_explains_the_service_time(day_run: Run) -> None:
     rows = dict(section(data(replace(day_run, service_ms=2.0)), "Settings")["rows"])
     assert "a wait that stands for a call to an outside system" in rows["Service time"]
     assert "at most 500 rows/s" in rows["Capacity of a slot"]
 
 
-def test_output_that_is_wrong_or_was_not_compared_is_the_word_at_the_top(day_run: Run) -> None:
+def test_an_inexact_or_unverified_output_is_the_headline(day_run: Run) -> None:
     wrong = replace(day_run, verdict=Verdict(False, 10, 9, 1, 0, 0, "bids: 1 missing"))
     for run, word, tone in (
         (wrong, "Output not exact", "Late"),
@@ -67,7 +65,7 @@ def test_output_that_is_wrong_or_was_not_compared_is_the_word_at_the_top(day_run
         assert (health["word"], health["tone"]) == (word, tone)
 
 
-def test_a_run_in_which_nothing_happened_has_a_report(day_run: Run) -> None:
+def test_a_run_without_activity_has_a_report(day_run: Run) -> None:
     run = replace(
         day_run, records=(), batches=(), ramp=None, overhead=None, verdict=None, versions={}
     )
@@ -76,7 +74,7 @@ def test_a_run_in_which_nothing_happened_has_a_report(day_run: Run) -> None:
     assert [entry["kind"] for entry in page["decisions"]] == ["start"]
 
 
-def test_a_missed_objective_is_the_word_at_the_top_with_its_reasons(late_run: Run) -> None:
+def test_a_missed_objective_is_the_headline_with_its_reasons(late_run: Run) -> None:
     page = data(late_run)
     health = page["overview"]["health"]
     assert (health["word"], health["tone"]) == ("Objective missed", "Late")
@@ -89,20 +87,20 @@ def test_a_missed_objective_is_the_word_at_the_top_with_its_reasons(late_run: Ru
     assert "Decision in force: " in late
 
 
-def test_a_run_that_kept_its_promises_has_no_alarm(day_run: Run) -> None:
+def test_a_run_that_met_its_objective_has_no_alarm(day_run: Run) -> None:
     page = data(day_run)
     assert page["overview"]["health"]["word"] == "Objective met"
     assert "bad" not in {one.get("tone") for one in page["sections"]}
 
 
-def test_the_report_leads_to_the_command_that_explains_it(late_run: Run) -> None:
+def test_the_report_names_the_command_that_explains_it(late_run: Run) -> None:
     page = data(replace(late_run, journal=Path("my run") / "journal"))
     assert "rheostat explain 'my run/journal'" in page["overview"]["health"]["action"]
 
 
 @settings_of(max_examples=30)
 @given(st.floats(1.6e9, 2e9))
-def test_the_command_names_a_moment_from_which_on_the_decision_is_in_force(
+def test_the_command_names_a_time_at_which_the_decision_is_in_force(
     day_run: Run, t_s: float
 ) -> None:
     """A decision of the same second must not be excluded."""
@@ -112,7 +110,7 @@ def test_the_command_names_a_moment_from_which_on_the_decision_is_in_force(
     assert t_s <= named_s <= t_s + 0.0011
 
 
-def test_the_report_shows_the_parts_of_the_batches_and_of_the_overhead(late_run: Run) -> None:
+def test_the_report_shows_batch_parts_and_overhead(late_run: Run) -> None:
     page = data(late_run)
     batches = [row[0] for row in section(page, "What the batches")["rows"]]
     assert {"addBatch", "walCommit", "rest"} <= {*batches}
@@ -120,11 +118,11 @@ def test_the_report_shows_the_parts_of_the_batches_and_of_the_overhead(late_run:
     assert costs == ["loop", "REST", "py4j"]
 
 
-def test_the_dearest_part_of_the_autoscaler_comes_first(day_run: Run) -> None:
+def test_the_most_expensive_overhead_comes_first(day_run: Run) -> None:
     assert [name for name, *_ in overhead(day_run)] == ["loop", "REST", "py4j"]
 
 
-def test_a_busy_computer_is_reported_apart_from_a_bad_run(late_run: Run) -> None:
+def test_a_busy_computer_is_reported_separately_from_a_missed_objective(late_run: Run) -> None:
     busy = replace(late_run, machine=[replace(one, cpu=0.97) for one in late_run.machine])
     titles = [[one["title"] for one in data(run)["sections"]] for run in (busy, late_run)]
     assert ["Busy computer." in those for those in titles] == [True, False]
@@ -136,7 +134,7 @@ def test_money_is_shown_only_on_request(late_run: Run) -> None:
     assert "Price" not in section(data(late_run), "This run beside")["columns"]
 
 
-def test_the_report_names_where_sparks_own_log_is(late_run: Run) -> None:
+def test_the_report_names_the_location_of_sparks_log(late_run: Run) -> None:
     run = replace(late_run, driver_log=Path("out/demo/driver.log"))
     assert settings(run)["Spark's own log"] == "out/demo/driver.log"
     assert "Spark's own log" not in settings(late_run)

@@ -44,34 +44,34 @@ def out_of_view(axis: Any) -> Iterator[Text]:
 
 
 @pytest.mark.parametrize("made", ["late", "day", "forecast"])
-def test_no_text_overlaps_another_or_leaves_the_picture(
+def test_no_text_overlaps_another_or_exceeds_the_plot(
     late_run: Run, day_run: Run, made: str
 ) -> None:
     run = day_run if made == "day" else late_run
     if made == "forecast":
         run = replace(run, records=[forecast(record) for record in run.records])
     drawn = figure(run, LIGHT, WIDE, "a title that is so long that it has to be " * 3)
-    found = list(letters(drawn))
-    cut = [text for text, box in found if box.x0 < 0 or box.x1 > drawn.bbox.x1 or box.y0 < 0]
+    texts = list(letters(drawn))
+    cut = [text for text, box in texts if box.x0 < 0 or box.x1 > drawn.bbox.x1 or box.y0 < 0]
     clash = [
-        (one, other) for (one, a), (other, b) in combinations(found, 2) if a.overlaps(b.padded(-1))
+        (one, other) for (one, a), (other, b) in combinations(texts, 2) if a.overlaps(b.padded(-1))
     ]
     assert (cut, clash) == ([], [])
 
 
-def test_the_panels_show_what_is_known(day_run: Run, late_run: Run) -> None:
+def test_panels_are_shown_for_known_signals(day_run: Run, late_run: Run) -> None:
     known = ["Load", "Executors", "Latency of rows", "Lag"]
     assert [panel.title for panel in shown(day_run)] == known
     assert [panel.title for panel in shown(late_run)] == [*known, "Batch", "This computer"]
 
 
-def test_the_forecast_is_drawn_where_the_evidence_has_one(day_run: Run) -> None:
+def test_the_forecast_is_plotted_if_the_evidence_contains_one(day_run: Run) -> None:
     run = replace(day_run, records=[forecast(record) for record in day_run.records])
     assert "forecast, 90 %" in dict(letters(figure(run, LIGHT, WIDE)))
     assert "forecast, 90 %" not in dict(letters(figure(day_run, LIGHT, WIDE)))
 
 
-def test_the_objective_stands_beside_its_line(day_run: Run) -> None:
+def test_the_objective_is_labelled_at_its_line(day_run: Run) -> None:
     assert "objective 10 s" in dict(letters(figure(day_run, LIGHT, WIDE)))
 
 
@@ -81,23 +81,23 @@ def test_the_axes_have_plain_numbers(late_run: Run) -> None:
         curve=[(t, rows * 1000) for t, rows in late_run.curve],
         batches=[replace(b, end_row=b.end_row * 1000) for b in late_run.batches],
     )
-    found = [text for text, _ in letters(figure(many, LIGHT, WIDE))]
-    assert not [text for text in found if "1e" in text]
+    texts = [text for text, _ in letters(figure(many, LIGHT, WIDE))]
+    assert not [text for text in texts if "1e" in text]
 
 
-def test_a_run_in_which_nothing_happened_has_a_picture(day_run: Run) -> None:
+def test_a_run_without_activity_has_a_plot(day_run: Run) -> None:
     empty = replace(day_run, records=(), batches=(), executors=(), ramp=None)
     assert figure(empty, LIGHT, WIDE).axes
 
 
-def test_the_plot_is_a_png_of_its_width(day_run: Run, tmp_path: Path) -> None:
+def test_the_plot_is_a_png_of_the_expected_width(day_run: Run, tmp_path: Path) -> None:
     draw_png(day_run, summarize(day_run), tmp_path / "out" / "plot.png")
     head = (tmp_path / "out" / "plot.png").read_bytes()[:24]
     assert head[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(head[16:20], "big") == 1350
 
 
-def test_the_clock_has_hours_only_where_there_are_some() -> None:
+def test_the_clock_shows_hours_only_if_needed() -> None:
     assert [clock(s) for s in (0, 65, 600, 3600, 3725)] == [
         "0:00",
         "1:05",

@@ -30,30 +30,32 @@ def run(*executors: ExecutorLife) -> Run:
     return replace(run_of(), start_s=0.0, end_s=100.0, executors=list(executors))
 
 
-def test_an_executor_counts_from_its_registration_and_is_paid_from_its_request() -> None:
+def test_an_executor_counts_from_registration_and_costs_from_its_request() -> None:
     one = run(ExecutorLife(id="0", requested_s=10.0, registered_s=14.0, removed_s=50.0))
     assert registered(one) == Steps((0.0, 14.0, 50.0, 100.0), (0, 1, 0))
     assert paid(one) == Steps((0.0, 10.0, 50.0, 100.0), (0, 1, 0))
 
 
-def test_one_whose_request_is_unknown_is_paid_from_its_registration() -> None:
+def test_without_a_known_request_the_cost_starts_at_registration() -> None:
     one = run(ExecutorLife(id="0", requested_s=None, registered_s=14.0, removed_s=None))
     assert paid(one) == registered(one) == Steps((0.0, 14.0, 100.0), (0, 1))
 
 
-def test_without_executors_the_count_is_zero_all_along() -> None:
+def test_without_executors_the_count_is_always_zero() -> None:
     assert registered(run()) == Steps((0.0, 100.0), (0,))
     assert registered(run()).mean == 0.0
 
 
 @given(st.lists(lives, max_size=6))
-def test_the_integral_is_the_sum_of_the_lives_within_the_run(executors: list[ExecutorLife]) -> None:
+def test_the_integral_is_the_sum_of_the_lifetimes_within_the_run(
+    executors: list[ExecutorLife],
+) -> None:
     alone = sum(registered(run(life)).integral_s for life in executors)
     assert registered(run(*executors)).integral_s == pytest.approx(alone)
 
 
 @given(st.lists(lives, max_size=6))
-def test_never_is_less_paid_than_registered(executors: list[ExecutorLife]) -> None:
-    whole = run(*executors)
-    assert paid(whole).integral_s >= registered(whole).integral_s - 1e-6
-    assert 0 <= registered(whole).mean <= len(executors)
+def test_paid_time_is_never_less_than_registered_time(executors: list[ExecutorLife]) -> None:
+    combined = run(*executors)
+    assert paid(combined).integral_s >= registered(combined).integral_s - 1e-6
+    assert 0 <= registered(combined).mean <= len(executors)

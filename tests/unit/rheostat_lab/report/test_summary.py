@@ -47,11 +47,11 @@ def record(
     phase: str = "growing",
     guards: tuple[GuardChange, ...] = (),
 ) -> Record:
-    seen = Observation(t_s=t_s, executors=size, target=size)
+    observation = Observation(t_s=t_s, executors=size, target=size)
     raw = Decision(target=target or size, reason="the policy's reason", evidence={"rate": 1.0})
     return Record(
         t_s=t_s,
-        observation=seen,
+        observation=observation,
         queries=(),
         raw=raw,
         guards=guards,
@@ -61,20 +61,20 @@ def record(
     )
 
 
-def test_latency_is_from_append_to_commit_over_rows() -> None:
+def test_latency_is_measured_from_append_to_commit_per_row() -> None:
     took = latency(run_of(batches=[batch(0, 1, 2), batch(1, 2, 3)]))
     assert took.mean_s == pytest.approx(1.5)
     assert took.p99_s == pytest.approx(1.99, abs=0.01)
     assert took.share_within_slo == 1.0
 
 
-def test_rows_that_arrive_in_the_warm_up_do_not_count() -> None:
+def test_rows_that_arrive_in_the_warm_up_are_excluded() -> None:
     slow_start = [batch(0, 10, 60), batch(10, 11, 60.5)]
     assert latency(run_of(batches=slow_start, warm_up_s=10.0)).mean_s == pytest.approx(50.0)
     assert latency(run_of(batches=slow_start, warm_up_s=11.0)) == Latency()
 
 
-def test_an_executor_costs_from_the_request_to_the_end_of_its_process() -> None:
+def test_an_executor_costs_from_its_request_to_the_end_of_its_process() -> None:
     run = run_of(
         executors=[ExecutorLife("0", -5.0, -3.0, None), ExecutorLife("1", 10.0, 14.0, 40.0)]
     )
@@ -83,7 +83,7 @@ def test_an_executor_costs_from_the_request_to_the_end_of_its_process() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(-20, 120), st.floats(0, 9), st.floats(0, 90)), max_size=6))
-def test_what_is_paid_is_at_least_what_is_registered_and_at_most_the_maximum_all_the_time(
+def test_paid_time_lies_between_registered_time_and_the_constant_maximum(
     spans: list[tuple[float, float, float]],
 ) -> None:
     run = run_of(
@@ -93,7 +93,7 @@ def test_what_is_paid_is_at_least_what_is_registered_and_at_most_the_maximum_all
     assert paid(run).integral_s <= max(paid(run).counts) * 100 + 1e-6
 
 
-def test_the_fixed_mean_is_rounded_up_and_costs_arithmetic() -> None:
+def test_the_fixed_mean_is_rounded_up() -> None:
     run = run_of(executors=[ExecutorLife("0", None, 0.0, None), ExecutorLife("1", None, 0.0, 30.0)])
     most, mean = summarize(run, measured={2: Latency(0.5, 0.9)}).baselines
     assert (most.executors, most.latency_p99_s) == (2, 0.9)
@@ -101,7 +101,7 @@ def test_the_fixed_mean_is_rounded_up_and_costs_arithmetic() -> None:
     assert (mean.executors, mean.latency_p99_s) == (math.ceil(1.3), 0.9)
 
 
-def test_the_lag_has_recovered_at_the_third_good_commit_in_a_row_after_the_ramp() -> None:
+def test_lag_recovers_at_the_third_consecutive_good_commit() -> None:
     left_s = {9: 0.5, 11: 0.5, 12: 1.0, 13: 1.1, 14: 0.9, 15: 0.5, 16: 0.5}
     run = run_of(
         ramp=Ramp(5.0, 10.0),
@@ -112,13 +112,13 @@ def test_the_lag_has_recovered_at_the_third_good_commit_in_a_row_after_the_ramp(
     assert lag_recovery_s(run) == 6.0
 
 
-def test_a_lag_that_never_went_has_no_recovery_time() -> None:
+def test_lag_that_never_recovers_has_no_recovery_time() -> None:
     behind = [batch(t - 3, t - 2, t) for t in range(11, 30)]
     assert lag_recovery_s(run_of(ramp=Ramp(5.0, 10.0), batches=behind)) is None
     assert lag_recovery_s(run_of(batches=behind)) is None
 
 
-def test_a_rescaling_is_an_executed_change_of_target_with_the_reason_that_decided() -> None:
+def test_a_rescale_is_an_executed_target_change_with_its_reason() -> None:
     held = GuardChange(
         guard="bounds", before=9, after=4, reason="the policy's reason; max executors is 4"
     )
@@ -130,8 +130,8 @@ def test_a_rescaling_is_an_executed_change_of_target_with_the_reason_that_decide
         record(12, 4, None, "idle"),
         record(15, 4, 2),
     ]
-    seen = [(change.before, change.after, change.reason) for change in rescalings(records)]
-    assert seen == [
+    changes = [(change.before, change.after, change.reason) for change in rescalings(records)]
+    assert changes == [
         (1, 3, "wanted 3: the policy's reason"),
         (3, 4, "wanted 4: the policy's reason; allowed 4 (bounds: max executors is 4)"),
         (4, 2, "wanted 2: the policy's reason"),
@@ -142,7 +142,7 @@ def test_a_change_in_the_first_tick_counts() -> None:
     assert len(rescalings([record(0, 1, 3)])) == 1
 
 
-def test_advice_is_no_rescaling() -> None:
+def test_advice_does_not_count_as_a_rescale() -> None:
     assert rescalings([record(0, 1, 3, "advised"), record(3, 1, 4, "idle")]) == []
 
 
@@ -152,11 +152,11 @@ def test_the_overhead_is_cpu_seconds_per_second_of_one_core() -> None:
     ).overhead_core_share == pytest.approx(0.01)
 
 
-def test_a_run_that_was_not_verified_is_not_exact() -> None:
+def test_an_unverified_run_is_not_exact() -> None:
     assert summarize(run_of()).exact is False
 
 
-def test_the_summary_for_programs_has_what_was_promised(day_run: Run) -> None:
+def test_the_json_summary_contains_the_documented_keys(day_run: Run) -> None:
     written = to_json(summarize(day_run))
     promised = (
         "exact rows_in rows_out executors_min executors_max executors_mean rescalings failed_tasks"

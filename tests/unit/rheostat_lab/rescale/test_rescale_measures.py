@@ -47,28 +47,28 @@ def run() -> Run:
     )
 
 
-def test_scaling_out_counts_from_the_registration_and_the_part_before_is_told_beside_it() -> None:
-    found = measures(run())
-    assert (found["out"]["n"], found["out_start"]["n"], found["in"]["n"]) == (1, 1, 1)
-    assert found["out"]["values"] == (pytest.approx(2.0),)
-    assert found["out_start"]["values"] == (pytest.approx(0.0),)
-    assert found["in"]["values"] == (pytest.approx(1.0),)
-    assert found["steady_batch_s"] == {"2": 1.0, "4": 1.0}
-    assert (found["rescales"], found["failed_tasks"], found["stalls"]) == (2, 0, [])
+def test_scale_out_counts_from_registration_and_the_start_is_separate() -> None:
+    result = measures(run())
+    assert (result["out"]["n"], result["out_start"]["n"], result["in"]["n"]) == (1, 1, 1)
+    assert result["out"]["values"] == (pytest.approx(2.0),)
+    assert result["out_start"]["values"] == (pytest.approx(0.0),)
+    assert result["in"]["values"] == (pytest.approx(1.0),)
+    assert result["steady_batch_s"] == {"2": 1.0, "4": 1.0}
+    assert (result["rescales"], result["failed_tasks"], result["stalls"]) == (2, 0, [])
 
 
 @pytest.mark.parametrize(("stolen", "n"), [((0.01,), 1), ((0.4,), 0), ((), 0)])
-def test_rescales_of_which_the_host_took_little_are_told_apart(
+def test_rescales_with_little_host_steal_are_reported_separately(
     stolen: tuple[float, ...], n: int
 ) -> None:
-    found = measures(replace(run(), stolen=stolen))
+    result = measures(replace(run(), stolen=stolen))
     for kind in ("in", "out"):
-        assert found[kind]["n"] == 1
-        assert found[kind]["undisturbed"]["n"] == n
-        assert found[kind]["undisturbed"]["values"] == found[kind]["values"][:n]
+        assert result[kind]["n"] == 1
+        assert result[kind]["undisturbed"]["n"] == n
+        assert result[kind]["undisturbed"]["values"] == result[kind]["values"][:n]
 
 
-def test_the_rescales_that_are_told_apart_have_steady_batches_of_their_own() -> None:
+def test_undisturbed_rescales_have_separate_steady_batches() -> None:
     slow_host = [
         replace(batch, duration_s=1.9) if batch.start_s < 36 else batch for batch in run().batches
     ]
@@ -81,17 +81,17 @@ def test_the_rescales_that_are_told_apart_have_steady_batches_of_their_own() -> 
     assert measures(both)["in"]["undisturbed"]["values"] == (pytest.approx(1.0),)
 
 
-def test_the_state_moved_is_told_from_where_the_tasks_ran() -> None:
-    found = measures(run())
-    assert found["out"]["moved_units"] == [2]
-    assert found["out"]["moved_mb_per_executor"] == 10.0
-    assert found["out"]["new_executor_state_share"] == 1.0
-    assert found["out"]["state_spread"] == [0]
-    assert found["in"]["moved_mb_per_executor"] == 10.0
-    assert found["in"]["new_executor_state_share"] is None
+def test_moved_state_is_derived_from_task_locations() -> None:
+    result = measures(run())
+    assert result["out"]["moved_units"] == [2]
+    assert result["out"]["moved_mb_per_executor"] == 10.0
+    assert result["out"]["new_executor_state_share"] == 1.0
+    assert result["out"]["state_spread"] == [0]
+    assert result["in"]["moved_mb_per_executor"] == 10.0
+    assert result["in"]["new_executor_state_share"] is None
 
 
-def test_no_batch_of_a_rescale_or_of_its_tail_is_steady() -> None:
+def test_no_batch_during_or_after_a_rescale_is_steady() -> None:
     steady = steady_batches(run())
     assert [batch.start_s for batch in steady[4]] == [52.0 + 2 * i for i in range(15)]
     assert [batch.start_s for batch in steady[2]] == [6.0 + 2 * i for i in range(15)] + [
@@ -99,17 +99,17 @@ def test_no_batch_of_a_rescale_or_of_its_tail_is_steady() -> None:
     ]
 
 
-def test_what_the_measuring_itself_has_disturbed_is_not_steady() -> None:
+def test_batches_disturbed_by_the_measurement_are_not_steady() -> None:
     calm = steady_batches(replace(run(), busy=[(60.5, 63.0)]))[4]
     assert {52.0, 58.0, 64.0} <= {batch.start_s for batch in calm}
     assert not {60.0, 62.0} & {batch.start_s for batch in calm}
 
 
-def test_the_picture_can_be_drawn_of_it(tmp_path: Path) -> None:
+def test_the_result_can_be_plotted(tmp_path: Path) -> None:
     what = {"spark": "4.3.0", "query": "count", "state_mb": 40.0, "executors": [2, 4]}
-    found = measures(run()) | {
+    result = measures(run()) | {
         "curve": [(batch.start_s, batch.duration_s) for batch in run().batches],
         "marks": [("out", 36.0, 48.0)],
     }
-    draw({"what": what, "ways": {"rheostat": found}}, tmp_path / "plot.png")
+    draw({"what": what, "ways": {"rheostat": result}}, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")

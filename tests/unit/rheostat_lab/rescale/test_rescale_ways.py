@@ -42,9 +42,7 @@ class Job:
         self.done.append("start")
 
 
-def test_a_restart_waits_for_new_executors_first_and_lets_old_ones_go_while_the_query_is_down() -> (
-    None
-):
+def test_a_restart_waits_for_new_executors_and_removes_old_ones_while_stopped() -> None:
     job: Any = Job(2)
     way = Restart(job, 2)
     out, back = way.rescale(4), way.rescale(2)
@@ -68,7 +66,7 @@ def test_a_restart_waits_for_new_executors_first_and_lets_old_ones_go_while_the_
     assert out.requested_s <= out.settled_s <= back.requested_s
 
 
-def test_the_script_is_the_policy() -> None:
+def test_the_scripted_policy_requests_its_size() -> None:
     script = Scripted(3)
     assert script.decide(Observation(t_s=0.0, executors=1), {})[0].target == 3
     script.executors = 5

@@ -15,11 +15,11 @@ def event(name: str, **fields: Any) -> bytes:
 
 
 def added(executor: str, at_s: float, cores: int = 1) -> bytes:
-    told = {"Host": "127.0.0.1", "Total Cores": cores}
+    fields = {"Host": "127.0.0.1", "Total Cores": cores}
     return event(
         "ExecutorAdded",
         Timestamp=int(at_s * 1000),
-        **{"Executor ID": executor, "Executor Info": told},
+        **{"Executor ID": executor, "Executor Info": fields},
     )
 
 
@@ -33,7 +33,7 @@ def removed(executor: str, at_s: float) -> bytes:
 
 def stage(number: int, tasks: int, at_s: float, batch: int = 0) -> list[bytes]:
     properties = {"streaming.sql.batchId": str(batch), "spark.jobGroup.id": RUN}
-    told = {
+    fields = {
         "Stage ID": number,
         "Stage Attempt ID": 0,
         "Number of Tasks": tasks,
@@ -41,7 +41,7 @@ def stage(number: int, tasks: int, at_s: float, batch: int = 0) -> list[bytes]:
     }
     return [
         event("JobStart", Properties=properties, **{"Stage IDs": [number]}),
-        event("StageSubmitted", **{"Stage Info": told}),
+        event("StageSubmitted", **{"Stage Info": fields}),
     ]
 
 
@@ -54,14 +54,14 @@ def task(
     reason: str = "Success",
 ) -> bytes:
     times = {"Launch Time": int(launch_s * 1000), "Finish Time": int(finish_s * 1000)}
-    told = {"Index": index, "Executor ID": executor, "Locality": "PROCESS_LOCAL", **times}
+    fields = {"Index": index, "Executor ID": executor, "Locality": "PROCESS_LOCAL", **times}
     return event(
         "TaskEnd",
         **{
             "Stage ID": number,
             "Stage Attempt ID": 0,
             "Task End Reason": {"Reason": reason},
-            "Task Info": told,
+            "Task Info": fields,
         },
     )
 
@@ -72,8 +72,8 @@ def log(*lines: bytes) -> EventLog:
     return read
 
 
-def test_a_task_that_waits_for_one_executor_while_another_is_free_is_a_stall() -> None:
-    found = stalls(
+def test_a_task_that_waits_while_another_executor_is_free_is_a_stall() -> None:
+    result = stalls(
         log(
             added("0", 0),
             added("1", 0),
@@ -82,12 +82,12 @@ def test_a_task_that_waits_for_one_executor_while_another_is_free_is_a_stall() -
             task(7, 1, "1", 13.0, 13.5),
         )
     )
-    assert [(stall.batch, stall.begin_s, stall.seconds) for stall in found] == [
+    assert [(stall.batch, stall.begin_s, stall.seconds) for stall in result] == [
         ((RUN, 3), 10.0, 3.0)
     ]
 
 
-def test_tasks_that_queue_for_busy_slots_are_none() -> None:
+def test_tasks_that_wait_for_busy_slots_are_not_stalls() -> None:
     busy = [task(7, i, str(i % 2), 10.0 + i // 2 * 2, 12.0 + i // 2 * 2) for i in range(6)]
     assert stalls(log(added("0", 0), added("1", 0), *stage(7, 6, 10.0), *busy)) == []
 
@@ -102,7 +102,7 @@ def test_two_stages_of_one_batch_share_the_slots() -> None:
     assert stalls(log(added("0", 0), *sides)) == []
 
 
-def test_a_slot_that_comes_in_the_middle_is_free_from_then_on() -> None:
+def test_a_new_slot_is_free_from_its_registration() -> None:
     lines = (
         added("0", 0),
         *stage(7, 2, 10.0),
@@ -113,7 +113,7 @@ def test_a_slot_that_comes_in_the_middle_is_free_from_then_on() -> None:
     assert [(stall.begin_s, stall.seconds) for stall in stalls(log(*lines))] == [(12.0, 3.0)]
 
 
-def test_an_executor_that_takes_no_more_tasks_before_it_goes_has_no_free_slot() -> None:
+def test_a_draining_executor_has_no_free_slot() -> None:
     leaving = (
         added("0", 0),
         added("1", 0),
@@ -126,30 +126,30 @@ def test_an_executor_that_takes_no_more_tasks_before_it_goes_has_no_free_slot() 
     assert stalls(log(*leaving, *after)) == []
 
 
-def test_a_second_is_no_stall_yet() -> None:
+def test_a_wait_below_the_threshold_is_not_a_stall() -> None:
     lines = (added("0", 0), *stage(7, 1, 10.0), task(7, 0, "0", 10.9, 11.0))
     assert stalls(log(*lines)) == []
     assert len(stalls(log(*lines), longer_than_s=0.5)) == 1
 
 
-def test_failed_tasks_are_those_that_were_needed() -> None:
+def test_failed_tasks_exclude_deliberately_killed_ones() -> None:
     lines = [
         task(7, i, "0", 1.0, 2.0, reason)
         for i, reason in enumerate(("Success", "ExecutorLostFailure", "TaskKilled", "FetchFailed"))
     ]
-    assert [each.failure for each in log(*stage(7, 4, 1.0), *lines).failed_tasks] == [
+    assert [failed.failure for failed in log(*stage(7, 4, 1.0), *lines).failed_tasks] == [
         "ExecutorLostFailure",
         "FetchFailed",
     ]
 
 
-def test_the_holders_of_a_batch_are_those_of_its_last_stage_with_as_many_tasks() -> None:
+def test_partition_holders_come_from_the_last_matching_stage_of_a_batch() -> None:
     source = [*stage(1, 2, 1.0, batch=5), task(1, 0, "9", 1.0, 2.0), task(1, 1, "9", 1.0, 2.0)]
     state = [*stage(2, 2, 2.0, batch=5), task(2, 0, "0", 2.0, 3.0), task(2, 1, "1", 2.0, 3.0)]
     assert log(*source, *state).partition_holders(2) == {(RUN, 5): {0: "0", 1: "1"}}
 
 
-def test_a_move_is_a_partition_whose_task_ran_on_another_executor_than_before() -> None:
+def test_a_move_is_a_partition_whose_task_ran_on_a_different_executor() -> None:
     homes = ({0: "0", 1: "1"}, {0: "0", 1: "0"}, {0: "1", 1: "0"}, {1: "0"}, {0: "0", 1: "0"})
     lines = [
         stage(n, 2, n, batch=n) + [task(n, i, at, n, n + 0.5) for i, at in home.items()]
@@ -158,7 +158,7 @@ def test_a_move_is_a_partition_whose_task_ran_on_another_executor_than_before() 
     assert log(*[line for batch in lines for line in batch]).moves(2) == 3
 
 
-def test_a_log_is_read_on_where_the_reading_stopped_and_half_lines_wait(tmp_path: Path) -> None:
+def test_a_log_is_read_incrementally_and_incomplete_lines_are_deferred(tmp_path: Path) -> None:
     file, read = tmp_path / "app-1.inprogress", EventLog()
     first, second = added("0", 1.0), added("1", 2.0)
     file.write_bytes(first + second[:20])

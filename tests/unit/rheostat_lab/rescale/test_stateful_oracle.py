@@ -11,7 +11,7 @@ from rheostat_lab.rescale.stateful_rows import CLOSING_KEY, KEEPING, Rows, Shape
 EMPTY, VALUE = hashlib.md5(b"").hexdigest(), hashlib.md5(b"abc").hexdigest()
 
 
-class Kept:
+class FakeProducer:
     """A producer that stores its records."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Kept:
         return 0
 
 
-def test_a_count_has_the_value_of_the_only_row_that_brought_one() -> None:
+def test_a_count_has_the_value_of_the_only_row_with_one() -> None:
     rows = rows_table([b"p1,0,5,10,abc", b"p1,1,6,10,", b"l1,2,7,10,"])
     assert sorted(expected("count", rows).to_pylist(), key=lambda row: str(row["key"])) == [
         {"key": "l1", "n": 1, "total": 2, "md5": EMPTY},
@@ -36,12 +36,12 @@ def test_a_count_has_the_value_of_the_only_row_that_brought_one() -> None:
     ]
 
 
-def test_the_last_count_of_a_key_stands_however_often_it_was_said() -> None:
-    said = last_counts([b"k,1,0,x", b"k,3,9,y", b"k,3,9,y", b"k,2,4,x"]).to_pylist()
-    assert said == [{"key": "k", "n": 3, "total": 9, "md5": "y"}]
+def test_the_last_count_of_a_key_applies() -> None:
+    counts = last_counts([b"k,1,0,x", b"k,3,9,y", b"k,3,9,y", b"k,2,4,x"]).to_pylist()
+    assert counts == [{"key": "k", "n": 3, "total": 9, "md5": "y"}]
 
 
-def test_rows_exactly_a_gap_apart_are_one_session_and_the_gap_is_the_rows_own() -> None:
+def test_rows_within_the_gap_of_their_row_form_one_session() -> None:
     rows = rows_table(
         [
             b"a,1,0,10,",
@@ -52,38 +52,38 @@ def test_rows_exactly_a_gap_apart_are_one_session_and_the_gap_is_the_rows_own() 
             b"end,6,0,10,",
         ]
     )
-    found = sorted(
+    result = sorted(
         (row["key"], row["start_ms"], row["n"], row["total"], row["md5"])
         for row in expected("session", rows).to_pylist()
     )
-    assert found == [("a", 0, 2, 3, EMPTY), ("a", 20001, 1, 3, EMPTY), ("b", 0, 2, 9, VALUE)]
+    assert result == [("a", 0, 2, 3, EMPTY), ("a", 20001, 1, 3, EMPTY), ("b", 0, 2, 9, VALUE)]
 
 
-def test_pairs_are_of_one_key_and_at_most_twenty_seconds_apart() -> None:
+def test_pairs_have_one_key_and_are_at_most_twenty_seconds_apart() -> None:
     left = rows_table([b"a,1,20000,10,abc", b"b,2,0,10,"])
     right = rows_table([b"a,3,0,10,", b"a,4,40000,10,", b"a,5,40001,10,", b"c,6,0,10,"])
-    found = sorted(
+    result = sorted(
         (row["left_seq"], row["right_seq"], row["md5"])
         for row in expected("join", left, right).to_pylist()
     )
-    assert found == [(1, 3, VALUE), (1, 4, VALUE)]
+    assert result == [(1, 3, VALUE), (1, 4, VALUE)]
 
 
-def test_a_window_begins_at_a_multiple_of_five_seconds() -> None:
+def test_a_window_starts_at_a_multiple_of_five_seconds() -> None:
     rows = rows_table([b"a,1,4999,10,abc", b"a,2,5000,10,", b"a,3,9999,10,", b"end,4,0,10,"])
-    found = sorted(
+    result = sorted(
         (row["start_ms"], row["n"], row["total"], row["md5"])
         for row in expected("window", rows).to_pylist()
     )
-    assert found == [(0, 1, 1, VALUE), (5000, 2, 5, EMPTY)]
+    assert result == [(0, 1, 1, VALUE), (5000, 2, 5, EMPTY)]
 
 
-def test_each_key_is_expected_once() -> None:
+def test_every_key_is_expected_once() -> None:
     rows = rows_table([b"a,1,0,10,", b"b,2,0,10,", b"a,3,9,10,", b"end,4,0,10,"])
     assert sorted(row["key"] for row in expected("distinct", rows).to_pylist()) == ["a", "b"]
 
 
-def test_keys_of_one_beginning_count_once_a_second() -> None:
+def test_keys_with_a_common_prefix_count_once_a_second() -> None:
     rows = rows_table(
         [
             b"l1,1,0,10,",
@@ -94,15 +94,15 @@ def test_keys_of_one_beginning_count_once_a_second() -> None:
             b"end,6,0,10,",
         ]
     )
-    found = sorted(
+    result = sorted(
         (row["key"], row["start_ms"], row["n"]) for row in expected("several", rows).to_pylist()
     )
-    assert found == [("l1", 0, 2), ("l1", 5000, 1), ("p1", 0, 1)]
+    assert result == [("l1", 0, 2), ("l1", 5000, 1), ("p1", 0, 1)]
 
 
 @pytest.mark.parametrize("query", KEEPING)
-def test_the_writers_rows_make_every_loaded_key_show_its_value_in_the_end(query: str) -> None:
-    kept = Kept()
+def test_the_written_rows_output_the_value_of_every_loaded_key(query: str) -> None:
+    kept = FakeProducer()
     rows = Rows(
         Shape(query=query, state_mb=0.02, value_bytes=1000, live_keys=5, touch_every=2), kept, "-x"
     )
@@ -121,7 +121,7 @@ def test_the_writers_rows_make_every_loaded_key_show_its_value_in_the_end(query:
     assert CLOSING_KEY in {row["key"] for table in tables for row in table.to_pylist()}
 
 
-def test_a_shape_that_makes_no_sense_is_refused() -> None:
+def test_an_invalid_shape_is_rejected() -> None:
     with pytest.raises(BadInput, match="'sum' was asked for"):
         Shape(query="sum")
     with pytest.raises(BadInput, match="must not be negative"):

@@ -15,8 +15,8 @@ def event(name: str, **fields: Any) -> bytes:
 
 
 def executor(name: str, at_s: float) -> bytes:
-    told = {"Executor ID": name, "Executor Info": {"Host": "127.0.0.1", "Total Cores": 1}}
-    return event("ExecutorAdded", Timestamp=int(at_s * 1000), **told)
+    fields = {"Executor ID": name, "Executor Info": {"Host": "127.0.0.1", "Total Cores": 1}}
+    return event("ExecutorAdded", Timestamp=int(at_s * 1000), **fields)
 
 
 def job(
@@ -36,7 +36,7 @@ def job(
             "spark.job.description": "q",
         }
     )
-    told = {
+    fields = {
         "Stage ID": stage,
         "Stage Attempt ID": 0,
         "Number of Tasks": len(tasks),
@@ -44,7 +44,7 @@ def job(
     }
     lines = [
         event("JobStart", Properties=properties, **{"Stage IDs": [stage]}),
-        event("StageSubmitted", **{"Stage Info": told}),
+        event("StageSubmitted", **{"Stage Info": fields}),
     ]
     for index, (where, launch_s, took_s) in tasks.items():
         times = {
@@ -82,26 +82,24 @@ def log() -> EventLog:
     return read
 
 
-def test_tasks_of_partitions_that_have_moved_are_told_apart_from_the_others_of_the_same_batch() -> (
-    None
-):
+def test_tasks_of_moved_partitions_are_reported_separately() -> None:
     assert moved_and_others(log(), PARTITIONS) == {
         "moved": Times(1, 0.5, 0.5),
         "others": Times(3, 0.2, 0.2),
     }
 
 
-def test_batches_before_the_measuring_began_do_not_count() -> None:
+def test_batches_before_the_measurement_are_excluded() -> None:
     assert moved_and_others(log(), PARTITIONS, since_s=30.0) == {}
 
 
-def test_the_first_task_of_an_executor_is_told_by_what_it_was_for_and_a_hold_is_none() -> None:
+def test_the_first_task_of_an_executor_is_classified_and_holds_are_excluded() -> None:
     assert first_tasks(log(), since_s=5.0) == {"batch": Times(2, 1.25, 2.0)}
 
 
-def test_executors_that_were_there_before_are_not_new() -> None:
+def test_existing_executors_are_not_new() -> None:
     assert first_tasks(log(), since_s=25.0) == {}
 
 
-def test_cpu_seconds_are_those_of_the_task_metrics() -> None:
+def test_cpu_seconds_come_from_the_task_metrics() -> None:
     assert {task.cpu_s for task in log().tasks} == {0.03}

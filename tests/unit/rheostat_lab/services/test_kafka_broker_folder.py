@@ -15,7 +15,7 @@ def no_java(monkeypatch, tmp_path):
 
 
 @pytest.mark.usefixtures("no_java")
-def test_a_folder_of_the_users_is_refused_and_its_properties_stay(tmp_path):
+def test_a_folder_of_the_user_is_rejected_and_left_unchanged(tmp_path):
     folder = tmp_path / "etc"
     folder.mkdir()
     (folder / "server.properties").write_text("mine")

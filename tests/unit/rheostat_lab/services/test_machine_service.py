@@ -26,24 +26,26 @@ def sleeper(
     )
 
 
-def test_a_service_is_found_again_and_is_nobodys_child(tmp_path: Path) -> None:
+def test_a_started_service_is_registered_and_detached(tmp_path: Path) -> None:
     started = sleeper(tmp_path)
     assert service.find("sleeper") == started
     assert psutil.Process(started.pid) not in psutil.Process().children(recursive=True)
 
 
-def test_a_service_ends_with_all_that_it_started(tmp_path: Path) -> None:
+def test_ending_a_service_ends_all_its_processes(tmp_path: Path) -> None:
     started = sleeper(tmp_path)
     process = psutil.Process(started.pid)
     family = [process, *process.children(recursive=True)]
     assert service.end("sleeper") == started
     assert [
-        each for each in family if each.is_running() and each.status() != psutil.STATUS_ZOMBIE
+        member
+        for member in family
+        if member.is_running() and member.status() != psutil.STATUS_ZOMBIE
     ] == []
     assert service.find("sleeper") is None
 
 
-def test_a_second_one_of_the_same_name_is_refused(tmp_path: Path) -> None:
+def test_a_second_service_of_the_same_name_is_rejected(tmp_path: Path) -> None:
     started = sleeper(tmp_path)
     with pytest.raises(
         BadInput, match=rf"sleeper is up already at nowhere \(process {started.pid}\)"
@@ -51,7 +53,7 @@ def test_a_second_one_of_the_same_name_is_refused(tmp_path: Path) -> None:
         sleeper(tmp_path)
 
 
-def test_another_process_that_got_the_same_id_is_left_alone(tmp_path: Path, state: Path) -> None:
+def test_another_process_with_a_reused_pid_is_not_ended(tmp_path: Path, state: Path) -> None:
     started = sleeper(tmp_path)
     file = state / "sleeper.json"
     kept = file.read_text()
@@ -63,14 +65,14 @@ def test_another_process_that_got_the_same_id_is_left_alone(tmp_path: Path, stat
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"name": "sleeper"}'])
-def test_a_state_file_that_cannot_be_read_means_that_nothing_runs(state: Path, text: str) -> None:
+def test_an_unreadable_state_file_means_that_no_service_runs(state: Path, text: str) -> None:
     state.mkdir()
     (state / "sleeper.json").write_text(text)
     assert service.find("sleeper") is None
     assert service.end("sleeper") is None
 
 
-def test_a_service_that_cannot_start_is_said_with_its_log(tmp_path: Path) -> None:
+def test_a_service_that_cannot_start_is_reported_with_its_log(tmp_path: Path) -> None:
     with pytest.raises(RheostatError, match=r"sleeper could not be started; see .*log"):
         service.start(
             "sleeper", ["/no/such/program"], url="", folder=tmp_path, log=tmp_path / "log"

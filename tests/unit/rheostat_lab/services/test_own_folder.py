@@ -19,7 +19,7 @@ def held(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("made", [False, True])
-def test_a_new_and_an_empty_folder_become_ours(tmp_path, made):
+def test_a_new_or_empty_folder_is_claimed(tmp_path, made):
     path = tmp_path / "a" / "b"
     if made:
         path.mkdir(parents=True)
@@ -29,14 +29,14 @@ def test_a_new_and_an_empty_folder_become_ours(tmp_path, made):
     assert claim(path, "--out").names == ("report.html",)
 
 
-def test_a_folder_with_anything_in_it_is_refused_and_left_as_it_is(tmp_path):
+def test_a_non_empty_folder_is_rejected_and_left_unchanged(tmp_path):
     (tmp_path / "thesis.tex").write_text("years")
     with pytest.raises(BadInput, match=r"--out .* holds thesis.tex, and Rheostat did not make"):
         claim(tmp_path, "--out")
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_file_is_refused(tmp_path):
+def test_a_file_is_rejected(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match="is a file; name a folder"):
         claim(tmp_path / "file", "--out")
@@ -44,7 +44,7 @@ def test_a_file_is_refused(tmp_path):
         claim(tmp_path / "file" / "below", "--out")
 
 
-def test_only_what_we_have_written_is_removed(tmp_path):
+def test_only_own_files_are_removed(tmp_path):
     folder = claim(tmp_path / "out", "--out")
     folder.ours("report.html").write_text("old")
     (folder.path / "notes.txt").write_text("mine")
@@ -53,7 +53,7 @@ def test_only_what_we_have_written_is_removed(tmp_path):
     assert folder.names == ()
 
 
-def test_a_file_of_the_same_name_that_we_have_not_written_is_not_replaced(tmp_path):
+def test_a_user_file_of_the_same_name_is_not_replaced(tmp_path):
     folder = claim(tmp_path / "out", "--out")
     (folder.path / "plot.png").write_text("mine")
     with pytest.raises(BadInput, match=r"plot.png was not written by Rheostat"):
@@ -63,7 +63,7 @@ def test_a_file_of_the_same_name_that_we_have_not_written_is_not_replaced(tmp_pa
 
 
 @pytest.mark.parametrize("torn", ["", "{", "[]", "null", '{"files": ["x"]}', "name: mine"])
-def test_a_marker_that_is_not_ours_makes_no_folder_ours(tmp_path, torn):
+def test_an_invalid_marker_does_not_claim_a_folder(tmp_path, torn):
     (tmp_path / MARKER).write_text(torn)
     (tmp_path / "x").write_text("mine")
     with pytest.raises(BadInput):
@@ -72,7 +72,7 @@ def test_a_marker_that_is_not_ours_makes_no_folder_ours(tmp_path, torn):
     assert (tmp_path / "x").read_text() == "mine"
 
 
-def test_a_folder_that_is_ours_alone_is_removed_whole(tmp_path):
+def test_a_claimed_folder_is_removed_completely(tmp_path):
     folder = claim(tmp_path / "cluster", "the folder")
     (folder.path / "work" / "app").mkdir(parents=True)
     remove_marked(folder.path)
@@ -84,16 +84,16 @@ names = st.sampled_from(["a", "b", "c", "d"])
 
 
 @given(steps=st.lists(st.tuples(st.sampled_from(["we", "they", "clear"]), names), max_size=12))
-def test_what_they_wrote_stays_whatever_we_do(tmp_path_factory, steps):
+def test_user_files_always_survive(tmp_path_factory, steps):
     folder = claim(tmp_path_factory.mktemp("any"), "--out")
     theirs: dict[str, str] = {}
-    for who, name in steps:
-        if who == "clear":
+    for actor, name in steps:
+        if actor == "clear":
             folder.remove_files()
-        elif who == "they" and name not in folder.names:
+        elif actor == "they" and name not in folder.names:
             (folder.path / name).write_text("theirs")
             theirs[name] = "theirs"
-        elif who == "we":
+        elif actor == "we":
             _write_ours(folder, name, name in theirs)
     assert {name: held(folder.path).get(name) for name in theirs} == theirs
 

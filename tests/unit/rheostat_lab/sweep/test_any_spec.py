@@ -55,7 +55,10 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         if isinstance(value, list)
         else ()
     )
-    return [path, *(found for key, each in inner for found in places(each, (*path, key)))]
+    return [
+        path,
+        *(inner_path for key, child in inner for inner_path in places(child, (*path, key))),
+    ]
 
 
 def exchanged(path: tuple[Any, ...], new: Any) -> Any:
@@ -69,13 +72,13 @@ def exchanged(path: tuple[Any, ...], new: Any) -> Any:
     return made
 
 
-def test_the_good_one_has_a_cell_for_each_combination() -> None:
+def test_a_valid_spec_has_one_cell_per_combination() -> None:
     assert read(yaml.safe_dump(GOOD)) == 2 * 2 * 2
 
 
 @settings(max_examples=12, deadline=None)
 @given(st.sampled_from(places(GOOD)), odd)
-def test_whatever_stands_in_one_place_is_read_or_said(path: tuple[Any, ...], new: Any) -> None:
+def test_any_replaced_value_is_accepted_or_reported(path: tuple[Any, ...], new: Any) -> None:
     try:
         assert read(yaml.safe_dump(exchanged(path, new))) >= 0
     except BadInput as refused:
@@ -85,7 +88,7 @@ def test_whatever_stands_in_one_place_is_read_or_said(path: tuple[Any, ...], new
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("minutes: 2026-13-45\n", "s.yaml: a value cannot be read: month must be in 1..12"),
         ("minutes: &a [*a]\n", "an alias refers to the value that it is part of"),
@@ -95,16 +98,16 @@ def test_whatever_stands_in_one_place_is_read_or_said(path: tuple[Any, ...], new
         ("- 1\n", "a spec is a mapping"),
     ],
 )
-def test_a_text_that_is_no_specification_is_said_in_one_line(text: str, said: str) -> None:
-    with pytest.raises(BadInput, match=said) as told:
+def test_an_invalid_document_is_reported_in_one_line(text: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message) as error:
         read(text)
-    assert len(str(told.value).splitlines()) == 1
+    assert len(str(error.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(
     "value", [10**400, -(10**400), float("inf"), float("nan"), True, "5", None]
 )
-def test_what_is_no_number_of_a_float_is_said_and_not_raised(value: Any) -> None:
+def test_an_invalid_float_is_reported_without_a_traceback(value: Any) -> None:
     errors = SpecErrors("s.yaml", {})
     assert errors.number("minutes", value, above=0.0) is None
     with pytest.raises(BadInput, match="minutes: must be a number above 0"):

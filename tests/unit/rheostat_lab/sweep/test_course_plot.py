@@ -21,7 +21,7 @@ def shown() -> Course:
     return course(plain_cell("measured-throughput"))
 
 
-def test_a_course_has_the_load_the_sizes_and_the_latencies_of_the_run(shown: Course) -> None:
+def test_a_course_contains_load_sizes_and_latencies_of_the_run(shown: Course) -> None:
     cell = plain_cell("measured-throughput")
     ledger = play(cell).ledger
     assert (
@@ -35,16 +35,14 @@ def test_a_course_has_the_load_the_sizes_and_the_latencies_of_the_run(shown: Cou
     assert shown.latency_s[20] == pytest.approx(mean_s, abs=0.051)
 
 
-def test_the_same_run_has_the_same_digest_and_another_one_has_another(shown: Course) -> None:
+def test_equal_runs_have_equal_digests_and_others_differ(shown: Course) -> None:
     assert course(plain_cell("measured-throughput")).digest == shown.digest
     assert course(plain_cell("measured-throughput", seed=1)).digest != shown.digest
     later = dataclasses.replace(shown, latency_s=(*shown.latency_s[:-1], 29.9))
     assert later.digest != shown.digest
 
 
-def test_a_picture_tells_its_digest_and_is_drawn_the_same_twice(
-    shown: Course, tmp_path: Path
-) -> None:
+def test_a_plot_contains_its_digest_and_is_reproducible(shown: Course, tmp_path: Path) -> None:
     first, second = tmp_path / "a" / "shown.svg", tmp_path / "b" / "shown.svg"
     for path in (first, second):
         path.parent.mkdir()
@@ -53,13 +51,13 @@ def test_a_picture_tells_its_digest_and_is_drawn_the_same_twice(
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_picture_that_is_not_there_or_is_another_has_no_digest(tmp_path: Path) -> None:
+def test_a_missing_or_foreign_plot_has_no_digest(tmp_path: Path) -> None:
     assert digest_in(tmp_path / "none.svg") is None
     (tmp_path / "other.svg").write_text("<svg></svg>")
     assert digest_in(tmp_path / "other.svg") is None
 
 
-def test_rows_that_wait_at_the_end_have_no_latency(shown: Course) -> None:
+def test_rows_waiting_at_the_end_have_no_latency(shown: Course) -> None:
     assert None not in shown.latency_s[:-1]
     behind = course(plain_cell("ds2"))
     assert behind.latency_s[0] is not None
@@ -85,15 +83,15 @@ def texts(course_: Course) -> list[tuple[str, Any]]:
     ]
 
 
-def test_no_text_of_a_picture_overlaps_another(shown: Course) -> None:
-    for each in (shown, course(plain_cell("ds2"))):
-        pairs = combinations(texts(each), 2)
+def test_no_text_of_a_plot_overlaps_another(shown: Course) -> None:
+    for run in (shown, course(plain_cell("ds2"))):
+        pairs = combinations(texts(run), 2)
         assert [(one, other) for (one, a), (other, b) in pairs if a.overlaps(b.padded(-1))] == []
 
 
-def test_a_picture_has_titles_units_plain_numbers_and_hours(shown: Course) -> None:
+def test_a_plot_has_titles_units_plain_numbers_and_hours(shown: Course) -> None:
     many = dataclasses.replace(shown, rate_per_s=tuple(rate * 1000 for rate in shown.rate_per_s))
-    found = [text for text, _ in texts(many)]
-    assert {"a-policy", "Load", "Executors", "Latency", "rows per second"} <= set(found)
-    assert {"0:00", "1:20", "1,000", "45,000,000"} <= set(found)
-    assert not [text for text in found if "1e" in text or "mathdefault" in text]
+    labels = [text for text, _ in texts(many)]
+    assert {"a-policy", "Load", "Executors", "Latency", "rows per second"} <= set(labels)
+    assert {"0:00", "1:20", "1,000", "45,000,000"} <= set(labels)
+    assert not [text for text in labels if "1e" in text or "mathdefault" in text]

@@ -53,7 +53,7 @@ def seeded() -> np.random.Generator:
     return np.random.default_rng(4)
 
 
-def test_executors_are_lost_at_the_rate_given() -> None:
+def test_executors_are_lost_at_the_configured_rate() -> None:
     patient = Patient()
     plant = ExecutorLoss(patient, 50.0, seeded())
     for now in range(0, 50_001, 10):
@@ -61,7 +61,7 @@ def test_executors_are_lost_at_the_rate_given() -> None:
     assert len(patient.done) == pytest.approx(1_000, rel=0.1)
 
 
-def test_when_executors_are_lost_does_not_depend_on_how_often_one_looks() -> None:
+def test_executor_losses_do_not_depend_on_the_observation_interval() -> None:
     often, seldom = Patient(), Patient()
     for patient, step in ((often, 1), (seldom, 500)):
         plant = ExecutorLoss(patient, 50.0, seeded())
@@ -71,7 +71,7 @@ def test_when_executors_are_lost_does_not_depend_on_how_often_one_looks() -> Non
     assert len(often.done) > 5
 
 
-def test_stragglers_are_slow_for_a_while() -> None:
+def test_stragglers_are_slow_for_the_configured_time() -> None:
     patient = Patient()
     plant = Stragglers(patient, 50.0, seeded(), factor=3.0, lasting_s=20.0)
     plant.advance(0.0)
@@ -80,7 +80,7 @@ def test_stragglers_are_slow_for_a_while() -> None:
     assert all((factor, until_s) == (3.0, now + 20.0) for now, factor, until_s in patient.done)
 
 
-def test_faults_go_around_each_other() -> None:
+def test_faults_can_be_combined() -> None:
     patient = Patient()
     plant = ExecutorLoss(
         Stragglers(patient, 100.0, np.random.default_rng(1)), 100.0, np.random.default_rng(2)
@@ -91,29 +91,29 @@ def test_faults_go_around_each_other() -> None:
     assert patient.done == sorted(patient.done)
 
 
-def test_late_metrics_are_old_and_say_so_but_sizes_are_of_now() -> None:
+def test_late_metrics_have_old_timestamps_but_current_sizes() -> None:
     plant = LateMetrics(Patient(), 25.0)
     shown: list[Observation] = []
     for now in range(0, 60, 10):
         plant.rescale(Decision(target=3 + now, reason=""), float(now))
         shown += plant.observe(float(now))
-    assert [each.lag_rows for each in shown] == [None, None, None, 0.0, 10.0, 20.0]
-    assert [each.t_s for each in shown] == [0.0, 10.0, 20.0, 0.0, 10.0, 20.0]
-    assert [each.target for each in shown] == [3, 13, 23, 33, 43, 53]
+    assert [observation.lag_rows for observation in shown] == [None, None, None, 0.0, 10.0, 20.0]
+    assert [observation.t_s for observation in shown] == [0.0, 10.0, 20.0, 0.0, 10.0, 20.0]
+    assert [observation.target for observation in shown] == [3, 13, 23, 33, 43, 53]
 
 
-def test_missing_metrics_are_absent_and_sizes_are_known() -> None:
+def test_missing_metrics_are_absent_but_sizes_are_known() -> None:
     plant = MissingMetrics(Patient(), 0.3, seeded())
     shown = [plant.observe(float(now))[0] for now in range(1_000)]
-    assert sum(each.lag_rows is None for each in shown) == pytest.approx(300, rel=0.2)
-    assert sum(each.busy is None and each.lag_rows is None for each in shown) == pytest.approx(
-        90, rel=0.35
-    )
-    assert all(each.executors == 2 and each.target == 2 for each in shown)
+    assert sum(observation.lag_rows is None for observation in shown) == pytest.approx(300, rel=0.2)
+    assert sum(
+        observation.busy is None and observation.lag_rows is None for observation in shown
+    ) == pytest.approx(90, rel=0.35)
+    assert all(observation.executors == 2 and observation.target == 2 for observation in shown)
 
 
 @pytest.mark.parametrize(
-    "wrong",
+    "build",
     [
         lambda: ExecutorLoss(Patient(), 0.0, seeded()),
         lambda: Stragglers(Patient(), 10.0, seeded(), factor=0.5),
@@ -121,6 +121,6 @@ def test_missing_metrics_are_absent_and_sizes_are_known() -> None:
         lambda: MissingMetrics(Patient(), 1.5, seeded()),
     ],
 )
-def test_faults_out_of_range_are_bad_input(wrong: Callable[[], object]) -> None:
+def test_fault_parameters_out_of_range_are_rejected(build: Callable[[], object]) -> None:
     with pytest.raises(BadInput):
-        wrong()
+        build()

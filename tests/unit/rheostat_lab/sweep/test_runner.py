@@ -55,20 +55,20 @@ def test_a_spec_is_the_product_of_its_lists(tmp_path: Path) -> None:
     assert {cell.guards["cooldown_in_s"] for cell in cells} == {0, 60}
 
 
-def test_a_cell_that_was_sent_as_text_is_the_same(tmp_path: Path) -> None:
+def test_a_cell_survives_a_round_trip_through_text(tmp_path: Path) -> None:
     for cell in read_spec(_spec(tmp_path)):
         assert Cell.of(cell.text) == cell
         assert Cell.of(cell.text).key == cell.key
 
 
-def test_bounds_are_a_cell_for_each_spark_plant_load_and_seed(tmp_path: Path) -> None:
+def test_bounds_are_one_cell_per_spark_plant_load_and_seed(tmp_path: Path) -> None:
     text = SPEC + "bounds: true\n"
     text = text.replace("loads:", "  flink: {kind: flink, rate_per_s: 900, executors: 3}\nloads:")
-    asked = [cell for cell in read_spec(_spec(tmp_path, text)) if cell.policy == BOUNDS]
-    assert [(cell.plant, cell.seed) for cell in asked] == [("small", 0), ("small", 1)]
+    bounds = [cell for cell in read_spec(_spec(tmp_path, text)) if cell.policy == BOUNDS]
+    assert [(cell.plant, cell.seed) for cell in bounds] == [("small", 0), ("small", 1)]
 
 
-def test_each_seed_is_another_course_of_the_same_load(tmp_path: Path) -> None:
+def test_every_seed_gives_a_different_course_of_the_load(tmp_path: Path) -> None:
     first, second = (
         cell.workload
         for cell in read_spec(_spec(tmp_path))
@@ -82,7 +82,7 @@ def test_each_seed_is_another_course_of_the_same_load(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "kind", ["small: {executors: 2}", "small: {kind: flink, rate_per_s: 1500, executors: 2}"]
 )
-def test_a_run_has_its_measures_and_the_same_cell_the_same_row(tmp_path: Path, kind: str) -> None:
+def test_a_run_has_measures_and_equal_cells_have_equal_rows(tmp_path: Path, kind: str) -> None:
     cell = read_spec(_spec(tmp_path, SPEC.replace("small: {executors: 2, trigger_s: 10}", kind)))[
         -1
     ]
@@ -93,26 +93,26 @@ def test_a_run_has_its_measures_and_the_same_cell_the_same_row(tmp_path: Path, k
     assert 1 <= row["executors_mean"] <= 8
 
 
-def test_the_warm_up_does_not_count_for_the_objective_but_is_paid_as_the_bounds_pay_it(
+def test_the_warm_up_is_excluded_from_the_objective_but_not_from_the_cost(
     tmp_path: Path,
 ) -> None:
-    whole, later = (
+    full, later = (
         read_spec(_spec(tmp_path, SPEC + f"warm_up_s: {warm_up_s}\n"))[0] for warm_up_s in (0, 120)
     )
-    (first,), (second,) = run_cell(whole), run_cell(later)
+    (first,), (second,) = run_cell(full), run_cell(later)
     assert second["slot_hours"] == pytest.approx(first["slot_hours"] * 240 / 360)
     assert second["cost"] == first["cost"] == 2 * 360
 
 
-def test_the_rows_of_a_spec_are_those_of_before_there_were_faults_and_elasticity(
+def test_rows_are_stable_since_before_faults_and_elasticity(
     tmp_path: Path,
 ) -> None:
-    found = {
+    results = {
         (row["policy"], row["seed"]): row
         for cell in read_spec(_spec(tmp_path))[::3]
         for row in run_cell(cell)
     }
-    spark = found["fixed", 0]
+    spark = results["fixed", 0]
     assert (spark["key"], spark["cost"], spark["rescalings"]) == ("f96af176f58cd412", 720, 0)
     assert [
         spark[name] for name in ("latency_mean_s", "latency_p99_s", "lag_max_rows")
@@ -144,7 +144,7 @@ def test_a_run_is_compared_with_the_demand_of_its_plant(tmp_path: Path) -> None:
     assert row["instability"] == pytest.approx(20)
 
 
-def test_the_demand_of_a_plant_is_searched_once_whatever_the_load_policy_and_start(
+def test_the_demand_of_a_plant_is_computed_once(
     tmp_path: Path,
 ) -> None:
     more = SPEC.replace(
@@ -158,7 +158,7 @@ def test_the_demand_of_a_plant_is_searched_once_whatever_the_load_policy_and_sta
     ).all()
 
 
-def test_rows_of_before_there_was_elasticity_are_read_and_have_none(tmp_path: Path) -> None:
+def test_rows_from_before_elasticity_are_read_without_it(tmp_path: Path) -> None:
     from pyarrow import Table, parquet
 
     (row,) = run_cell(read_spec(_spec(tmp_path))[0])
@@ -169,7 +169,7 @@ def test_rows_of_before_there_was_elasticity_are_read_and_have_none(tmp_path: Pa
     assert (entry["faults"], entry["accuracy_under"]) == ("", None)
 
 
-def test_what_is_there_is_not_run_again_and_a_sweep_that_was_killed_goes_on(tmp_path: Path) -> None:
+def test_existing_rows_are_kept_and_an_interrupted_sweep_continues(tmp_path: Path) -> None:
     cells, folder = read_spec(_spec(tmp_path)), tmp_path / "rows"
     ran: list[int] = []
 
@@ -182,17 +182,17 @@ def test_what_is_there_is_not_run_again_and_a_sweep_that_was_killed_goes_on(tmp_
     with pytest.raises(KeyboardInterrupt):
         sweep(cells, folder, dies_in_the_third_chunk, chunk=5)
     assert len(rows(folder)) == 10
-    told: list[tuple[int, int]] = []
-    sweep(cells, folder, here, chunk=5, done=lambda ended, total: told.append((ended, total)))
-    assert told == [(10, 12), (12, 12)]
+    progress: list[tuple[int, int]] = []
+    sweep(cells, folder, here, chunk=5, done=lambda ended, total: progress.append((ended, total)))
+    assert progress == [(10, 12), (12, 12)]
     sweep(cells, folder, dies_in_the_third_chunk)
     assert ran == [5, 5, 2]  # nothing was left for the fourth call
-    whole = tmp_path / "whole"
-    sweep(cells, whole, here)
-    assert rows(folder) == rows(whole)
+    complete = tmp_path / "whole"
+    sweep(cells, complete, here)
+    assert rows(folder) == rows(complete)
 
 
-def test_half_a_file_is_no_result(tmp_path: Path) -> None:
+def test_a_truncated_file_is_not_a_result(tmp_path: Path) -> None:
     (tmp_path / "rows-1.parquet.part").write_bytes(b"PAR1")
     assert rows(tmp_path) == []
     (tmp_path / "rows-1.parquet").write_bytes(b"PAR1")
@@ -200,20 +200,20 @@ def test_half_a_file_is_no_result(tmp_path: Path) -> None:
         rows(tmp_path)
 
 
-def test_the_summary_pairs_by_seed_with_the_best_fixed_size_and_the_clairvoyant() -> None:
+def test_the_summary_pairs_seeds_with_the_best_fixed_size_and_the_bound() -> None:
     place = {"plant": "p", "load": "l", "parameters": "{}", "guards": "{}", "attained": True}
     numbers = dict.fromkeys(
         ("latency_mean_s", "latency_p99_s", "executors_mean", "rescalings"), 1.0
     )
     costs = {"(best static)": (100, 200), "(clairvoyant)": (50, 100), "mine": (75, 120)}
-    told = [(policy, seed, cost) for policy in costs for seed, cost in enumerate(costs[policy])]
-    found = summary(
+    runs = [(policy, seed, cost) for policy in costs for seed, cost in enumerate(costs[policy])]
+    result = summary(
         [
             {**place, **numbers, "policy": policy, "seed": seed, "cost": cost}
-            for policy, seed, cost in told
+            for policy, seed, cost in runs
         ]
     )
-    mine = next(entry for entry in found if entry["policy"] == "mine")
+    mine = next(entry for entry in result if entry["policy"] == "mine")
     assert mine["score"]["mean"] == pytest.approx((0.5 + 0.8) / 2)
     assert mine["cost"] == {"mean": 97.5, "low": 75.0, "high": 120.0}
     assert (mine["seeds"], mine["attained"]) == (2, 1.0)
@@ -247,10 +247,10 @@ guards: {cooldown_in_s: -5, cooldown: 3}
 """
 
 
-def test_all_that_is_wrong_is_said_at_once_with_its_place(tmp_path: Path) -> None:
+def test_all_errors_of_a_spec_are_reported_at_once_with_their_lines(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as error:
         read_spec(_spec(tmp_path, WRONG))
-    said = str(error.value)
+    message = str(error.value)
     for part in (
         "line 2, minutes: must be a number above 0, but it is 0",
         "line 3, intervall_s: is not known here",
@@ -265,11 +265,11 @@ def test_all_that_is_wrong_is_said_at_once_with_its_place(tmp_path: Path) -> Non
         "policies[2].settings: is not known here",
         "line 17, guards.cooldown: is not known here",
     ):
-        assert part in said
+        assert part in message
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (
             ("limits: [1, 8]", "limits: [8, 1]"),
@@ -296,10 +296,10 @@ def test_all_that_is_wrong_is_said_at_once_with_its_place(tmp_path: Path) -> Non
         (("minutes: 6", "minutes: [6"), "this is no YAML"),
     ],
 )
-def test_contradictions_are_said_with_their_line(
-    tmp_path: Path, change: tuple[str, str], said: str
+def test_contradictions_are_reported_with_their_line(
+    tmp_path: Path, change: tuple[str, str], message: str
 ) -> None:
-    with pytest.raises(BadInput, match=said):
+    with pytest.raises(BadInput, match=message):
         read_spec(_spec(tmp_path, SPEC.replace(*change)))
 
 
@@ -312,16 +312,19 @@ def test_the_command_prints_and_writes_the_same_json(
     )
     given = ["simulate", "sweep", str(spec), "--folder", str(tmp_path / "rows"), "--master", "none"]
     assert command([*given, "--json", "--out", str(out)]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told == json.loads(out.read_text())
-    assert told["runs"] == 7
+    result = json.loads(capsys.readouterr().out)
+    assert result == json.loads(out.read_text())
+    assert result["runs"] == 7
     bounds = {"(best static)", "(clairvoyant)", "(clairvoyant bound)"}
-    assert {each["policy"] for each in told["summary"]} == bounds | {"fixed", "spark-batch-ratio"}
+    assert {entry["policy"] for entry in result["summary"]} == bounds | {
+        "fixed",
+        "spark-batch-ratio",
+    }
     assert command(given) == 0
     assert "half the 95 % interval" in capsys.readouterr().out
 
 
-def test_the_command_says_in_one_line_that_there_is_no_spec(
+def test_a_missing_spec_is_reported_in_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert command(["simulate", "sweep", "nowhere.yaml", "--master", "none"]) == 2
@@ -340,5 +343,5 @@ def test_the_command_says_in_one_line_that_there_is_no_spec(
     ],
     ids=lambda spec: spec.stem,
 )
-def test_the_specs_of_the_experiments_can_be_read(spec: Path) -> None:
+def test_the_committed_specs_are_valid(spec: Path) -> None:
     assert len(read_spec(spec)) >= 16

@@ -43,14 +43,14 @@ def _cells(folder: Path, text: str = SPEC + FAULTS) -> tuple[Cell, ...]:
     return read_spec(file)
 
 
-def test_each_set_of_faults_is_run_with_every_policy_and_seed(tmp_path: Path) -> None:
+def test_every_set_of_faults_is_run_with_every_policy_and_seed(tmp_path: Path) -> None:
     cells = _cells(tmp_path)
     assert len(cells) == 2 * 6 * 2  # seeds x faults x policies
     assert len({cell.key for cell in cells}) == len(cells)
     assert all(Cell.of(cell.text) == cell for cell in cells)
 
 
-def test_a_spec_without_faults_has_the_keys_it_had_before_there_were_any(tmp_path: Path) -> None:
+def test_a_spec_without_faults_keeps_its_earlier_keys(tmp_path: Path) -> None:
     first = _cells(tmp_path, SPEC)[0]
     assert "faults" not in json.loads(first.text)
     assert {cell.faults for cell in _cells(tmp_path)} == {
@@ -63,7 +63,7 @@ def test_a_spec_without_faults_has_the_keys_it_had_before_there_were_any(tmp_pat
     }
 
 
-def test_the_same_cell_has_the_same_row_and_no_fault_changes_the_load(tmp_path: Path) -> None:
+def test_equal_cells_have_equal_rows_and_faults_do_not_change_the_load(tmp_path: Path) -> None:
     for cell in _cells(tmp_path):
         (row,) = run_cell(cell)
         assert [row] == run_cell(cell)
@@ -71,34 +71,34 @@ def test_the_same_cell_has_the_same_row_and_no_fault_changes_the_load(tmp_path: 
     assert len({cell.workload for cell in _cells(tmp_path) if cell.seed == 1}) == 1
 
 
-def test_each_fault_does_what_it_says(tmp_path: Path) -> None:
-    found = {
+def test_every_fault_has_its_effect(tmp_path: Path) -> None:
+    results = {
         (cell.faults, cell.policy): run_cell(cell)[0] for cell in _cells(tmp_path) if cell.seed == 0
     }
-    calm, policy = found["none", "fixed"], "spark-batch-ratio"
-    assert found["loss", "fixed"]["executors_started"] > calm["executors_started"]
-    assert found["loss", "fixed"]["accuracy_under"] > calm["accuracy_under"]
-    assert found["slow", "fixed"]["latency_p99_s"] > calm["latency_p99_s"]
-    assert found["none", policy]["rescalings"] > 0
-    assert found["blind", policy]["rescalings"] == 0  # older than 30 s: the guard keeps the size
+    calm, policy = results["none", "fixed"], "spark-batch-ratio"
+    assert results["loss", "fixed"]["executors_started"] > calm["executors_started"]
+    assert results["loss", "fixed"]["accuracy_under"] > calm["accuracy_under"]
+    assert results["slow", "fixed"]["latency_p99_s"] > calm["latency_p99_s"]
+    assert results["none", policy]["rescalings"] > 0
+    assert results["blind", policy]["rescalings"] == 0  # older than 30 s: the guard keeps the size
     assert (
-        found["gaps", policy]["cost"] != found["none", policy]["cost"]
+        results["gaps", policy]["cost"] != results["none", policy]["cost"]
     )  # it decides at other times
-    assert found["gaps", "fixed"]["cost"] == calm["cost"]
-    assert found["blind", "fixed"] == {
+    assert results["gaps", "fixed"]["cost"] == calm["cost"]
+    assert results["blind", "fixed"] == {
         **calm,
-        "key": found["blind", "fixed"]["key"],
+        "key": results["blind", "fixed"]["key"],
         "faults": "blind",
     }
 
 
-def test_a_fault_that_is_named_none_is_no_fault(tmp_path: Path) -> None:
+def test_an_empty_set_of_faults_has_no_effect(tmp_path: Path) -> None:
     (plain,) = run_cell(_cells(tmp_path, SPEC)[0])
     (named,) = run_cell(_cells(tmp_path)[0])
     assert named == {**plain, "key": named["key"], "faults": "none"}
 
 
-def test_a_fault_comes_at_the_same_times_whatever_other_faults_there_are(tmp_path: Path) -> None:
+def test_fault_times_do_not_depend_on_other_faults(tmp_path: Path) -> None:
     one = {"late": "late_metrics: {delay_s: 10}", "loss": "executor_loss: {mean_s: 60}"}
     sets = {
         "both": f"{one['late']}, {one['loss']}",
@@ -108,16 +108,16 @@ def test_a_fault_comes_at_the_same_times_whatever_other_faults_there_are(tmp_pat
     text = (
         SPEC + "faults:\n" + "".join(f"  {name}: {{{faults}}}\n" for name, faults in sets.items())
     )
-    found = [
+    results = [
         run_cell(cell)[0]
         for cell in _cells(tmp_path, text)
         if (cell.policy, cell.seed) == ("fixed", 0)
     ]
-    assert len(found) == 3
-    assert len({(row["executors_started"], row["latency_mean_s"]) for row in found}) == 1
+    assert len(results) == 3
+    assert len({(row["executors_started"], row["latency_mean_s"]) for row in results}) == 1
 
 
-def test_a_killed_sweep_with_faults_goes_on_and_its_summary_keeps_faults_apart(
+def test_an_interrupted_sweep_continues_and_its_summary_separates_faults(
     tmp_path: Path,
 ) -> None:
     cells = _cells(tmp_path)
@@ -126,9 +126,9 @@ def test_a_killed_sweep_with_faults_goes_on_and_its_summary_keeps_faults_apart(
     sweep(cells, tmp_path / "whole", here)
     assert rows(tmp_path / "rows") == rows(tmp_path / "whole")
     assert [
-        (each["faults"], each["seeds"])
-        for each in summary(rows(tmp_path / "rows"))
-        if each["policy"] == "fixed"
+        (entry["faults"], entry["seeds"])
+        for entry in summary(rows(tmp_path / "rows"))
+        if entry["policy"] == "fixed"
     ] == [
         ("all", 2),
         ("blind", 2),
@@ -154,14 +154,14 @@ faults:
 """
 
 
-def test_all_that_is_wrong_with_faults_is_said_at_once_with_its_place(tmp_path: Path) -> None:
+def test_all_errors_in_faults_are_reported_at_once_with_their_lines(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as error:
         _cells(
             tmp_path,
             SPEC.replace("executors: 4", "executors: 40").lstrip("\n") + WRONG.lstrip("\n"),
         )
-    said = str(error.value).splitlines()
-    assert said[0] == "spec.yaml has 11 errors:"
+    lines = str(error.value).splitlines()
+    assert lines[0] == "spec.yaml has 11 errors:"
     for line, part in (
         (7, "plants.small: starts with 40 executors"),
         (
@@ -205,10 +205,10 @@ def test_all_that_is_wrong_with_faults_is_said_at_once_with_its_place(tmp_path: 
         ),
         (21, "faults.list: is a mapping of one fault at least to its parameters"),
     ):
-        assert any(each.startswith(f"  line {line}, {part}") for each in said), part
+        assert any(reported.startswith(f"  line {line}, {part}") for reported in lines), part
 
 
-def test_a_flink_plant_has_no_executors_that_fail_but_metrics_that_are_late(tmp_path: Path) -> None:
+def test_a_flink_plant_supports_late_metrics_but_no_executor_loss(tmp_path: Path) -> None:
     text = SPEC.replace(
         "small: {executors: 4, trigger_s: 10}", "job: {kind: flink, rate_per_s: 3000, executors: 4}"
     )
@@ -222,7 +222,7 @@ def test_a_flink_plant_has_no_executors_that_fail_but_metrics_that_are_late(tmp_
 
 
 @pytest.mark.parametrize("faults", ["faults:\n", "faults: [executor_loss]\n", "faults: {}\n"])
-def test_faults_that_name_none_are_refused_in_one_place(
+def test_empty_faults_are_rejected_at_one_place(
     tmp_path: Path, faults: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "spec.yaml"

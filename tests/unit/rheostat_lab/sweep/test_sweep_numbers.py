@@ -20,17 +20,19 @@ numbers = st.lists(st.floats(0, 1e6), min_size=1, max_size=8)
 
 @settings(max_examples=15, deadline=None)
 @given(numbers)
-def test_a_mean_lies_in_its_interval_and_the_interval_in_what_was_seen(seen: list[float]) -> None:
-    found = interval(np.array(seen))
-    hair = 1e-6 * max(seen) + 1e-9
-    assert min(seen) - hair <= found.low <= found.high <= max(seen) + hair
-    assert found.mean == pytest.approx(sum(seen) / len(seen))
-    assert interval(np.array(seen)) == found
-    if len(seen) == 1:
-        assert found.low == found.high == found.mean
+def test_a_mean_lies_within_its_interval_and_the_interval_within_the_samples(
+    samples: list[float],
+) -> None:
+    result = interval(np.array(samples))
+    hair = 1e-6 * max(samples) + 1e-9
+    assert min(samples) - hair <= result.low <= result.high <= max(samples) + hair
+    assert result.mean == pytest.approx(sum(samples) / len(samples))
+    assert interval(np.array(samples)) == result
+    if len(samples) == 1:
+        assert result.low == result.high == result.mean
 
 
-def test_unknown_values_are_left_out_of_a_mean_and_alone_have_none() -> None:
+def test_unknown_values_are_excluded_from_a_mean() -> None:
     assert mean_of([None, 2.0, None, 2.0]) == {"mean": 2.0, "low": 2.0, "high": 2.0}
     assert mean_of([None, None]) is None
     assert mean_of([]) is None
@@ -43,9 +45,9 @@ curves = st.lists(st.integers(1, 9), min_size=3, max_size=3).map(
 
 @settings(max_examples=20)
 @given(curves, st.lists(st.floats(0, 60), min_size=1, max_size=6))
-def test_a_higher_load_never_demands_fewer(curve: DemandCurve, rates: list[float]) -> None:
-    found = curve.at(np.array(sorted(rates)))
-    assert (np.diff(found) >= 0).all()
+def test_a_higher_load_never_needs_fewer_executors(curve: DemandCurve, rates: list[float]) -> None:
+    sizes = curve.at(np.array(sorted(rates)))
+    assert (np.diff(sizes) >= 0).all()
     assert curve.at(np.array([10.0, 10.5, 41.0])).tolist() == [
         curve.executors[0],
         curve.executors[1],
@@ -55,7 +57,7 @@ def test_a_higher_load_never_demands_fewer(curve: DemandCurve, rates: list[float
 
 @settings(max_examples=20)
 @given(curves, st.integers(1, 300), st.floats(0, 50), st.integers(1, 5))
-def test_the_demand_of_an_even_load_is_that_of_its_rate_all_along(
+def test_a_constant_load_has_a_constant_demand(
     curve: DemandCurve, seconds: int, rate: float, least: int
 ) -> None:
     minutes = minute_rates(lambda t_s: rate * t_s, float(seconds))
@@ -67,13 +69,14 @@ def test_the_demand_of_an_even_load_is_that_of_its_rate_all_along(
 
 @settings(max_examples=20)
 @given(st.lists(st.tuples(curves, st.booleans()), min_size=1, max_size=5))
-def test_the_median_over_seeds_lies_between_the_least_and_the_most(
+def test_the_median_over_seeds_lies_between_minimum_and_maximum(
     seeds: list[tuple[DemandCurve, bool]],
 ) -> None:
     made = [DemandCurve(curve.rates, curve.executors, (True, True, held)) for curve, held in seeds]
-    for each in demands(made):
+    for demand in demands(made):
         low, middle, high = (
-            math.inf if size is None else size for size in (each.low, each.executors, each.high)
+            math.inf if size is None else size
+            for size in (demand.low, demand.executors, demand.high)
         )
         assert low <= middle <= high
     assert (demands(made)[2].high is None) == (not all(held for _, held in seeds))
@@ -81,16 +84,16 @@ def test_the_median_over_seeds_lies_between_the_least_and_the_most(
 
 @settings(max_examples=20)
 @given(st.dictionaries(st.sampled_from("abc"), st.lists(st.integers(), max_size=3) | st.integers()))
-def test_a_grid_has_every_combination_once(given_: dict[str, list[int] | int]) -> None:
-    found = list(grid_of(given_))
-    assert len(found) == math.prod(
-        len(value) if isinstance(value, list) else 1 for value in given_.values()
+def test_a_grid_has_every_combination_once(values_by_name: dict[str, list[int] | int]) -> None:
+    combinations = list(grid_of(values_by_name))
+    assert len(combinations) == math.prod(
+        len(value) if isinstance(value, list) else 1 for value in values_by_name.values()
     )
-    for each in found:
-        assert each.keys() == given_.keys()
+    for combination in combinations:
+        assert combination.keys() == values_by_name.keys()
         assert all(
-            each[name] in value if isinstance(value, list) else each[name] == value
-            for name, value in given_.items()
+            combination[name] in value if isinstance(value, list) else combination[name] == value
+            for name, value in values_by_name.items()
         )
 
 
@@ -104,8 +107,8 @@ def test_a_score_is_1_at_the_bound_and_0_at_the_best_fixed_size(
         return
     assert score(static, static, bound, attained=True) == 0
     assert score(bound, static, bound, attained=True) == pytest.approx(1)
-    found = score(bound + between * (static - bound), static, bound, attained=True)
-    assert found == pytest.approx(1 - between, abs=1e-6)
+    result = score(bound + between * (static - bound), static, bound, attained=True)
+    assert result == pytest.approx(1 - between, abs=1e-6)
     assert score(bound, static, bound, attained=False) is None
     assert score(static, static, static, attained=True) is None
 
@@ -113,7 +116,7 @@ def test_a_score_is_1_at_the_bound_and_0_at_the_best_fixed_size(
 @pytest.mark.parametrize("trigger_s", [0.0, 1.0, 10.0, 60.0])
 @pytest.mark.parametrize("max_rows", [math.inf, 5000.0])
 @pytest.mark.parametrize("duration_s", [600.0, 86_400.0])
-def test_a_trigger_is_whole_steps_of_the_grid(
+def test_a_trigger_interval_is_a_multiple_of_the_grid_step(
     trigger_s: float, max_rows: float, duration_s: float
 ) -> None:
     job = Job(batch_s=lambda rows, _: rows, trigger_s=trigger_s, max_rows=max_rows)

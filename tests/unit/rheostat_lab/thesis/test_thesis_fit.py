@@ -41,29 +41,29 @@ def beginnings(folder: Path, only: str = "") -> Path:
     return folder
 
 
-def test_the_fit_opens_no_recording_but_those_of_the_hpa_and_no_table(tmp_path: Path) -> None:
+def test_the_fit_opens_only_the_hpa_recordings(tmp_path: Path) -> None:
     folder = beginnings(tmp_path / "all")
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", SPY, str(folder)], capture_output=True, text=True, check=True
     )
-    assert {Path(line).name for line in told.stdout.split()} == {
+    assert {Path(line).name for line in process.stdout.split()} == {
         f"query-1_HPA_{target}.csv" for target in (50, 70, 90)
     }
 
 
-def test_the_fit_gives_the_same_where_everything_held_out_is_missing(tmp_path: Path) -> None:
-    whole, lean = beginnings(tmp_path / "all"), beginnings(tmp_path / "hpa", "HPA")
+def test_the_fit_does_not_depend_on_held_out_recordings(tmp_path: Path) -> None:
+    full, lean = beginnings(tmp_path / "all"), beginnings(tmp_path / "hpa", "HPA")
     assert len(list(lean.iterdir())) == 9
-    assert fit(whole, ["1"], SHORT) == fit(lean, ["1"], SHORT)
+    assert fit(full, ["1"], SHORT) == fit(lean, ["1"], SHORT)
 
 
-def test_the_package_holds_parameters_of_every_query() -> None:
+def test_the_package_contains_parameters_for_every_query() -> None:
     jobs = fitted()
     assert set(jobs) == set(STARTS)
     assert all(job.shuffled == STARTS[query][0].shuffled for query, job in jobs.items())
 
 
-def test_parameters_that_are_unknown_are_said(tmp_path: Path) -> None:
+def test_unknown_parameters_are_reported(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.json"
     wrong.write_text(
         json.dumps({"queries": {query: [{"rate_per_s": 1.0, "speed": 2}] for query in STARTS}})

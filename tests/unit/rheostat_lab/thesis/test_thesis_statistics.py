@@ -30,7 +30,7 @@ def seeds(one: Outcome, latencies: list[float]) -> list[Outcome]:
     return [replace(one, seed=seed, latency_s=latency) for seed, latency in enumerate(latencies)]
 
 
-def test_ranks_are_those_of_held_out_medians() -> None:
+def test_ranks_are_computed_from_held_out_medians() -> None:
     outcomes = []
     for parameter, published, simulated in (
         ("30", 1.0, 5.0),
@@ -58,7 +58,7 @@ def test_ranks_are_those_of_held_out_medians() -> None:
     assert rank["executors"] == pytest.approx(-1.0)
 
 
-def test_a_seed_is_ranked_against_the_medians_as_the_published_runs_are() -> None:
+def test_single_seeds_are_ranked_against_the_medians() -> None:
     outcomes = []
     for parameter, latencies in (
         ("30", [1.0, 1.0, 3.0]),
@@ -71,10 +71,10 @@ def test_a_seed_is_ranked_against_the_medians_as_the_published_runs_are() -> Non
             ),
             latencies,
         )
-    found = statistics.ranks_of_a_seed(statistics.by_cell(outcomes))["1"]
-    assert found["latency_s"]["median"] == pytest.approx(1.0)
-    assert found["latency_s"]["p05"] == pytest.approx(-0.8)
-    assert found["executors"] == pytest.approx({"median": 1.0, "p05": 1.0, "p95": 1.0})
+    ranks = statistics.ranks_of_a_seed(statistics.by_cell(outcomes))["1"]
+    assert ranks["latency_s"]["median"] == pytest.approx(1.0)
+    assert ranks["latency_s"]["p05"] == pytest.approx(-0.8)
+    assert ranks["executors"] == pytest.approx({"median": 1.0, "p05": 1.0, "p95": 1.0})
     assert statistics.ranks_of_a_seed(statistics.by_cell(outcomes[::3])) == {}
 
 
@@ -90,16 +90,16 @@ def test_a_published_value_is_covered_between_the_5th_and_95th_percentile() -> N
 
 def test_policies_are_compared_seed_by_seed() -> None:
     base = seeds(ONE, [float(n) for n in range(12)])
-    better = [replace(each, policy="Vargav2", latency_s=each.latency_s - 1.0) for each in base]
+    better = [
+        replace(outcome, policy="Vargav2", latency_s=outcome.latency_s - 1.0) for outcome in base
+    ]
     (row,) = statistics.paired(statistics.by_cell([*base, *better]))
     assert row["latency_s_difference"] == pytest.approx(-1.0)
     assert row["latency_s_p"] < 0.01
     assert row["executors_p"] == 1.0
 
 
-def test_a_fact_is_shown_with_the_share_of_seeds_and_left_out_where_its_cells_were_not_run() -> (
-    None
-):
+def test_a_fact_has_the_share_of_seeds_and_is_omitted_without_its_cells() -> None:
     runs = [*seeds(ONE, [1.0, 1.0]), replace(ONE, seed=2, executors=10.0)]
     (fact,) = statistics.facts(statistics.by_cell(runs))
     assert fact["fact"] == "Varga v1 stays above 11 executors"
@@ -107,10 +107,12 @@ def test_a_fact_is_shown_with_the_share_of_seeds_and_left_out_where_its_cells_we
     assert fact["holds"]
 
 
-def test_a_loop_must_happen_in_some_seeds_and_not_in_others() -> None:
+def test_a_loop_must_occur_in_some_seeds_but_not_in_all() -> None:
     hpa = replace(ONE, query="11", policy="HPA", parameter="70", latency_s=50.0)
     calm = replace(hpa, seed=1, latency_s=3.0)
     name = "q11 scale-up loop in some seeds and not in others: HPA 70"
     for runs, holds in (([hpa], False), ([hpa, calm], True), ([calm], False)):
-        found = {fact["fact"]: fact["holds"] for fact in statistics.facts(statistics.by_cell(runs))}
-        assert found[name] is holds
+        results = {
+            fact["fact"]: fact["holds"] for fact in statistics.facts(statistics.by_cell(runs))
+        }
+        assert results[name] is holds

@@ -11,14 +11,14 @@ DAY = [round(12 + 10 * math.sin(2 * math.pi * step / 288)) for step in range(288
 
 
 @pytest.mark.parametrize("packs", [True, False])
-def test_a_week_of_days_needs_fewer_nodes_where_the_emptiest_goes_first(packs: bool) -> None:
+def test_removing_the_emptiest_node_first_needs_fewer_nodes(packs: bool) -> None:
     with_rule = node_use(DAY, 4, frees_nodes=True, packs=packs, churn=36)
     without = node_use(DAY, 4, frees_nodes=False, packs=packs, churn=36)
     assert with_rule.executor_steps == without.executor_steps
     assert with_rule.node_steps < without.node_steps
 
 
-def test_on_random_targets_the_rule_never_costs_much() -> None:
+def test_the_rule_is_never_more_expensive_on_random_targets() -> None:
     draw = random.Random(3)
     for _ in range(20):
         targets = [1]
@@ -29,6 +29,6 @@ def test_on_random_targets_the_rule_never_costs_much() -> None:
         assert ruled.node_steps <= free.node_steps
 
 
-def test_a_node_is_used_at_least_where_all_are_full() -> None:
+def test_full_nodes_give_the_minimum_node_count() -> None:
     use = node_use([8] * 10, 4, frees_nodes=True)
     assert use.node_steps == 20

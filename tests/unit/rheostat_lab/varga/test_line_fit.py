@@ -18,7 +18,7 @@ def test_points_on_a_line_give_that_line(slope: float, intercept: float) -> None
     assert (fit.slope, fit.intercept) == pytest.approx((slope, intercept), abs=1e-6)
 
 
-def test_r2_is_the_share_of_the_variance_that_the_line_explains() -> None:
+def test_r2_is_the_explained_share_of_the_variance() -> None:
     # By hand: y = 1, 3, 2 at 0, 1, 2: slope 0.5, residual sum 1.5 of 2.
     fit = linear([(0.0, 1.0), (1.0, 3.0), (2.0, 2.0)])
     assert fit is not None
@@ -26,30 +26,30 @@ def test_r2_is_the_share_of_the_variance_that_the_line_explains() -> None:
 
 
 @pytest.mark.parametrize("points", [[], [(1.0, 1.0)] * 2, [(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]])
-def test_there_is_no_line_through_too_little(points: list[tuple[float, float]]) -> None:
+def test_too_few_points_give_no_line(points: list[tuple[float, float]]) -> None:
     assert linear(points) is None
 
 
-def test_places_are_in_order_with_their_spread() -> None:
+def test_positions_are_sorted_with_their_spread() -> None:
     (first, second) = places([(2.0, 5.0), (1.0, 1.0), (1.0, 3.0)])
     assert (first.x, first.mean, first.low, first.high, first.n) == (1.0, 2.0, 1.0, 3.0, 2)
     assert second.n == 1
 
 
-def test_a_downtime_is_the_longest_pause_less_the_usual_one() -> None:
+def test_downtime_is_the_longest_pause_minus_the_usual_one() -> None:
     ends_s = [0.0, 1.0, 2.0, 3.0, 13.0, 14.0, 40.0]
     assert downtime_s(ends_s, ordered_s=3.5, settled_s=13.5) == 9.0
 
 
-def test_a_change_that_nobody_notices_has_no_downtime() -> None:
+def test_an_unnoticed_change_has_no_downtime() -> None:
     assert downtime_s([0.0, 1.0, 2.0, 3.0, 4.0], ordered_s=2.5, settled_s=3.5) == 0.0
 
 
 @pytest.mark.parametrize("ends_s", [[], [0.0, 1.0, 20.0], [0.0, 1.0, 2.0]])
-def test_without_steady_batches_before_or_any_after_it_is_not_known(ends_s: list[float]) -> None:
+def test_without_surrounding_batches_the_downtime_is_unknown(ends_s: list[float]) -> None:
     assert downtime_s(ends_s, ordered_s=2.5, settled_s=3.0) is None
 
 
-def test_loads_are_what_the_first_batch_takes_longer() -> None:
-    found = load_times([[3.0, 5.0], [1.0, 1.0]])
-    assert (found["mean_s"], found["max_s"], found["usual_s"]) == (3.0, 4.0, 1.0)
+def test_load_time_is_the_extra_time_of_the_first_batch() -> None:
+    result = load_times([[3.0, 5.0], [1.0, 1.0]])
+    assert (result["mean_s"], result["max_s"], result["usual_s"]) == (3.0, 4.0, 1.0)

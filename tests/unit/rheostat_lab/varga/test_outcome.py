@@ -30,38 +30,38 @@ DOWN = [
 ]
 
 
-def test_loads_are_told_with_their_line_and_what_was_published() -> None:
-    said = lines(Spec(experiment="load-by-size", sizes_mb=(20, 50, 100)), LOADS)
-    assert "size_mb 20: mean over tasks 0.200 s (0.200 to 0.200, n 2)" in said
-    assert "mean_s: 0.000 s + 0.01000 s x, R² 1.000, n 6" in said
-    assert said[-1].startswith("published: Figure 4")
+def test_load_times_are_printed_with_their_fit_and_the_published_value() -> None:
+    output = lines(Spec(experiment="load-by-size", sizes_mb=(20, 50, 100)), LOADS)
+    assert "size_mb 20: mean over tasks 0.200 s (0.200 to 0.200, n 2)" in output
+    assert "mean_s: 0.000 s + 0.01000 s x, R² 1.000, n 6" in output
+    assert output[-1].startswith("published: Figure 4")
 
 
-def test_divisors_are_compared_with_others() -> None:
-    said = lines(Spec(experiment="load-by-parallelism", parallelism=(5, 8)), LOADS)
-    assert any(line.startswith("divisors: longest task over mean 2.00 (n 3)") for line in said)
-    assert any(line.startswith("others: longest task over mean") for line in said)
+def test_divisors_are_compared_with_other_parallelisms() -> None:
+    output = lines(Spec(experiment="load-by-parallelism", parallelism=(5, 8)), LOADS)
+    assert any(line.startswith("divisors: longest task over mean 2.00 (n 3)") for line in output)
+    assert any(line.startswith("others: longest task over mean") for line in output)
 
 
-def test_downtimes_are_told_cell_by_cell_and_one_that_is_not_known_is_left_out() -> None:
+def test_downtimes_are_listed_per_cell_and_unknown_ones_omitted() -> None:
     spec = Spec(experiment="downtime", sizes_mb=(20, 50), ways=("live", "restart"))
     unknown = {"way": "live", "size_mb": 20, "parallelism": 4, "downtime_s": None}
-    said = lines(spec, [*DOWN, unknown])
-    assert "live, 20 MB, to 2 executors: 4.0 s (4.0 to 4.0, n 1)" in said
-    assert not any("to 4 executors" in line for line in said)
+    output = lines(spec, [*DOWN, unknown])
+    assert "live, 20 MB, to 2 executors: 4.0 s (4.0 to 4.0, n 1)" in output
+    assert not any("to 4 executors" in line for line in output)
 
 
-def test_snapshots_are_told_by_parallelism_with_a_line_for_each() -> None:
-    said = lines(Spec(experiment="snapshot", sizes_mb=(20, 50), parallelism=(1, 3)), SNAPSHOTS)
-    assert "parallelism 3, 50 MB: whole snapshot 5.000 s (5.000 to 5.000, n 1)" in said
-    assert "whole_s, parallelism 1: 0.000 s + 0.10000 s x, R² 1.000, n 3" in said
+def test_snapshots_are_listed_by_parallelism_with_separate_fits() -> None:
+    output = lines(Spec(experiment="snapshot", sizes_mb=(20, 50), parallelism=(1, 3)), SNAPSHOTS)
+    assert "parallelism 3, 50 MB: whole snapshot 5.000 s (5.000 to 5.000, n 1)" in output
+    assert "whole_s, parallelism 1: 0.000 s + 0.10000 s x, R² 1.000, n 3" in output
 
 
 ROWS = {"snapshot": SNAPSHOTS, "load-by-size": LOADS, "load-by-parallelism": LOADS}
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_every_experiment_has_a_picture(tmp_path: Path, experiment: str) -> None:
+def test_every_experiment_has_a_plot(tmp_path: Path, experiment: str) -> None:
     spec = Spec(
         experiment=experiment, sizes_mb=(20, 50), parallelism=(1, 3), ways=("live", "restart")
     )
@@ -70,12 +70,12 @@ def test_every_experiment_has_a_picture(tmp_path: Path, experiment: str) -> None
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "experiments").glob("varga-*.yaml")), ids=str)
-def test_the_specifications_that_are_kept_can_be_read(path: Path) -> None:
+def test_the_committed_specifications_are_valid(path: Path) -> None:
     assert read_spec(path).repetitions >= 1
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "output"),
     [
         ("experiment: speed", "but it is 'speed'"),
         ("experiment: downtime\nsize: 3", "has 'size'; it may have"),
@@ -88,9 +88,11 @@ def test_the_specifications_that_are_kept_can_be_read(path: Path) -> None:
         ("- 1", "must have names and values"),
     ],
 )
-def test_a_wrong_specification_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_an_invalid_specification_is_rejected_in_one_line(
+    tmp_path: Path, text: str, output: str
+) -> None:
     (tmp_path / "spec.yaml").write_text(text)
     with pytest.raises(BadInput) as refused:
         read_spec(tmp_path / "spec.yaml")
-    assert said in str(refused.value)
+    assert output in str(refused.value)
     assert "\n" not in str(refused.value)

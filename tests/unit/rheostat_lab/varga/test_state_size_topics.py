@@ -14,7 +14,7 @@ def record(batch: str, elapsed_s: float) -> str:
     return json.dumps({"batch": batch, "bytes": 10, "elapsed_s": elapsed_s})
 
 
-def test_a_batch_ends_with_its_last_record_and_one_that_is_written_again_is_another() -> None:
+def test_a_batch_ends_with_its_last_record_and_a_rewritten_one_counts_again() -> None:
     output = Output()
     for batch, at_s, elapsed_s in (
         ("1-7", 10.0, 0.4),
@@ -30,7 +30,7 @@ def test_a_batch_ends_with_its_last_record_and_one_that_is_written_again_is_anot
     assert output.longest_s(41.5) is None
 
 
-def test_the_time_of_a_snapshot_is_that_of_a_task() -> None:
+def test_the_snapshot_time_is_that_of_one_task() -> None:
     operator = {
         "commitTimeMs": 3000,
         "customMetrics": {"rocksdbCommitFileSyncLatencyMs": 900, "rocksdbBytesCopied": 5_000_000},

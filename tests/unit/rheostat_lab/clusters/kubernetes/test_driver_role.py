@@ -9,7 +9,7 @@ from rheostat_lab.clusters.kubernetes.control_plane import RULES
 ROLE = Path(__file__).parents[5] / "deploy" / "driver" / "role.yaml"
 
 
-def test_the_role_that_is_deployed_is_the_one_that_clusters_here_give_a_driver() -> None:
+def test_the_deployed_role_matches_the_role_of_local_clusters() -> None:
     account, role, binding = yaml.safe_load_all(ROLE.read_text())
     assert role["rules"] == list(RULES)
     assert binding["roleRef"]["name"] == role["metadata"]["name"]

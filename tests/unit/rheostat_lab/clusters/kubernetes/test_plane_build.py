@@ -11,14 +11,14 @@ from rheostat_lab.clusters.kubernetes import plane_build
 def test_without_go_nothing_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
-    told: list[str] = []
+    messages: list[str] = []
     with pytest.raises(BadInput, match="no go on the PATH"):
-        plane_build.build(told.append)
-    assert told == []
+        plane_build.build(messages.append)
+    assert messages == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_in_the_cache_is_not_built_again(
+def test_cached_programs_are_not_built_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

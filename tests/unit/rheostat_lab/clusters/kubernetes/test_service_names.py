@@ -5,7 +5,7 @@ from pathlib import Path
 from rheostat_lab.clusters.kubernetes.service_names import Names
 
 
-def test_a_service_has_the_address_of_the_pod_that_it_selects(tmp_path: Path) -> None:
+def test_a_service_resolves_to_the_pod_that_it_selects(tmp_path: Path) -> None:
     names = Names(tmp_path / "hosts")
     names.pod("jobs", "driver", {"role": "driver", "app": "a"}, "127.1.0.1")
     names.pod("jobs", "executor", {"role": "executor", "app": "a"}, "127.1.0.2")
@@ -23,12 +23,12 @@ def test_a_pod_of_another_namespace_is_not_selected(tmp_path: Path) -> None:
     assert "127.1.0.1" not in names.text()
 
 
-def test_a_service_without_a_selector_or_one_that_is_gone_has_no_name(tmp_path: Path) -> None:
+def test_a_service_without_a_selector_has_no_name(tmp_path: Path) -> None:
     names = Names(tmp_path / "hosts")
     names.pod("jobs", "driver", {}, "127.1.0.1")
     names.service("jobs", "svc", None)
     assert "svc" not in names.text()
 
 
-def test_this_computer_has_its_names() -> None:
+def test_localhost_is_always_resolved() -> None:
     assert "127.0.0.1 localhost" in Names(Path("hosts")).text()

@@ -26,7 +26,7 @@ def complete(home: SparkHome) -> None:
     (folder / MARKER).write_text(json.dumps(["junit.jar"]))
 
 
-def test_a_cache_of_other_modules_is_not_taken_for_complete(
+def test_a_cache_with_other_modules_is_incomplete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -40,14 +40,14 @@ def test_a_cache_of_other_modules_is_not_taken_for_complete(
     assert yarn_jars.are_cached(home)
 
 
-def test_yarn_is_of_the_version_of_sparks_own_hadoop(tmp_path: Path) -> None:
+def test_yarn_has_the_version_of_sparks_hadoop(tmp_path: Path) -> None:
     home = spark(tmp_path / "spark", "hadoop-client-api-3.3.4.jar")
     assert 'name="hadoop-client-minicluster" rev="3.3.4"' in yarn_jars._dependencies(home)
     with pytest.raises(BadInput, match="there is no Hadoop in"):
         yarn_jars.are_cached(spark(tmp_path / "without"))
 
 
-def test_hadoop_3_4_gets_the_xml_that_neither_it_nor_its_spark_has(tmp_path: Path) -> None:
+def test_hadoop_3_4_gets_the_missing_xml_library(tmp_path: Path) -> None:
     with_xml = [
         version
         for version in ("3.3.4", "3.4.1", "3.5.0")
