@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(autouse=True)
-def logger_as_it_was() -> Iterator[None]:
+def restored_logger() -> Iterator[None]:
     """Restore the logger, to which the command line adds a handler."""
     rheostat = logging.getLogger("rheostat")
     kept = list(rheostat.handlers), rheostat.level, rheostat.propagate

@@ -10,7 +10,7 @@ from rheostat.storage.file_system import FileSystem
 Check = Callable[[FileSystem, str, Path], None]
 
 
-def what_is_absent_is_none(files: FileSystem, folder: str, here: Path) -> None:
+def absent_files_are_none(files: FileSystem, folder: str, here: Path) -> None:
     name = f"{folder}/absent"
     assert (files.read_text(name), files.status(name), files.size(name)) == (None, None, None)
     assert files.names(name) == []
@@ -18,21 +18,21 @@ def what_is_absent_is_none(files: FileSystem, folder: str, here: Path) -> None:
     files.delete(name)
 
 
-def a_written_file_is_replaced_as_a_whole(files: FileSystem, folder: str, here: Path) -> None:
+def writing_replaces_the_complete_file(files: FileSystem, folder: str, here: Path) -> None:
     for text in ("longer than the next\n", "é\n"):
         files.write(f"{folder}/a/b", text)
         assert files.read_text(f"{folder}/a/b") == text
     assert files.names(f"{folder}/a") == ["b"]
 
 
-def a_name_is_taken_once(files: FileSystem, folder: str, here: Path) -> None:
+def a_name_is_created_only_once(files: FileSystem, folder: str, here: Path) -> None:
     assert files.create(f"{folder}/log/5", "first")
     assert not files.create(f"{folder}/log/5", "second")
     assert files.read_text(f"{folder}/log/5") == "first"
     assert files.names(f"{folder}/log") == ["5"]
 
 
-def lines_are_appended_and_readable_at_once(files: FileSystem, folder: str, here: Path) -> None:
+def lines_are_appended_and_immediately_readable(files: FileSystem, folder: str, here: Path) -> None:
     for number in range(3):
         files.append(f"{folder}/log", f"{number}\n")
         assert files.read_text(f"{folder}/log") == "".join(f"{n}\n" for n in range(number + 1))
@@ -42,7 +42,7 @@ def lines_are_appended_and_readable_at_once(files: FileSystem, folder: str, here
     files.close()
 
 
-def a_torn_line_is_ended_before_the_next(files: FileSystem, folder: str, here: Path) -> None:
+def an_incomplete_line_is_ended_before_the_next(files: FileSystem, folder: str, here: Path) -> None:
     files.write(f"{folder}/log", "whole\nto")
     files.append(f"{folder}/log", "next\n")
     assert files.read_text(f"{folder}/log") == "whole\nto\nnext\n"
@@ -63,7 +63,7 @@ def files_are_listed_with_sizes_and_times(files: FileSystem, folder: str, here: 
     assert below["b"].changed_s == status.changed_s
 
 
-def a_moved_file_replaces_another(files: FileSystem, folder: str, here: Path) -> None:
+def a_moved_file_replaces_an_existing_one(files: FileSystem, folder: str, here: Path) -> None:
     files.write(f"{folder}/staged/1", "new")
     files.write(f"{folder}/state/1", "old")
     files.move(f"{folder}/staged/1", f"{folder}/state/1")
@@ -94,13 +94,13 @@ def files_are_copied_to_this_computer_and_back(files: FileSystem, folder: str, h
 
 
 CHECKS: tuple[Check, ...] = (
-    what_is_absent_is_none,
-    a_written_file_is_replaced_as_a_whole,
-    a_name_is_taken_once,
-    lines_are_appended_and_readable_at_once,
-    a_torn_line_is_ended_before_the_next,
+    absent_files_are_none,
+    writing_replaces_the_complete_file,
+    a_name_is_created_only_once,
+    lines_are_appended_and_immediately_readable,
+    an_incomplete_line_is_ended_before_the_next,
     files_are_listed_with_sizes_and_times,
-    a_moved_file_replaces_another,
+    a_moved_file_replaces_an_existing_one,
     a_folder_is_deleted_with_its_contents,
     files_are_copied_to_this_computer_and_back,
 )

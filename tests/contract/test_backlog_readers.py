@@ -55,7 +55,7 @@ def test_the_backlog_is_what_was_appended_since_the_offset(source: Scenario) -> 
     assert backlog_of(source, newest, 2000.0) == 0
 
 
-def test_what_lies_between_offsets_adds_up_and_is_the_backlog_before_it(source: Scenario) -> None:
+def test_amounts_between_offsets_add_up_to_the_backlog(source: Scenario) -> None:
     ends = []
     for rows in (4, 5, 6, 7, 8, 9):
         source.append(rows)
@@ -71,7 +71,7 @@ def test_what_lies_between_offsets_adds_up_and_is_the_backlog_before_it(source: 
 
 
 @pytest.mark.parametrize("offset", [None, "opaque", [1], {"token": "a1"}])
-def test_an_opaque_offset_is_no_backlog(source: Scenario, offset: Any) -> None:
+def test_an_opaque_offset_has_no_backlog(source: Scenario, offset: Any) -> None:
     source.append(1)
     fault, backlog = "", None
     try:

@@ -30,7 +30,7 @@ STAGES = (Stage(name="count", rows_in=500.0, rows_out=9.0, busy_s=3.0, tasks=8),
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_what_a_policy_emits_is_a_documented_term(policy):
+def test_evidence_emitted_by_a_policy_is_documented(policy):
     names = {
         name for decision in follow(create(policy), [*script()])[0] for name in decision.evidence
     }
@@ -39,7 +39,7 @@ def test_what_a_policy_emits_is_a_documented_term(policy):
     assert unknown - FIELDS == set()
 
 
-def test_what_the_sources_name_as_evidence_is_a_documented_term():
+def test_evidence_named_in_the_sources_is_documented():
     names = {name for path in SOURCES.rglob("*.py") for name in evidence_names(path)}
     assert len(names) > 30
     assert names - TERMS.keys() == set()

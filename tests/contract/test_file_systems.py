@@ -16,16 +16,18 @@ from rheostat.storage.local_files import LocalFileSystem
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("files", [LocalFileSystem, MemoryFileSystem, RemoteFolder])
-def test_it_is_a_file_system(files: Callable[[], FileSystem], check: Check, tmp_path: Path) -> None:
+def test_every_file_system_meets_the_contract(
+    files: Callable[[], FileSystem], check: Check, tmp_path: Path
+) -> None:
     check(files(), str(tmp_path / "files"), tmp_path)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_local_names_may_have_their_scheme(check: Check, tmp_path: Path) -> None:
+def test_local_names_may_include_their_scheme(check: Check, tmp_path: Path) -> None:
     check(LocalFileSystem(), f"file:{tmp_path}/files", tmp_path)
 
 
-def test_a_checksum_never_outlives_its_file(tmp_path: Path) -> None:
+def test_a_checksum_is_deleted_with_its_file(tmp_path: Path) -> None:
     files = LocalFileSystem()
     for number, change in enumerate((files.create, files.write)):
         (tmp_path / f".{number}.crc").write_text("of another text")
@@ -36,12 +38,12 @@ def test_a_checksum_never_outlives_its_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["1"]
 
 
-def test_a_refused_change_is_one_line_with_the_name() -> None:
+def test_a_rejected_change_is_reported_in_one_line_with_its_name() -> None:
     with pytest.raises(StorageError, match=r"^/proc/self/a cannot be changed: "):
         LocalFileSystem().write("/proc/self/a", "")
 
 
-def test_a_file_system_without_hard_links_takes_a_name_once(
+def test_without_hard_links_a_name_is_created_only_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object) -> None:
@@ -65,7 +67,7 @@ def test_a_file_system_without_hard_links_takes_a_name_once(
         ("abfss://x@y/z", True, False),
     ],
 )
-def test_the_scheme_of_a_name_says_what_its_store_guarantees(
+def test_the_scheme_determines_the_guarantees_of_a_store(
     name: str, remote: bool, one_step: bool
 ) -> None:
     assert (is_remote(name), moves_in_one_step(name)) == (remote, one_step)

@@ -79,14 +79,14 @@ observations = st.builds(
     ("name", "check"), policy_checks(), ids=lambda value: value if isinstance(value, str) else ""
 )
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_registered_policy_keeps_the_contract(policy, name, check):
+def test_registered_policies_meet_the_contract(policy, name, check):
     check(lambda: create(policy))
 
 
 @pytest.mark.parametrize("policy", POLICIES)
 @settings(max_examples=15, deadline=None)
 @given(script=st.lists(observations, min_size=1, max_size=12))
-def test_a_registered_policy_bears_any_row_of_observations(policy, script):
+def test_registered_policies_tolerate_any_observations(policy, script):
     decisions, memory = follow(create(policy), script)
     assert all(
         type(decision.target) is int and math.isfinite(decision.target) for decision in decisions
@@ -97,7 +97,7 @@ def test_a_registered_policy_bears_any_row_of_observations(policy, script):
 @pytest.mark.parametrize("policy", POLICIES)
 @settings(max_examples=10, deadline=None)
 @given(script=st.lists(observations, min_size=1, max_size=6))
-def test_after_the_guards_the_size_is_within_the_limits(policy, script):
+def test_guarded_targets_stay_within_the_limits(policy, script):
     for decision, observation in zip(follow(create(policy), script)[0], script, strict=True):
         target = guard(
             standard_guards(LIMITS), decision, observation, {}, observation.t_s
@@ -107,7 +107,7 @@ def test_after_the_guards_the_size_is_within_the_limits(policy, script):
 
 # The backlog of the script is small for the half hour that deadline has.
 @pytest.mark.parametrize("policy", [p for p in POLICIES if p not in ("fixed", "deadline")])
-def test_the_script_of_the_contract_makes_a_policy_scale_out(policy):
+def test_the_contract_script_causes_every_policy_to_scale_out(policy):
     paces_s = (5.0, 60.0, 120.0)  # some policies observe half an hour before they decide
     assert any(
         decision.target > 3
@@ -117,7 +117,7 @@ def test_the_script_of_the_contract_makes_a_policy_scale_out(policy):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_registered_policy_explains_itself_and_its_parameters(policy):
+def test_registered_policies_document_themselves_and_their_parameters(policy):
     about = POLICIES[policy].about  # type: ignore[attr-defined]
     assert all((POLICIES[policy].__doc__, about.formula, about.source, about.fails_when))
     assert all({"help", "unit"} <= set(field.metadata) for field in parameters(POLICIES[policy]))
@@ -125,7 +125,7 @@ def test_a_registered_policy_explains_itself_and_its_parameters(policy):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_what_a_policy_needs_of_a_live_job_are_fields_of_an_observation(policy):
+def test_live_signals_are_fields_of_an_observation(policy):
     assert set(getattr(create(policy), "live_signals", ())) <= {
         field.name for field in dataclasses.fields(Observation)
     }
@@ -144,7 +144,7 @@ def test_what_a_policy_needs_of_a_live_job_are_fields_of_an_observation(policy):
         ("dhalion-adapted", {"throughput": "source"}, {"cpu"}),
     ],
 )
-def test_what_a_policy_needs_follows_its_parameters(name, parameters_given, needed):
+def test_live_signals_depend_on_the_parameters(name, parameters_given, needed):
     assert create(name, parameters_given).live_signals == needed  # type: ignore[attr-defined]
 
 
@@ -152,7 +152,7 @@ def test_what_a_policy_needs_follows_its_parameters(name, parameters_given, need
     ("name", "check"), guard_checks(), ids=lambda value: value if isinstance(value, str) else ""
 )
 @pytest.mark.parametrize("rule", GUARDS)
-def test_a_standard_guard_keeps_the_contract(rule, name, check):
+def test_standard_guards_meet_the_contract(rule, name, check):
     if name == BETWEEN and rule in GOES_BEYOND:
         with pytest.raises(AssertionError):
             check(lambda: GUARDS[rule])
@@ -160,7 +160,7 @@ def test_a_standard_guard_keeps_the_contract(rule, name, check):
         check(lambda: GUARDS[rule])
 
 
-def test_bounds_come_last_and_are_never_crossed():
+def test_bounds_are_the_last_guard_and_never_violated():
     assert isinstance(standard_guards(LIMITS)[-1], Bounds)
     check_bounds(standard_guards(LIMITS), LIMITS)
     check_bounds(standard_guards(LIMITS, **ALL_GUARDS), LIMITS)  # type: ignore[arg-type]

@@ -20,18 +20,18 @@ SOME = {
 }
 
 
-def keeps_its_promises(recording: Recording, policy: str, moments: int) -> None:
+def check_replay(recording: Recording, policy: str, moments: int) -> None:
     for initial in (None, 8):
         decided = list(replay(recording, Request(policy=policy, limits=LIMITS, initial=initial)))
         assert len(decided) == moments
-        assert all(2 <= each.decision.target <= 12 and each.decision.reason for each in decided)
-        assert all(as_line(each) for each in decided)
+        assert all(2 <= item.decision.target <= 12 and item.decision.reason for item in decided)
+        assert all(as_line(item) for item in decided)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_registered_policy_replays_part_of_two_recordings(policy):
+def test_registered_policies_replay_part_of_two_recordings(policy):
     for recording in SOME.values():
-        keeps_its_promises(recording, policy, 240)
+        check_replay(recording, policy, 240)
 
 
 def test_all_recordings_replay():
@@ -42,16 +42,16 @@ def test_all_recordings_replay():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_registered_policy_replays_all_recordings(policy):
+def test_registered_policies_replay_all_recordings(policy):
     for recording in RECORDINGS.values():
-        keeps_its_promises(recording, policy, 561)
+        check_replay(recording, policy, 561)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_a_decision_does_not_depend_on_what_comes_later(policy):
+def test_decisions_do_not_depend_on_later_observations(policy):
     recording = SOME["query-1_HPA_50"]
     part = {key: moments[:60] for key, moments in recording.items()}
     request = Request(policy=policy, limits=LIMITS)
-    assert [as_line(each) for each in replay(part, request)] == [
-        as_line(each) for each in islice(replay(recording, request), 60)
+    assert [as_line(item) for item in replay(part, request)] == [
+        as_line(item) for item in islice(replay(recording, request), 60)
     ]

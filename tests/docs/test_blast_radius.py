@@ -37,8 +37,8 @@ NOT_SPARKS = frozenset(f"{JAVA} {JANINO_HADOOP_SCALA} {PYSPARK}".split())
 """Names in the folder that are not Spark's internals."""
 
 
-def test_private_members_of_pyspark_are_touched_in_one_room_only():
-    found = [
+def test_private_members_of_pyspark_are_used_in_one_folder_only():
+    violations = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.attr}"
         for path in SOURCES.rglob("*.py")
         if path not in CALLS
@@ -47,10 +47,10 @@ def test_private_members_of_pyspark_are_touched_in_one_room_only():
         and PRIVATE.fullmatch(node.attr)
         and ast.unparse(node.value) != "self"
     ]
-    assert found == []
+    assert violations == []
 
 
-def test_the_scan_finds_the_calls_of_the_room():
+def test_the_scan_detects_the_private_calls():
     attributes = {
         node.attr
         for path in CALLS
@@ -62,13 +62,13 @@ def test_the_scan_finds_the_calls_of_the_room():
     }
 
 
-def test_every_call_that_the_code_cites_is_on_the_page():
+def test_every_call_cited_in_the_code_is_on_the_page():
     cited = CITED.findall(CODE)
     assert len(cited) >= 8
     assert [call for call in cited if call.rsplit(".", 1)[1] not in PAGE] == []
 
 
-def test_every_name_of_the_jvm_that_the_code_uses_is_on_the_page():
+def test_every_jvm_name_used_in_the_code_is_on_the_page():
     used = {
         node.attr
         for path in CALLS
@@ -79,7 +79,7 @@ def test_every_name_of_the_jvm_that_the_code_uses_is_on_the_page():
     assert sorted(name for name in used - NOT_SPARKS if name not in PAGE) == []
 
 
-def test_every_part_says_what_it_calls_what_comes_without_it_and_for_which_spark():
+def test_every_class_documents_its_calls_fallback_and_spark_versions():
     parts = [
         (path.name, ast.get_docstring(node) or "")
         for path in CALLS

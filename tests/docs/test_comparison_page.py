@@ -45,7 +45,7 @@ def test_the_cheapest_policy_that_attains_on_every_seed_is_named(script):
     assert line.startswith("| cosine, 3 s | 2 of 3 | `hpa` 70.0 | 80.0, 1 of 1 |")
 
 
-def test_our_own_policy_is_named_cheapest_only_among_those_that_attain(script):
+def test_our_policy_is_named_cheapest_only_among_those_that_attain(script):
     line = summary(
         script, row(OURS, 80_000.0), row("hpa", 90_000.0), row("drs", 1.0, attained=False)
     )
@@ -60,16 +60,16 @@ def test_a_policy_that_misses_on_one_seed_is_not_the_cheapest(script):
     assert line.startswith(f"| cosine, 3 s | 1 of 2 | `{OURS}` 80.0 | 80.0, 3 of 3 |")
 
 
-def test_it_is_shown_where_our_own_policy_misses_the_objective(script):
+def test_a_missed_objective_of_our_policy_is_shown(script):
     line = summary(script, row(OURS, 80_000.0, attained=False), row("hpa", 90_000.0))
     assert "| 1 of 2 | `hpa` 90.0 | 80.0, 0 of 1 |" in line
 
 
-def test_the_case_that_no_policy_attains_is_shown(script):
+def test_a_case_that_no_policy_attains_is_shown(script):
     assert "| 0 of 1 | none |" in summary(script, row(OURS, 80_000.0, attained=False))
 
 
-def test_the_page_and_the_table_have_every_policy_the_bounds_and_how_they_were_made(script):
+def test_page_and_table_contain_every_policy_the_bounds_and_the_command(script):
     rows = [
         row(OURS, 80_000.0),
         row("hpa", 90_000.0),
@@ -97,7 +97,7 @@ def test_the_page_and_the_table_have_every_policy_the_bounds_and_how_they_were_m
     assert len(lines) == 6
 
 
-def test_the_published_table_has_every_policy_on_each_load_and_start_and_the_page_its_plots():
+def test_the_published_table_and_page_are_complete():
     folder = ROOT / "docs" / "evidence"
     with (folder / "comparison.csv").open(encoding="utf-8", newline="") as file:
         policies = [record["policy"].split(" (")[0] for record in csv.DictReader(file)]

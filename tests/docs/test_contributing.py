@@ -37,11 +37,11 @@ def repository(tmp_path: Path) -> Path:
     shutil.copytree(
         ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
     )
-    found = blocks()
+    examples = blocks()
     for path in (POLICY, TEST):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(found[path], encoding="utf-8")
-    register(tmp_path / REGISTRY, *found[REGISTRY].splitlines())
+        (tmp_path / path).write_text(examples[path], encoding="utf-8")
+    register(tmp_path / REGISTRY, *examples[REGISTRY].splitlines())
     (tmp_path / CONTRACT).parent.mkdir(parents=True)
     shutil.copy(ROOT / CONTRACT, tmp_path / CONTRACT)
     return tmp_path
@@ -82,7 +82,7 @@ def test_the_example_passes_its_own_tests_and_the_contract_of_policies(repositor
     assert int(re.findall(r"(\d+) passed", ended.stdout)[0]) > 4
 
 
-def test_the_example_can_be_had_by_name_with_a_parameter_as_text(repository):
+def test_the_example_is_created_by_name_with_a_parameter_as_text(repository):
     ended = run(
         repository,
         "-c",

@@ -19,13 +19,13 @@ def text(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_the_architecture_has_a_paragraph_for_every_folder_and_for_nothing_else():
+def test_the_architecture_describes_exactly_the_existing_folders():
     described = re.findall(r"^\*\*`(\w+)/`\*\*", text("ARCHITECTURE.md"), re.MULTILINE)
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert sorted(described) == sorted(folders)
 
 
-def test_the_files_that_the_architecture_names_are_there():
+def test_files_named_in_the_architecture_exist():
     names = {
         name
         for name in re.findall(r"`((?:\w+/)*\w+\.py)`", text("ARCHITECTURE.md"))
@@ -37,7 +37,7 @@ def test_the_files_that_the_architecture_names_are_there():
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_make_target_that_a_document_names_exists(document):
+def test_make_targets_named_in_a_document_exist(document):
     named = set(
         re.findall(r"(?:^ +|`)make (?:\w+=\S+ )?([a-z][a-z-]*)", text(document), re.MULTILINE)
     )
@@ -46,12 +46,12 @@ def test_every_make_target_that_a_document_names_exists(document):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_every_link_to_a_file_leads_somewhere(document):
+def test_links_to_files_resolve(document):
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", text(document))
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
-def test_the_example_of_the_readme_uses_settings_that_are_accepted():
+def test_the_readme_example_uses_valid_settings():
     blocks = re.findall(r"```python\n(.*?)```", text("README.md"), re.DOTALL)
     example = dedent(next(block for block in blocks if "rheostat.attach(" in block))
     given: dict[str, Any] = {}
@@ -71,26 +71,26 @@ def test_the_example_of_the_readme_uses_settings_that_are_accepted():
 
 
 @pytest.mark.parametrize(
-    ("line", "said_by"),
+    ("line", "source"),
     [
         ("size kept: arrival rate or executors are unknown", "policies/predictive/policy.py"),
         ("the number of executors is not known yet", "loop.py"),
         ("state partitions cannot use", "protocols/executors/status_text.py"),
     ],
 )
-def test_the_lines_of_troubleshooting_are_those_that_are_said(line, said_by):
+def test_the_lines_of_troubleshooting_exist_in_the_code(line, source):
     assert line in text("docs/operate/troubleshooting.md")
-    assert line in (PACKAGE / said_by).read_text(encoding="utf-8")
+    assert line in (PACKAGE / source).read_text(encoding="utf-8")
 
 
-def test_no_page_installs_from_an_index_that_does_not_have_it():
+def test_no_page_installs_from_an_index_without_the_package():
     assert "Rheostat is not on the package index yet" in text("docs/start/install.md")
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     named = re.compile(r"pip install [^`\n]*\brheostat\b")
     assert [page.name for page in pages if named.search(page.read_text(encoding="utf-8"))] == []
 
 
-def test_no_lock_file_names_a_host():
+def test_lock_files_name_no_host():
     locks = sorted((ROOT / "requirements").glob("lock*.txt"))
     assert len(locks) == 5
     assert [

@@ -96,13 +96,13 @@ def test_identifiers_contain_no_more_banned_parts_than_recorded():
     assert counts.total() <= CEILINGS["identifiers"], counts
 
 
-def test_a_term_stands_once_in_the_glossary():
+def test_a_term_appears_once_in_the_glossary():
     names = [name for term, _ in terms() for name in term.split(", ")]
     assert len(names) > 50
     assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
-def test_the_identifiers_of_the_glossary_are_in_the_code():
+def test_glossary_identifiers_exist_in_the_code():
     code = "\n".join(
         path.read_text(encoding="utf-8") for path in (ROOT / "src" / "rheostat").rglob("*.py")
     )

@@ -23,7 +23,7 @@ def made(script):
     return script["pages"]()
 
 
-def test_every_policy_has_its_page_and_every_page_its_policy(made):
+def test_every_policy_has_a_page_and_every_page_a_policy(made):
     assert (
         {path.stem for path in FOLDER.glob("*.md")}
         == {*POLICIES, "README"}
@@ -31,20 +31,20 @@ def test_every_policy_has_its_page_and_every_page_its_policy(made):
     )
 
 
-def test_the_pages_are_what_the_script_makes(made):
+def test_the_pages_match_the_script(made):
     kept = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
     stale = sorted(name for name in made if kept.get(name) != made[name])
     assert stale == [], "run: python scripts/policy_pages.py"
 
 
-def test_every_policy_has_its_plot_its_page_shows_it_and_it_is_small(made):
+def test_every_policy_has_a_small_plot_on_its_page(made):
     plots = {path.stem: path for path in FOLDER.glob("*.svg")}
     assert set(plots) == set(POLICIES)
     assert all(f"({name}.svg)" in made[f"{name}.md"] for name in plots)
     assert max(path.stat().st_size for path in plots.values()) < 40_000
 
 
-def test_the_plots_show_what_the_script_simulates(script):
+def test_the_plots_match_the_simulation(script):
     stale = sorted(
         name
         for name, shown in script["plots"]().items()

@@ -17,7 +17,7 @@ def promises() -> list[str]:
     return rows[1:]
 
 
-def test_there_are_promises():
+def test_the_page_lists_promises():
     assert len(promises()) >= 11
 
 
@@ -31,7 +31,7 @@ def test_a_promise_names_tests_that_exist(row):
         assert name in functions, f"{path} has no {name}"
 
 
-def test_every_extra_for_users_is_in_the_installation_page():
+def test_every_user_extra_is_on_the_installation_page():
     section = (ROOT / "pyproject.toml").read_text("utf-8").split("[project.optional-dependencies]")
     extras = set(re.findall(r"^(\w+) = \[", section[1].split("\n\n")[0], re.MULTILINE))
     page = (ROOT / "docs" / "start" / "install.md").read_text("utf-8")

@@ -14,13 +14,13 @@ SCRIPT = runpy.run_path(str(ROOT / "scripts" / "protocol_pages.py"))
 
 
 @pytest.mark.parametrize("name", SCRIPT["PAGES"])
-def test_the_page_contains_what_the_script_writes(name: str) -> None:
+def test_the_page_matches_the_script(name: str) -> None:
     text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
     assert text == SCRIPT["page"](name), "run: python scripts/protocol_pages.py"
     assert re.findall(r"<!-- generated: (\w+) -->", text) == [*SCRIPT["PAGES"][name]]
 
 
-def test_the_two_diagrams_show_every_phase_and_every_row_but_the_ways_across() -> None:
+def test_both_diagrams_show_every_phase_and_transition() -> None:
     text = (PAGES / "rescaling.md").read_text(encoding="utf-8")
     arrows = set(re.findall(r"^    (\w+) --> (\w+): ([\w ]+?)(?: /|$)", text, re.MULTILINE))
     rows = {(phase, to, event) for phase, event, to, _, _ in (row.cells() for row in LIFE.rows)}

@@ -30,14 +30,14 @@ def names(cell: str) -> list[str]:
     return re.findall(r"`(\w+)`", cell)
 
 
-def test_the_columns_are_the_fields_of_an_observation_in_the_reference():
+def test_the_reference_lists_the_fields_of_an_observation():
     assert [row[0].strip("`") for row in rows("Observation", REFERENCE)] == [
         field.name for field in fields(Observation)
     ]
     assert "reference/journal-and-recordings.md#observation" in PAGE
 
 
-def test_the_map_of_the_thesis_is_the_one_of_the_code():
+def test_the_column_mapping_matches_the_code():
     mapped = {names(row[0])[0]: tuple(names(row[1])) for row in rows("The thesis")}
     assert {name: columns for name, columns in mapped.items() if columns} == COLUMNS
 

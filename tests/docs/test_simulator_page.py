@@ -16,10 +16,15 @@ def shown(value: object) -> str:
     return named[value] if value is None or isinstance(value, bool) else f"{value:g}"
 
 
-def test_the_table_has_every_parameter_with_its_default_unit_and_help() -> None:
-    told = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \| (.+) \|$", PAGE, re.MULTILINE)
+def test_the_table_lists_every_parameter_with_default_unit_and_help() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \| (.+) \|$", PAGE, re.MULTILINE)
     fields = dataclasses.fields(SparkParameters)
-    assert told == [
-        (each.name, shown(each.default), each.metadata["unit"], each.metadata["help"])
-        for each in fields
+    assert rows == [
+        (
+            parameter.name,
+            shown(parameter.default),
+            parameter.metadata["unit"],
+            parameter.metadata["help"],
+        )
+        for parameter in fields
     ]

@@ -27,19 +27,23 @@ def shown() -> list[tuple[str, str]]:
     ]
 
 
-def accept(words: list[str]) -> None:
+def accept(arguments: list[str]) -> None:
     """Parse the words with the command line's own parser, without running anything."""
     from rheostat.cli.app import application
 
     command = get_command(application())
     path = "rheostat"
-    while hasattr(command, "commands") and words and words[0] in command.commands:
-        path, command, words = f"{path} {words[0]}", command.commands[words[0]], words[1:]
-    if words != ["COMMAND", "--help"] and "--help" not in words:
-        command.make_context(path, list(words))
+    while hasattr(command, "commands") and arguments and arguments[0] in command.commands:
+        path, command, arguments = (
+            f"{path} {arguments[0]}",
+            command.commands[arguments[0]],
+            arguments[1:],
+        )
+    if arguments != ["COMMAND", "--help"] and "--help" not in arguments:
+        command.make_context(path, list(arguments))
 
 
-def test_the_site_builds_and_every_link_leads_somewhere(tmp_path, monkeypatch, caplog):
+def test_the_site_builds_and_every_link_resolves(tmp_path, monkeypatch, caplog):
     from mkdocs.commands.build import build
     from mkdocs.config import load_config
 
@@ -55,24 +59,24 @@ def test_pages_show_commands():
 
 
 @pytest.mark.parametrize(("page", "line"), shown())
-def test_every_command_that_a_page_shows_is_one(page, line):
+def test_commands_on_the_pages_are_valid(page, line):
     if "[" not in line and "|" not in line:  # these mark a synopsis
         accept(shlex.split(line, comments=True))
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "```python" in page.read_text()])
-def test_every_python_block_that_a_page_shows_runs(page):
+def test_python_blocks_on_the_pages_run(page):
     for block in PYTHON.findall(page.read_text(encoding="utf-8")):
         code = compile(dedent(block), str(page), "exec")
         if "spark" not in block and "sys.argv" not in block:
             exec(code, {})
 
 
-def test_no_page_includes_a_file_that_a_clone_does_not_show():
+def test_no_page_includes_another_file():
     assert [page.name for page in PAGES if "--8<--" in page.read_text(encoding="utf-8")] == []
 
 
-def test_a_block_that_shows_an_example_is_equal_to_its_file():
+def test_an_example_block_equals_its_file():
     shown_files = set()
     for page in PAGES:
         text = page.read_text(encoding="utf-8")

@@ -36,12 +36,12 @@ def functions(file: str) -> dict[str, str]:
     }
 
 
-def test_both_walks_are_there() -> None:
+def test_both_walks_exist() -> None:
     assert [section for section, _ in walks()] == ["A decision", "The objective", "The objective"]
 
 
 @pytest.mark.parametrize(("section", "steps"), walks())
-def test_a_walk_is_short_and_every_step_is_called_by_a_step_above(
+def test_a_walk_is_short_and_every_step_is_called_by_an_earlier_one(
     section: str, steps: list[tuple[str, str]]
 ) -> None:
     assert len({file for file, _ in steps}) <= MOST_FILES[section]

@@ -40,16 +40,16 @@ def made(workflow: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
-def test_a_workflow_makes_only_what_the_makefile_has(workflow):
+def test_workflows_run_only_existing_make_targets(workflow):
     assert made(workflow) <= TARGETS
 
 
-def test_all_that_a_change_must_pass_is_run():
+def test_required_checks_are_run():
     targets = set().union(*map(made, WORKFLOWS))
     assert {"check", "test", "coverage", "docs", "dist", "thorough"} <= targets
 
 
-def test_the_matrix_runs_every_spark_of_the_makefile():
+def test_the_matrix_covers_every_spark_version_of_the_makefile():
     assert made(ROOT / ".github" / "workflows" / "matrix.yml") == {
         *(f"matrix-{version}" for version in VERSIONS),
         "matrix-newest",
@@ -57,7 +57,7 @@ def test_the_matrix_runs_every_spark_of_the_makefile():
     }
 
 
-def test_every_decision_has_a_number_a_date_a_status_and_a_row_in_the_index():
+def test_every_decision_record_has_number_date_status_and_index_row():
     folder = ROOT / "docs" / "decisions"
     index = (folder / "README.md").read_text(encoding="utf-8")
     records = sorted(folder.glob("0*.md"))

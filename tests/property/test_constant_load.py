@@ -54,7 +54,7 @@ class BusyComputer(PlantWrapper):
             executor.slow, executor.slow_until_s = self._slow.slow, float("inf")
 
 
-def played(rate: float, plant: SparkParameters, times: float, seed: int) -> Run:
+def simulated(rate: float, plant: SparkParameters, times: float, seed: int) -> Run:
     return simulate(
         BusyComputer(SparkPlant(plant, Constant(rate), seed=seed, poisson=True), times, seed),
         create("predictive", {}, Slo(latency_s=10)),
@@ -84,5 +84,5 @@ def reversals_s(run: Run) -> list[float]:
     times=st.sampled_from((1.0, 6.0, 20.0)),
     seed=st.integers(0, 10**6),
 )
-def test_a_scale_in_is_taken_back_at_most_once_an_hour(rate, plant, times, seed):
-    assert len(reversals_s(played(rate, plant, times, seed))) <= 1
+def test_a_scale_in_is_reversed_at_most_once_an_hour(rate, plant, times, seed):
+    assert len(reversals_s(simulated(rate, plant, times, seed))) <= 1

@@ -23,27 +23,29 @@ samples = st.lists(st.tuples(st.floats(0, 1e6), st.floats(-1e6, 1e6)), max_size=
 
 @settings(max_examples=50, deadline=None)
 @given(queries=queries)
-def test_an_application_has_at_least_the_lag_of_each_query(queries):
-    whole = combine(queries)
-    assert whole is not None
+def test_the_application_lag_is_at_least_the_lag_of_every_query(queries):
+    combined = combine(queries)
+    assert combined is not None
     known = [q.lag_rows for q in queries if q.lag_rows is not None]
-    assert whole.lag_rows is None if len(known) < len(queries) else whole.lag_rows >= max(known)
-    assert (whole.lag_s is None) == any(q.lag_s is None for q in queries)
+    assert (
+        combined.lag_rows is None if len(known) < len(queries) else combined.lag_rows >= max(known)
+    )
+    assert (combined.lag_s is None) == any(q.lag_s is None for q in queries)
 
 
 @settings(max_examples=50, deadline=None)
 @given(queries=queries)
 def test_the_order_of_queries_does_not_matter(queries):
-    there, back = combine(queries), combine(queries[::-1])
-    assert there is not None
-    assert back is not None
-    assert (there.lag_s, there.executors) == (back.lag_s, back.executors)
-    assert (there.lag_rows is None) == (back.lag_rows is None)
+    forward, backward = combine(queries), combine(queries[::-1])
+    assert forward is not None
+    assert backward is not None
+    assert (forward.lag_s, forward.executors) == (backward.lag_s, backward.executors)
+    assert (forward.lag_rows is None) == (backward.lag_rows is None)
 
 
 @settings(max_examples=50, deadline=None)
 @given(samples=samples, now=st.floats(0, 1e6), window_s=st.floats(0, 1e5))
-def test_a_window_keeps_order_and_nothing_from_outside(samples, now, window_s):
+def test_a_window_preserves_order_and_excludes_outside_samples(samples, now, window_s):
     kept = within(samples, now, window_s)
     assert kept == [sample for sample in samples if sample in kept]
     assert all(now - window_s <= t <= now for t, _ in kept)
@@ -55,7 +57,7 @@ def test_a_window_keeps_order_and_nothing_from_outside(samples, now, window_s):
     slope=st.floats(-100, 100),
     start=st.floats(-1e3, 1e3),
 )
-def test_the_slope_of_a_line_is_its_slope_and_its_mean_lies_on_it(times, slope, start):
+def test_slope_and_mean_of_a_line_are_exact(times, slope, start):
     line = [(float(t), start + slope * t) for t in times]
     assert abs((deriv(line) or 0.0) - slope) < 1e-6 * (1 + abs(slope)) * 1e3 / (
         max(times) - min(times)
@@ -67,20 +69,20 @@ def test_the_slope_of_a_line_is_its_slope_and_its_mean_lies_on_it(times, slope, 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    asked=st.lists(st.integers(-1000, 10**9), min_size=1, max_size=10),
+    requested=st.lists(st.integers(-1000, 10**9), min_size=1, max_size=10),
     size=st.none() | st.integers(0, 50),
     low=st.integers(1, 9),
     more=st.integers(0, 9),
     age_s=st.floats(-100, 100),
 )
-def test_guards_never_cross_the_limits_whatever_was_asked(asked, size, low, more, age_s):
+def test_guards_never_exceed_the_limits_for_any_request(requested, size, low, more, age_s):
     limits = Limits(min_executors=low, max_executors=low + more)
     memory: Mapping[str, Memory] = {}
     rules = standard_guards(limits, Cooldown(out_s=5.0, in_s=20.0), StaleData(after_s=30.0))
-    for n, target in enumerate(asked):
-        seen = Observation(t_s=10.0 * n + 1000 - age_s, executors=size)
+    for n, target in enumerate(requested):
+        observation = Observation(t_s=10.0 * n + 1000 - age_s, executors=size)
         guarded = guard(
-            rules, Decision(target=target, reason="asked"), seen, memory, 10.0 * n + 1000
+            rules, Decision(target=target, reason="asked"), observation, memory, 10.0 * n + 1000
         )
         memory = guarded.memory
         assert low <= guarded.decision.target <= low + more

@@ -38,13 +38,13 @@ ID = "app-1"
 class Application:
     """A Spark application with one query, and its cluster manager, at one moment.
 
-    ``asked`` is the total that was last requested from the cluster manager; None requests all that
-    fit, as on a Standalone cluster. ``tells`` is whether this Spark version exposes that number; if
-    not, the settings still contain the initial request.
+    ``requested_total`` is the total that was last requested from the cluster manager; None requests
+    all that fit, as on a Standalone cluster. ``exposes_total`` is whether this Spark version
+    exposes that number; if not, the settings still contain the initial request.
     """
 
-    asked: int | None
-    tells: bool
+    requested_total: int | None
+    exposes_total: bool
     stateful: bool
     now: float = 1000.0
     born: int = 0
@@ -58,7 +58,7 @@ class Application:
     journal: MemoryJournal = field(default_factory=MemoryJournal)
 
     def __post_init__(self) -> None:
-        self.at_first = self.asked
+        self.at_first = self.requested_total
 
     # Events without an autoscaler
 
@@ -72,7 +72,7 @@ class Application:
 
     def fill(self) -> None:
         """Register all requested executors, as far as there is room."""
-        wanted = MOST if self.asked is None else self.asked
+        wanted = MOST if self.requested_total is None else self.requested_total
         while len(self.living.keys() - self.leaving) < wanted and len(self.living) < MOST:
             self.arrive()
 
@@ -106,12 +106,12 @@ class Application:
         return len(self.living)
 
     def requested(self) -> int | None:
-        return self.asked if self.tells else self.at_first
+        return self.requested_total if self.exposes_total else self.at_first
 
     def request_total(self, executors: int) -> bool:
-        if self.asked is None or executors < self.asked:
-            self.harm.append(f"asked for {executors} instead of {self.asked or 'all'}")
-        self.asked = executors
+        if self.requested_total is None or executors < self.requested_total:
+            self.harm.append(f"asked for {executors} instead of {self.requested_total or 'all'}")
+        self.requested_total = executors
         return True
 
     def decommission(self, executors: list[str]) -> None:
@@ -247,8 +247,8 @@ NATURE = st.sampled_from(["arrive", "fill", "lose", "let go", "batch", "batch", 
 numbers = st.integers(0, MOST)
 applications = st.builds(
     Application,
-    asked=st.none() | st.integers(1, MOST),
-    tells=st.booleans(),
+    requested_total=st.none() | st.integers(1, MOST),
+    exposes_total=st.booleans(),
     stateful=st.booleans(),
 )
 earlier = st.lists(
@@ -262,7 +262,7 @@ later = st.lists(
 )
 
 
-def happen(application: Application, what: str, n: int) -> None:
+def apply_event(application: Application, what: str, n: int) -> None:
     """Apply one event to an application."""
     if what == "arrive":
         application.arrive()
@@ -277,10 +277,12 @@ def happen(application: Application, what: str, n: int) -> None:
     elif what == "pause":
         application.now += 10.0 * n
     elif what == "ask":  # a request by the user's own code
-        application.asked = max(1, n)
+        application.requested_total = max(1, n)
 
 
-def live(application: Application, happened: list[tuple[str, int]], graceful: bool) -> None:
+def apply_history(
+    application: Application, happened: list[tuple[str, int]], graceful: bool
+) -> None:
     """Give an application its history: earlier controllers attached, decided, and were stopped at
     any point.
     """
@@ -299,10 +301,10 @@ def live(application: Application, happened: list[tuple[str, int]], graceful: bo
             if controller:
                 controller.tick()
         else:
-            happen(application, what, n)
+            apply_event(application, what, n)
 
 
-def taken_for_leaving(application: Application) -> set[str]:
+def executors_marked_leaving(application: Application) -> set[str]:
     """Return the executors that the saga marks as leaving: only those that were really requested to
     leave earlier.
     """
@@ -319,10 +321,10 @@ def taken_for_leaving(application: Application) -> set[str]:
     holds=st.sampled_from([Holds(), KeepsWhatItSees()]),
     graceful=st.booleans(),
 )
-def test_as_long_as_the_policy_holds_no_executor_leaves_and_no_fewer_are_asked_for(
+def test_holding_removes_no_executor_and_never_lowers_the_requested_total(
     application, happened, then, holds, graceful
 ):
-    live(application, happened, graceful)
+    apply_history(application, happened, graceful)
     application.harm.clear()
     controller = Controller(application, holds, graceful)
     for what, n in then:
@@ -331,12 +333,12 @@ def test_as_long_as_the_policy_holds_no_executor_leaves_and_no_fewer_are_asked_f
         elif what == "poll":
             controller.poll()
         else:
-            happen(application, what, n)
+            apply_event(application, what, n)
         assert application.harm == []
         if what == "tick" and application.journal.records[-1].target is not None:
-            assert taken_for_leaving(application) <= application.leaving
+            assert executors_marked_leaving(application) <= application.leaving
     event(f"{len(application.leaving)} were leaving since before")
-    event(f"nobody told how many: {application.asked is None}")
+    event(f"nobody told how many: {application.requested_total is None}")
 
 
 @settings(max_examples=200, deadline=None)
@@ -353,14 +355,14 @@ def test_as_long_as_the_policy_holds_no_executor_leaves_and_no_fewer_are_asked_f
     ),
     graceful=st.booleans(),
 )
-def test_while_halted_no_executor_leaves_and_no_other_number_is_asked_for(
+def test_halting_removes_no_executor_and_keeps_the_requested_total(
     application, happened, wanted, then, graceful
 ):
-    live(application, happened, graceful)
+    apply_history(application, happened, graceful)
     controller = Controller(application, AskFor(wanted), graceful)
     journal, halted = application.journal, False
     for what, n in then:
-        harm, asked = len(application.harm), application.asked
+        harm, requested_total = len(application.harm), application.requested_total
         if what in ("halt", "resume"):
             journal.stopped = halted = what == "halt"
             controller.loop.step(application.now)  # at once, as the handle does
@@ -369,10 +371,10 @@ def test_while_halted_no_executor_leaves_and_no_other_number_is_asked_for(
         elif what == "poll":
             controller.poll()
         else:
-            happen(application, what, n)
+            apply_event(application, what, n)
         if halted:
             assert len(application.harm) == harm
-            assert application.asked == asked or what == "ask"
+            assert application.requested_total == requested_total or what == "ask"
             assert journal.records[-1].target is None or what not in ("halt", "tick")
 
 
@@ -386,17 +388,17 @@ def test_while_halted_no_executor_leaves_and_no_other_number_is_asked_for(
     then=later,
     graceful=st.booleans(),
 )
-def test_after_a_halt_the_size_stays_until_something_else_is_decided(
+def test_after_a_halt_the_size_stays_until_a_new_decision(
     application, happened, wanted, ticks, meanwhile, then, graceful
 ):
-    live(application, happened, graceful)
+    apply_history(application, happened, graceful)
     controller = Controller(application, AskFor(wanted), graceful)
     for _ in range(ticks):
         controller.tick()
     application.journal.stopped = True
     controller.loop.step(application.now)
     for what, n in meanwhile:
-        happen(application, what, n)
+        apply_event(application, what, n)
     application.journal.stopped = False
     controller.loop.direct(Holds(), standard_guards(Limits(max_executors=MOST)))
     application.harm.clear()
@@ -406,15 +408,15 @@ def test_after_a_halt_the_size_stays_until_something_else_is_decided(
         elif what == "poll":
             controller.poll()
         else:
-            happen(application, what, n)
+            apply_event(application, what, n)
         assert application.harm == []
 
 
-def test_a_policy_that_decides_is_heard():
-    application = Application(asked=3, tells=True, stateful=False)
+def test_a_deciding_policy_is_executed():
+    application = Application(requested_total=3, exposes_total=True, stateful=False)
     application.fill()
     controller = Controller(application, AskFor(1), graceful=True)
     for _ in range(12):
         controller.tick()
-    assert application.asked == 1
+    assert application.requested_total == 1
     assert len(application.leaving) == 2

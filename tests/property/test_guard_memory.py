@@ -69,7 +69,7 @@ def ticks(
 
 @settings(max_examples=150, deadline=None)
 @given(requested=requests, given=options)
-def test_a_request_beyond_the_ceiling_leaves_no_trace(requested, given):
+def test_a_request_above_the_ceiling_leaves_no_trace_in_memory(requested, given):
     rules = guards(given)
     clamped = [min(target, CEILING) for target in requested]
     first, second = (
@@ -85,7 +85,7 @@ def test_a_request_beyond_the_ceiling_leaves_no_trace(requested, given):
     executed=st.lists(st.booleans(), min_size=1, max_size=7),
     given=options,
 )
-def test_the_size_is_held_only_after_an_executed_change(requested, executed, given):
+def test_cooldown_applies_only_after_an_executed_change(requested, executed, given):
     changed_tick, before = None, 3
     for tick, (size, guarded) in enumerate(ticks(guards(given), requested, executed)):
         if size != before:
@@ -101,7 +101,7 @@ def test_the_size_is_held_only_after_an_executed_change(requested, executed, giv
 
 @settings(max_examples=50, deadline=None)
 @given(target=st.integers(1, 40), given=options)
-def test_in_shadow_mode_the_same_request_gets_the_same_advice_at_every_tick(target, given):
+def test_in_shadow_mode_equal_requests_get_equal_advice(target, given):
     given.pop("stabilization", None)  # its window fills, so the advice changes once
     given.pop("budget", None)  # the remaining budget shrinks with time
     rules = guards(given)

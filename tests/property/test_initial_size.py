@@ -124,7 +124,7 @@ def written(case: Situation, folder: Path) -> History | None:
 
 @settings(max_examples=300)
 @given(situations())
-def test_no_start_is_below_what_was_configured_or_is_needed_or_outside_the_limits(
+def test_the_initial_size_covers_configuration_and_backlog_within_the_limits(
     case: Situation,
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -192,7 +192,7 @@ def replaced(first: Observation, seconds: float, rate: float | None) -> Observat
     )
 
 
-def test_the_start_is_over_after_half_an_hour_although_the_backlog_grows():
+def test_the_initial_guard_expires_after_half_an_hour():
     start = start_of(
         start_facts(None, 3, LocalFileSystem(), None, NOW, NOW), settings_of(limits=(1, 4)), NOW
     )

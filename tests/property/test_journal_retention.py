@@ -20,12 +20,14 @@ JOURNAL = JournalOptions(journal_mib=1, journal_days=1)
 DAY_S = 86_400.0
 
 
-def tick(t_s: float, size: int | None, target: int | None, halted: bool, said: int = 0) -> Record:
+def tick(
+    t_s: float, size: int | None, target: int | None, halted: bool, reason_length: int = 0
+) -> Record:
     return Record(
         t_s=t_s,
         observation=None if size is None else Observation(t_s=t_s, executors=size),
         queries=(),
-        raw=Decision(target=1, reason="x" * said),
+        raw=Decision(target=1, reason="x" * reason_length),
         guards=(),
         target=target,
         actions=(),
@@ -46,10 +48,10 @@ def size_of(folder: Path) -> int:
 
 
 @given(course=ticks)
-def test_nothing_that_explain_tells_is_lost_with_what_has_not_changed(course):
-    whole = [tick(float(n), *each) for n, each in enumerate(course)]
-    kept = list(turning_points(whole))
-    assert list(explanation.changes(kept)) == list(explanation.changes(whole))
+def test_removing_unchanged_records_preserves_what_explain_reports(course):
+    complete = [tick(float(n), *item) for n, item in enumerate(course)]
+    kept = list(turning_points(complete))
+    assert list(explanation.changes(kept)) == list(explanation.changes(complete))
 
 
 # A step: seconds until the next tick, the length of its reason, and whether the process restarts.
@@ -67,18 +69,16 @@ steps = st.lists(
 
 @settings(max_examples=40)
 @given(steps=steps)
-def test_after_any_appends_and_restarts_memory_and_newest_records_are_there(
-    steps, tmp_path_factory
-):
+def test_after_appends_and_restarts_memory_and_newest_records_exist(steps, tmp_path_factory):
     folder = tmp_path_factory.mktemp("journal")
     kept, now, written = journal(folder), 0.0, []
-    for n, (wait_s, said, restarts, size) in enumerate(steps):
+    for n, (wait_s, reason_length, restarts, size) in enumerate(steps):
         if restarts:
             kept.close()
             kept = journal(folder)
             assert kept.restore() == ({"n": n - 1} if n else {})
         now += wait_s
-        written.append(tick(now, size, 2, halted=False, said=said))
+        written.append(tick(now, size, 2, halted=False, reason_length=reason_length))
         kept.append(written[-1], {"n": n})
         assert kept.restore() == {"n": n}
         assert size_of(folder) <= 1024**2
@@ -87,12 +87,15 @@ def test_after_any_appends_and_restarts_memory_and_newest_records_are_there(
     assert read[-1] == written[-1]
     assert [record for record in written if record in read] == read, "in order, none made up"
     newest = [record for record in written if record.t_s >= now - DAY_S]
-    if sum(said + 300 for _, said, _, _ in steps) < Retention.of(JOURNAL).changes_bytes:
+    if (
+        sum(reason_length + 300 for _, reason_length, _, _ in steps)
+        < Retention.of(JOURNAL).changes_bytes
+    ):
         assert read[-len(newest) :] == newest
         assert list(explanation.changes(read)) == list(explanation.changes(written))
 
 
-def test_a_segment_goes_by_age_and_leaves_what_changed(tmp_path):
+def test_an_old_segment_is_reduced_to_its_changes(tmp_path):
     kept = journal(tmp_path, per_segment=3)
     for n in range(6):
         kept.append(tick(float(n), 1, 1 + n // 4, halted=False), {})
@@ -103,7 +106,7 @@ def test_a_segment_goes_by_age_and_leaves_what_changed(tmp_path):
     assert [record.t_s for _, record in records(tmp_path)] == [0, 3, 4, 2 * DAY_S]
 
 
-def test_a_crash_between_leaving_the_changes_and_deleting_tells_nothing_twice(tmp_path):
+def test_a_crash_during_pruning_duplicates_no_record(tmp_path):
     kept = journal(tmp_path, per_segment=3)
     for n in range(3):
         kept.append(tick(float(n), 1, 1, halted=False), {})
@@ -112,7 +115,7 @@ def test_a_crash_between_leaving_the_changes_and_deleting_tells_nothing_twice(tm
     assert [record.t_s for _, record in records(tmp_path)] == [0, 1, 2]
 
 
-def test_files_of_that_name_that_are_no_journals_are_never_deleted(tmp_path):
+def test_files_that_are_not_journals_are_never_deleted(tmp_path):
     (tmp_path / "segment-00000.jsonl").write_text('{"t_s": 0, "mine": true}\n' * 100_000)
     prune(tmp_path, Retention(most_bytes=1000, most_s=1.0), now=1e9)
     assert segments(tmp_path)[0].stat().st_size > 1_000_000
@@ -128,6 +131,6 @@ def test_files_of_that_name_that_are_no_journals_are_never_deleted(tmp_path):
         {"journal_days": float("nan")},
     ],
 )
-def test_a_journal_without_size_or_age_is_refused(given):
+def test_a_journal_without_size_or_age_limit_is_rejected(given):
     with pytest.raises(BadInput, match=f"it is {next(iter(given.values())):g}"):
         JournalOptions(**given)

@@ -69,7 +69,7 @@ records = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(record=records)
-def test_any_record_comes_back_as_it_was(record):
+def test_any_record_survives_a_round_trip(record):
     line = to_line(record)
     assert from_line(line) == record
     assert line.splitlines() == [line], "no character of a name may end the line"

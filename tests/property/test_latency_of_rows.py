@@ -19,7 +19,7 @@ steps = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(steps=steps, q=st.sampled_from([0.1, 0.5, 0.9, 0.99]), wait_s=st.floats(0.0, 30.0))
-def test_mean_share_and_quantile_are_those_of_sampled_rows(steps, q, wait_s):
+def test_mean_share_and_quantile_match_sampled_rows(steps, q, wait_s):
     ends = itertools.accumulate(
         steps, lambda at, step: (at[0] + step[0], at[1] + step[1]), initial=(0.0, 0)
     )

@@ -75,7 +75,7 @@ def counters(records, metrics):
 
 
 @given(histories())
-def test_no_counter_decreases_and_each_tick_is_one_decision(records):
+def test_counters_never_decrease_and_every_tick_is_one_decision(records):
     sums = counters(records, RecordMetrics())
     decisions = sum(value for (name, *_), value in sums.items() if "decisions" in name)
     assert decisions == len(records)
@@ -86,16 +86,16 @@ def test_a_restart_counts_nothing_twice(records, cut):
     """Prometheus adds the counters of both processes: the sum never exceeds that of one process,
     except for a batch or an outage that both observe. A clock that is set back reduces counts.
     """
-    whole = counters(records, RecordMetrics())
+    complete = counters(records, RecordMetrics())
     parts = [counters(part, RecordMetrics()) for part in (records[:cut], records[cut:])]
     for key in {*parts[0], *parts[1]}:
         summed = parts[0][key] + parts[1][key]
         allowed = 1 if key[0] in ("rheostat_failures_total", "rheostat_rescales_total") else 0
-        assert summed <= whole[key] * (1 + 1e-9) + allowed, key
+        assert summed <= complete[key] * (1 + 1e-9) + allowed, key
 
 
 @given(histories())
-def test_every_value_is_finite_and_every_label_is_of_its_family(records):
+def test_every_value_is_finite_and_has_the_labels_of_its_family(records):
     metrics = RecordMetrics()
     for record in records:
         for sample in metrics.samples(record, START):

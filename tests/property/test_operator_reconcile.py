@@ -36,9 +36,9 @@ class World:
         self.live, self.ours, self.ends = live, ours, ends
         self.mode, self.replicas = "external", 3
         self.status, self.pods, self.agents = Status(), {}, {}
-        self.started, self.drained, self.told = [], [], []
+        self.started, self.drained, self.sent = [], [], []
         self.silent, self.ending = False, set[str]()
-        self.seen: Any = ()
+        self.cached_drivers: Any = ()
         if not ours:
             self._run(Driver(name="theirs", uid="theirs", ip="1"), 3)
 
@@ -54,18 +54,20 @@ class World:
 
     def observed(self, stale):
         if not stale:
-            self.seen = tuple(self.pods.values())
-        running = [each for each in self.seen if each.running and each.name in self.pods]
+            self.cached_drivers = tuple(self.pods.values())
+        running = [
+            driver for driver in self.cached_drivers if driver.running and driver.name in self.pods
+        ]
         report = self.agents[running[0].uid] if len(running) == 1 and not self.silent else None
-        return Observed(drivers=self.seen, report=report)
+        return Observed(drivers=self.cached_drivers, report=report)
 
     def reconcile(self, dies_after=99, stale=False):
         """Write the status, then act; crash after ``dies_after`` steps. Return the actions."""
-        found = reconcile(self.application(), self.status, self.observed(stale))
-        actions = (*found.actions, *mirrored(self.mode, self.replicas, found.status))
+        result = reconcile(self.application(), self.status, self.observed(stale))
+        actions = (*result.actions, *mirrored(self.mode, self.replicas, result.status))
         if dies_after == 0:
             return actions
-        self.status = found.status
+        self.status = result.status
         for action in actions[: dies_after - 1]:
             self.do(action)
         return actions
@@ -90,7 +92,7 @@ class World:
         elif isinstance(action, SendSizing) and not self.silent:
             for uid, report in self.agents.items():
                 if report.sizing != action.sizing:
-                    self.told.append(action.sizing)
+                    self.sent.append(action.sizing)
                     target = action.sizing.size if self.live else report.target
                     self.agents[uid] = replace(report, sizing=action.sizing, target=target or 3)
 
@@ -98,7 +100,9 @@ class World:
         name = f"driver-{action.incarnation}"
         if name in self.pods:
             return  # the API answers 409
-        assert not any(each.running for each in self.pods.values()), "two drivers, one checkpoint"
+        assert not any(driver.running for driver in self.pods.values()), (
+            "two drivers, one checkpoint"
+        )
         self.started.append(name)
         pod = Driver(
             name=name,
@@ -116,7 +120,7 @@ class World:
             self.drained.append(uid)
             self.agents[uid] = replace(report, draining=True)
 
-    def go_on(self):
+    def advance(self):
         """Let the cluster proceed: pods start, queries end, deleted pods disappear."""
         for name, pod in list(self.pods.items()):
             if pod.leaving:
@@ -158,7 +162,7 @@ def play(world, events):
         elif what == "silence":
             world.silent = value
         elif what == "go on":
-            world.go_on()
+            world.advance()
         else:
             world.reconcile(value, stale=what == "stale")
 
@@ -167,11 +171,11 @@ def settle(world):
     world.silent = False
     for _ in range(20):
         world.reconcile()
-        world.go_on()
+        world.advance()
 
 
 @given(live=st.booleans(), ours=st.booleans(), ends=st.booleans(), events=steps)
-def test_any_history_ends_in_the_wanted_state_and_then_nothing_is_done(live, ours, ends, events):
+def test_any_history_converges_to_the_desired_state(live, ours, ends, events):
     world = World(live, ours, ends)
     play(world, events)
     settle(world)
@@ -188,17 +192,17 @@ def test_any_history_ends_in_the_wanted_state_and_then_nothing_is_done(live, our
 
 
 @given(live=st.booleans(), ours=st.booleans(), ends=st.booleans(), events=steps)
-def test_nothing_is_done_twice_and_never_are_there_two_drivers(live, ours, ends, events):
+def test_no_action_is_repeated_and_at_most_one_driver_runs(live, ours, ends, events):
     world = World(live, ours, ends)
     play(world, events)
     settle(world)
     assert len(set(world.started)) == len(world.started)
     assert len(set(world.drained)) == len(world.drained)
-    assert all(one != other for one, other in zip(world.told, world.told[1:], strict=False))
+    assert all(one != other for one, other in zip(world.sent, world.sent[1:], strict=False))
 
 
 @given(st.integers(1, 8), st.integers(0, 30))
-def test_killed_at_each_of_its_steps_no_size_is_forgotten(size, point):
+def test_a_crash_at_any_step_loses_no_size(size, point):
     """Restart at another size, and crash the operator once after ``point`` steps."""
     world, done = World(live=False, ours=True), 0
     settle(world)
@@ -206,7 +210,7 @@ def test_killed_at_each_of_its_steps_no_size_is_forgotten(size, point):
     for _ in range(20):
         steps_of_this = 1 + len(world.reconcile(max(0, point - done)))
         done += steps_of_this
-        world.go_on()
+        world.advance()
     settle(world)
     running = [pod for pod in world.pods.values() if pod.running]
     assert [pod.size for pod in running] == [size]

@@ -54,12 +54,12 @@ def plant_of(job: SparkParameters, load: Cosine | Steps, broken: list[str], seed
         failing = ExecutorLoss(failing, 100.0, losses)
     if "stragglers" in broken:
         failing = Stragglers(failing, 150.0, slows)
-    seen: Plant = failing
+    observed: Plant = failing
     if "late" in broken:
-        seen = LateMetrics(seen, 25.0)
+        observed = LateMetrics(observed, 25.0)
     if "missing" in broken:
-        seen = MissingMetrics(seen, 0.3, gaps)
-    return seen
+        observed = MissingMetrics(observed, 0.3, gaps)
+    return observed
 
 
 def run(
@@ -79,7 +79,7 @@ def run(
     policy=st.sampled_from(list(POLICIES)),
     seed=st.integers(0, 99),
 )
-def test_what_always_holds(
+def test_invariants_hold_for_any_run(
     job: SparkParameters, load: Cosine | Steps, broken: list[str], policy: str, seed: int
 ) -> None:
     done = run(job, load, broken, policy, seed)
@@ -103,8 +103,8 @@ def test_what_always_holds(
         not (record.observation and (record.observation.lag_rows or 0) < 0)
         for record in done.records
     )
-    found = measures(book, Slo())
-    assert found.executor_hours * 3600 >= book.registered.integral(0.0, UNTIL_S) - 1e-6
+    result = measures(book, Slo())
+    assert result.executor_hours * 3600 >= book.registered.integral(0.0, UNTIL_S) - 1e-6
 
 
 @settings(max_examples=6, deadline=None)
@@ -115,7 +115,7 @@ def test_what_always_holds(
     policy=st.sampled_from(list(POLICIES)),
     seed=st.integers(0, 99),
 )
-def test_one_seed_gives_one_journal(
+def test_a_seed_determines_the_journal(
     job: SparkParameters, load: Cosine | Steps, broken: list[str], policy: str, seed: int
 ) -> None:
     first, again = (run(job, load, broken, policy, seed) for _ in range(2))
@@ -126,7 +126,7 @@ def test_one_seed_gives_one_journal(
 
 @settings(max_examples=3, deadline=None)
 @given(job=jobs, seed=st.integers(0, 99))
-def test_what_a_policy_does_changes_no_arrival(job: SparkParameters, seed: int) -> None:
+def test_policies_do_not_affect_arrivals(job: SparkParameters, seed: int) -> None:
     load = Cosine(2_000, 1_000, 500, period_s=300, hold_s=10)
     one, other = (
         run(job, load, ["loss"], policy, seed).ledger for policy in ("fixed", "threshold")
@@ -144,17 +144,17 @@ def test_another_seed_gives_another_journal() -> None:
 @given(
     job=jobs, seed=st.integers(0, 99), moments=st.lists(st.floats(0, 100), min_size=1, max_size=20)
 )
-def test_it_does_not_matter_how_often_one_looks(
+def test_observing_a_plant_does_not_affect_it(
     job: SparkParameters, seed: int, moments: list[float]
 ) -> None:
     load = Steps((3_000.0,))
-    looked, left = (
+    observed, unobserved = (
         SparkPlant(job, load, seed=seed, poisson=True),
         SparkPlant(job, load, seed=seed, poisson=True),
     )
     for now in sorted(moments):
-        looked.observe(now)
-    looked.advance(100.0)
-    left.advance(100.0)
-    assert looked.committed == left.committed
-    assert looked.observe(100.0)[0].lag_rows == left.observe(100.0)[0].lag_rows
+        observed.observe(now)
+    observed.advance(100.0)
+    unobserved.advance(100.0)
+    assert observed.committed == unobserved.committed
+    assert observed.observe(100.0)[0].lag_rows == unobserved.observe(100.0)[0].lag_rows

@@ -27,7 +27,7 @@ allocations = st.lists(st.integers(0, CORES), min_size=1, max_size=6)
 
 @THOUSAND
 @given(allocations)
-def test_a_rebalancing_is_one_that_the_documents_words_allow(allocation):
+def test_a_rebalancing_step_follows_the_documented_rules(allocation):
     average = Fraction(sum(allocation), len(allocation))
     givers = [n for n, count in enumerate(allocation) if count >= 1 + average]
     least = min(allocation)
@@ -45,7 +45,7 @@ def test_a_rebalancing_is_one_that_the_documents_words_allow(allocation):
 
 @THOUSAND
 @given(allocations)
-def test_rebalancing_ends_and_then_nobody_has_one_more_than_the_average(allocation):
+def test_rebalancing_terminates_with_even_counts(allocation):
     for _ in range(sum(allocation) + 1):
         after = rebalanced(allocation)
         if after == allocation:
@@ -61,7 +61,7 @@ def test_rebalancing_ends_and_then_nobody_has_one_more_than_the_average(allocati
     st.integers(0, 6),
     st.lists(st.tuples(st.integers(1, 6), st.integers(1, 20)), min_size=1, max_size=6),
 )
-def test_whatever_is_decided_every_receiver_has_a_core_and_the_batches_have_one(receivers, decided):
+def test_every_receiver_and_the_batches_always_have_a_core(receivers, decided):
     executors = [str(n) for n in range(6)]
     where: dict[int, str | None] = {n: executors[n % 6] for n in range(receivers)}
     memory: object = {}
@@ -77,7 +77,9 @@ def test_whatever_is_decided_every_receiver_has_a_core_and_the_batches_have_one(
                     where[order.receiver] = order.executor
             for order in orders:
                 if isinstance(order, Decommission):
-                    executors = [each for each in executors if each not in order.executors]
+                    executors = [
+                        executor for executor in executors if executor not in order.executors
+                    ]
                 elif isinstance(order, Request):
                     missing = order.total - len(executors)
                     executors += [str(started + n) for n in range(missing)]

@@ -34,7 +34,7 @@ rows = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(
-    seen=st.lists(rows, min_size=1, max_size=8),
+    recorded=st.lists(rows, min_size=1, max_size=8),
     policy=st.sampled_from(list(POLICIES)),
     low=st.integers(1, 9),
     room=st.integers(0, 9),
@@ -42,11 +42,13 @@ rows = st.builds(
     interval_s=st.none() | st.sampled_from([7.0, 60.0]),
     fed_back=st.booleans(),
 )
-def test_no_target_is_outside_the_limits(seen, policy, low, room, step_s, interval_s, fed_back):
-    moments = [Moment(f"row {n}", replace(row, t_s=n * step_s)) for n, row in enumerate(seen)]
+def test_replay_targets_stay_within_the_limits(
+    recorded, policy, low, room, step_s, interval_s, fed_back
+):
+    moments = [Moment(f"row {n}", replace(row, t_s=n * step_s)) for n, row in enumerate(recorded)]
     limits = Limits.between(low, low + room)
     request = Request(
         policy=policy, limits=limits, interval_s=interval_s, initial=low if fed_back else None
     )
-    for each in replay(by_application(moments), request):
-        assert low <= json.loads(as_line(each))["target"] <= low + room
+    for item in replay(by_application(moments), request):
+        assert low <= json.loads(as_line(item))["target"] <= low + room

@@ -309,7 +309,7 @@ def disturb(cluster: Cluster, event: str, n: int) -> None:
     cluster.memory = cluster.memory.resumed(cluster.now_s) if event == "restart" else cluster.memory
 
 
-def come_to_rest(cluster: Cluster, seconds: int = 400) -> Step:
+def run_until_steady(cluster: Cluster, seconds: int = 400) -> Step:
     """Repair everything and let the cluster run until the saga reports that it is steady."""
     cluster.deaf, cluster.sticky = False, True
     for _ in range(seconds):
@@ -322,14 +322,16 @@ def come_to_rest(cluster: Cluster, seconds: int = 400) -> Step:
 
 @settings(max_examples=150, deadline=None)
 @given(cluster=worlds, executors=st.integers(0, 4), happened=st.lists(events, max_size=60))
-def test_no_rule_is_broken_and_it_ends_steady_and_even(cluster, executors, happened):
+def test_no_invariant_is_violated_and_the_final_state_is_steady_and_even(
+    cluster, executors, happened
+):
     for _ in range(executors):
         cluster.register()
     cluster.run_batch()
     for event, n in happened:
         happen(cluster, event, n)
         cluster.step()
-    rested = come_to_rest(cluster)
+    rested = run_until_steady(cluster)
     idle = standing_by(rested)
     assert (len(cluster.registered), len(idle)) == (
         cluster.target + cluster.standby,
@@ -350,7 +352,7 @@ def test_no_rule_is_broken_and_it_ends_steady_and_even(cluster, executors, happe
     assert cluster.step().orders == (Request(cluster.target + cluster.standby),)
 
 
-def test_every_row_of_the_lifecycle_is_taken(monkeypatch):
+def test_every_row_of_the_lifecycle_is_reached(monkeypatch):
     taken = set()
 
     def recorded(*facts):

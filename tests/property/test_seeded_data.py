@@ -17,7 +17,7 @@ FEW_SEEDS = st.sampled_from((0, 7, 2**63))
 
 
 @given(SEEDS, st.integers(0, 2**32), st.lists(st.integers(0, 2**62), min_size=1, max_size=20))
-def test_one_draw_equals_the_draw_of_many(seed: int, lane: int, counters: list[int]) -> None:
+def test_single_draws_equal_vectorized_draws(seed: int, lane: int, counters: list[int]) -> None:
     n = np.array(counters, dtype=np.int64)
     assert counter.bits(seed, lane, n).tolist() == [
         counter.bits_at(seed, lane, i) for i in counters
@@ -33,7 +33,7 @@ def test_one_draw_equals_the_draw_of_many(seed: int, lane: int, counters: list[i
     st.integers(0, 10**9),
     st.lists(st.integers(0, 60), min_size=1, max_size=6),
 )
-def test_any_split_of_a_kind_gives_the_same_data(
+def test_data_of_one_kind_do_not_depend_on_the_split(
     seed: int, kind: str, first: int, sizes: list[int]
 ) -> None:
     complete = encode(events(kind, seed, first, sum(sizes)), 5)
@@ -44,7 +44,7 @@ def test_any_split_of_a_kind_gives_the_same_data(
 
 
 @given(FEW_SEEDS, st.integers(0, 10**6), st.integers(0, 200), st.integers(0, 200))
-def test_any_split_of_all_events_gives_the_same_data(
+def test_data_of_all_kinds_do_not_depend_on_the_split(
     seed: int, first: int, one: int, other: int
 ) -> None:
     complete = tables(seed, first, one + other, 100.0)
@@ -55,9 +55,9 @@ def test_any_split_of_all_events_gives_the_same_data(
 
 
 @given(st.lists(st.floats(0, 30), min_size=1, max_size=8), st.integers(0, 100))
-def test_no_row_is_lost_or_made_between_two_questions(moments: list[float], seed: int) -> None:
+def test_due_rows_do_not_depend_on_the_query_times(moments: list[float], seed: int) -> None:
     day = Day(low=3, peak=40, day_s=24, seed=seed)
     due = DueRows(day)
-    seen = [due.until(t) for t in sorted(moments)]
-    assert seen == sorted(seen)
-    assert seen[-1] == rows_until(day, max(moments))
+    counts = [due.until(t) for t in sorted(moments)]
+    assert counts == sorted(counts)
+    assert counts[-1] == rows_until(day, max(moments))

@@ -72,7 +72,7 @@ observations = st.builds(
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=20, deadline=None)
 @given(script=st.lists(observations, min_size=1, max_size=6))
-def test_any_row_of_observations_gives_whole_sizes_reasons_and_a_plain_memory(name, script):
+def test_any_observations_give_integer_sizes_reasons_and_json_memory(name, script):
     decisions, memory = follow(create(name, QUICK.get(name)), script)
     for decision in decisions:
         assert type(decision.target) is int

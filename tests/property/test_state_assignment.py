@@ -35,9 +35,7 @@ def keepable(now: Mapping[Unit, str | None], able: Sequence[str]) -> int:
 
 @settings(max_examples=150)
 @given(now=current, able=executors)
-def test_every_unit_once_the_sums_within_one_and_as_few_moves_as_any_even_assignment_needs(
-    now, able
-):
+def test_an_assignment_is_complete_even_and_needs_the_fewest_moves(now, able):
     new = minimal_movement(now, able)
     counts = [list(new.values()).count(executor) for executor in able]
     assert new.keys() == now.keys()
@@ -48,7 +46,7 @@ def test_every_unit_once_the_sums_within_one_and_as_few_moves_as_any_even_assign
 
 @settings(max_examples=150)
 @given(now=current, able=executors)
-def test_what_is_even_stays_and_the_same_is_answered_in_whatever_order_it_is_asked(now, able):
+def test_even_assignments_are_stable_and_independent_of_order(now, able):
     new = minimal_movement(now, able)
     assert minimal_movement(dict(new), able) == new
     assert minimal_movement(dict(reversed(now.items())), able) == new
@@ -56,7 +54,7 @@ def test_what_is_even_stays_and_the_same_is_answered_in_whatever_order_it_is_ask
 
 @settings(max_examples=150)
 @given(sizes=st.lists(st.integers(1, 20), max_size=4), able=executors)
-def test_units_that_are_all_to_be_placed_are_even_within_each_query(sizes, able):
+def test_a_new_assignment_is_even_within_every_query(sizes, able):
     now = {(str(query), n): None for query, size in enumerate(sizes) for n in range(size)}
     assert unevenness(minimal_movement(now, able), able) == 0
 
@@ -84,11 +82,11 @@ def unevenness(new: Mapping[Unit, str], able: Sequence[str]) -> int:
     ),
     able=st.integers(1, 3).map(lambda n: [str(e) for e in range(n)]),
 )
-def test_no_even_assignment_has_fewer_moves_or_as_few_and_evener_queries(now, able):
+def test_no_even_assignment_has_fewer_moves_or_more_even_queries(now, able):
     """Compare with all possible assignments."""
     new = minimal_movement(now, able)
     every = (
-        dict(zip(now, found, strict=True)) for found in itertools.product(able, repeat=len(now))
+        dict(zip(now, places, strict=True)) for places in itertools.product(able, repeat=len(now))
     )
     even = (
         other
@@ -102,9 +100,7 @@ def test_no_even_assignment_has_fewer_moves_or_as_few_and_evener_queries(now, ab
 
 @settings(max_examples=150)
 @given(now=current, able=executors, data=st.data())
-def test_with_weights_the_loads_differ_by_at_most_the_heaviest_and_what_is_even_stays(
-    now, able, data
-):
+def test_weighted_loads_differ_by_at_most_the_heaviest_unit(now, able, data):
     assume(now)
     weights = {unit: data.draw(st.floats(0, 1e9)) for unit in now}
     new = minimal_movement(now, able, weights)
@@ -122,9 +118,7 @@ def test_with_weights_the_loads_differ_by_at_most_the_heaviest_and_what_is_even_
     leaving=some_executors,
     young=st.none() | some_executors,
 )
-def test_step_by_step_everything_arrives_and_no_step_is_larger_than_allowed(
-    now, able, per_executor, leaving, young
-):
+def test_stepwise_moves_complete_and_respect_the_limit(now, able, per_executor, leaving, young):
     wanted, steps = minimal_movement(now, able), 0
     held = dict(now)
     while step := next_moves(held, wanted, per_executor, leaving, young):
@@ -139,9 +133,7 @@ def test_step_by_step_everything_arrives_and_no_step_is_larger_than_allowed(
 
 @settings(max_examples=100)
 @given(groups=st.integers(1, 32768), subtasks=st.integers(1, 64), group=st.integers(0, 32767))
-def test_a_key_group_lies_in_the_range_of_its_subtask_and_the_ranges_cover_all(
-    groups, subtasks, group
-):
+def test_key_group_ranges_contain_their_groups_and_cover_all(groups, subtasks, group):
     ranges = [key_group_range(groups, subtasks, n) for n in range(subtasks)]
     assert sum(len(own) for own in ranges) == groups
     assert group % groups in ranges[operator_index(group % groups, groups, subtasks)]
@@ -149,13 +141,13 @@ def test_a_key_group_lies_in_the_range_of_its_subtask_and_the_ranges_cover_all(
 
 @settings(max_examples=200)
 @given(code=st.integers(-(2**31), 2**31 - 1))
-def test_a_hash_is_never_negative_and_fits_31_bits(code):
+def test_a_hash_is_non_negative_and_fits_31_bits(code):
     assert 0 <= murmur_hash(code) < 2**31
 
 
 @settings(max_examples=100)
 @given(now=current, able=executors)
-def test_ranges_are_contiguous_even_and_complete(now, able):
+def test_contiguous_ranges_are_even_and_complete(now, able):
     new = contiguous(list(now), able)
     assert new.keys() == now.keys()
     for query in {query for query, _ in now}:
@@ -166,7 +158,7 @@ def test_ranges_are_contiguous_even_and_complete(now, able):
 
 @settings(max_examples=100)
 @given(old=subtasks, parallelism=st.integers(1, 6))
-def test_split_keeps_every_item_in_order_and_evenly_and_union_gives_all(old, parallelism):
+def test_splitting_preserves_items_evenly_and_union_returns_all(old, parallelism):
     assume(len(old) != parallelism)
     new = split(old, parallelism)
     for name in "xyz":

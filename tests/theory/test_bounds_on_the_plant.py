@@ -48,24 +48,22 @@ class Planned:
 
 
 @pytest.mark.parametrize("executors", [3, 4, 5, 6, 7])
-def test_a_fixed_size_is_as_late_on_the_plant_as_between_the_two_roundings_of_the_model(
+def test_late_rows_of_a_fixed_size_lie_between_the_models_roundings(
     executors: int,
 ) -> None:
     job, curve = job_of(QUIET, limits=LIMITS, slo=SLO), curve_of(LOAD, SECONDS, 2.5)
     kind, fair = (run_static(job, curve, executors, kindly=kindly) for kindly in (True, False))
     plant = SparkPlant(replace(QUIET, executors=executors), LOAD)
     done = simulate(plant, create("fixed"), (), until_s=SECONDS, interval_s=60, journal=NoJournal())
-    told = measures(done.ledger, SLO)
-    assert told.within is not None
-    assert kind.late_share - 0.01 <= 1 - told.within <= fair.late_share + 0.01
-    assert told.executor_hours * 3600 == pytest.approx(fair.cost)
+    result = measures(done.ledger, SLO)
+    assert result.within is not None
+    assert kind.late_share - 0.01 <= 1 - result.within <= fair.late_share + 0.01
+    assert result.executor_hours * 3600 == pytest.approx(fair.cost)
 
 
-def test_the_clairvoyants_path_attains_the_objective_on_the_plant_at_the_cost_it_was_promised() -> (
-    None
-):
-    found = bounds(job_of(QUIET, limits=LIMITS, slo=SLO), LOAD, SECONDS, initial=6)
-    path = found.clairvoyant.path
+def test_the_clairvoyant_path_meets_the_objective_at_its_predicted_cost() -> None:
+    computed = bounds(job_of(QUIET, limits=LIMITS, slo=SLO), LOAD, SECONDS, initial=6)
+    path = computed.clairvoyant.path
     assert path is not None
     sizes = [6, *(int(size) for size in path.executors)]
     changes = [
@@ -73,18 +71,18 @@ def test_the_clairvoyants_path_attains_the_objective_on_the_plant_at_the_cost_it
         for t_s, before, after in zip(path.start_s, sizes, sizes[1:], strict=False)
         if before != after
     ]
-    asked = sorted(
+    requested = sorted(
         (t_s - (QUIET.start_s + 0.5 if after > before else 0.0), after)
         for t_s, before, after in changes
     )
-    policy = Planned((0.0, *(t_s for t_s, _ in asked)), (6, *(after for _, after in asked)))
+    policy = Planned((0.0, *(t_s for t_s, _ in requested)), (6, *(after for _, after in requested)))
     plant = SparkPlant(QUIET, LOAD)
     done = simulate(
         plant, policy, (WithinLimits(LIMITS),), until_s=SECONDS, interval_s=1.0, journal=NoJournal()
     )
-    told = measures(done.ledger, SLO)
-    assert told.within is not None
-    assert told.within > 0.98
-    assert told.executor_hours * 3600 == pytest.approx(path.cost, rel=0.03)
-    assert found.static_cost is not None
-    assert told.executor_hours * 3600 < 0.85 * found.static_cost
+    result = measures(done.ledger, SLO)
+    assert result.within is not None
+    assert result.within > 0.98
+    assert result.executor_hours * 3600 == pytest.approx(path.cost, rel=0.03)
+    assert computed.static_cost is not None
+    assert result.executor_hours * 3600 < 0.85 * computed.static_cost

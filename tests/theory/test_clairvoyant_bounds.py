@@ -86,65 +86,65 @@ def _every_run(job: Job, curve: Curve, initial: int, price: float) -> float:
         (90, 180, 90, 10, 10, 150, 60),
     ],
 )
-def test_the_program_finds_the_best_of_all_runs(levels: tuple[float, ...], price: float) -> None:
+def test_the_program_finds_the_optimal_run(levels: tuple[float, ...], price: float) -> None:
     job = _job()
     curve = curve_of(Steps(tuple(map(float, levels)), hold_s=10), 70, 10)
     wanted = _every_run(job, curve, 2, price)
     program = _Program(Batches(job, curve), job.index(2), 7)
     path = program.path(price)
-    found = program.bound(price) + price * 0.01 * curve.rows[-1]
+    result = program.bound(price) + price * 0.01 * curve.rows[-1]
     if math.isinf(wanted):
         assert path is None
-        assert math.isinf(found)
+        assert math.isinf(result)
     else:
         assert path is not None
-        assert found == pytest.approx(wanted)
+        assert result == pytest.approx(wanted)
         assert path.cost + price * path.late.sum() == pytest.approx(wanted)
 
 
-def test_a_path_attains_the_objective_and_the_bracket_is_narrow() -> None:
+def test_a_path_meets_the_objective_with_a_narrow_gap() -> None:
     job = _job(
         limits=Limits.between(1, 8), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors)
     )
     curve = curve_of(Cosine(shift=1500, amplitude=1000, noise=100, period_s=1800), 3600, 10)
-    found = clairvoyant(job, curve, 4)
-    assert found.path is not None
-    assert found.path.attains()
-    assert found.lower <= found.path.cost
-    assert found.gap is not None
-    assert found.gap < 0.05
+    result = clairvoyant(job, curve, 4)
+    assert result.path is not None
+    assert result.path.attains()
+    assert result.lower <= result.path.cost
+    assert result.gap is not None
+    assert result.gap < 0.05
 
 
-def test_what_is_seen_ahead_is_worth_something_and_nothing_beats_the_lower_bound() -> None:
+def test_the_clairvoyant_beats_the_fixed_size_but_not_the_lower_bound() -> None:
     job = _job(
         limits=Limits.between(1, 8), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors)
     )
     load = Cosine(shift=1500, amplitude=1000, noise=100, period_s=900)
-    found = bounds(job, load, 1800, initial=4)
-    assert found.static is not None
-    assert found.static_cost is not None
-    assert found.clairvoyant.path is not None
-    assert found.clairvoyant.path.cost < found.static_cost
-    for executors in range(found.static, 9):
-        assert run_static(job, curve_of(load, 1800, 10), executors).cost >= found.clairvoyant.lower
+    result = bounds(job, load, 1800, initial=4)
+    assert result.static is not None
+    assert result.static_cost is not None
+    assert result.clairvoyant.path is not None
+    assert result.clairvoyant.path.cost < result.static_cost
+    for executors in range(result.static, 9):
+        assert run_static(job, curve_of(load, 1800, 10), executors).cost >= result.clairvoyant.lower
 
 
-def test_a_constant_load_needs_no_change_and_its_bounds_meet() -> None:
+def test_a_constant_load_needs_no_change_and_has_tight_bounds() -> None:
     job = _job(limits=Limits.between(1, 4))
-    found = bounds(job, Constant(150), 1200)
-    assert found.static == 2  # 1500 rows in 10 s: 15.5 s with one executor, 8 s with two
-    assert found.static_cost == 2 * 1200
-    assert found.clairvoyant.path is not None
+    result = bounds(job, Constant(150), 1200)
+    assert result.static == 2  # 1500 rows in 10 s: 15.5 s with one executor, 8 s with two
+    assert result.static_cost == 2 * 1200
+    assert result.clairvoyant.path is not None
     # One percent of the rows may be late, so the last batch may be slow.
-    assert 0.99 * found.static_cost <= found.clairvoyant.path.cost <= found.static_cost
-    assert found.clairvoyant.path.rescalings <= 1
-    assert found.clairvoyant.gap == pytest.approx(0, abs=0.03)
+    assert 0.99 * result.static_cost <= result.clairvoyant.path.cost <= result.static_cost
+    assert result.clairvoyant.path.rescalings <= 1
+    assert result.clairvoyant.gap == pytest.approx(0, abs=0.03)
 
 
-def test_where_no_size_attains_there_is_no_best_one_and_no_path() -> None:
+def test_if_no_size_attains_there_is_no_best_size_or_path() -> None:
     job = _job(limits=Limits.between(1, 2))
-    found = bounds(job, Constant(1000), 600)
-    assert (found.static, found.static_cost, found.clairvoyant.path, found.clairvoyant.gap) == (
+    result = bounds(job, Constant(1000), 600)
+    assert (result.static, result.static_cost, result.clairvoyant.path, result.clairvoyant.gap) == (
         None,
         None,
         None,
@@ -152,7 +152,7 @@ def test_where_no_size_attains_there_is_no_best_one_and_no_path() -> None:
     )
 
 
-def test_the_kind_rounding_is_never_dearer() -> None:
+def test_the_optimistic_rounding_never_costs_more() -> None:
     job = _job(trigger_s=0.0, limits=Limits.between(1, 3), slo=Slo(latency_s=6))
     curve = curve_of(Steps((30.0, 120.0, 40.0), hold_s=60), 180, 1)
     for price in (0.0, 0.01, 1.0):
@@ -163,7 +163,7 @@ def test_the_kind_rounding_is_never_dearer() -> None:
         assert kind <= fair
 
 
-def test_a_rows_limit_makes_the_backlog_older() -> None:
+def test_a_row_limit_increases_the_age_of_the_backlog() -> None:
     free, limited = _job(), _job(max_rows=900.0)
     curve = curve_of(Steps((50.0, 140.0, 50.0, 50.0), hold_s=30), 120, 1)
     assert run_static(free, curve, 3).late_share == 0
@@ -189,7 +189,7 @@ def test_the_score_is_1_at_the_bound_and_0_at_the_best_fixed_size() -> None:
     assert score(50, 50, 50, attained=True) is None
 
 
-def test_who_cannot_see_ahead_pays_at_least_what_the_clairvoyant_pays() -> None:
+def test_a_policy_without_foresight_costs_at_least_the_clairvoyant_cost() -> None:
     job = _job(
         limits=Limits.between(1, 5), batch_s=lambda rows, executors: 0.5 + rows / (1000 * executors)
     )
@@ -201,11 +201,11 @@ def test_who_cannot_see_ahead_pays_at_least_what_the_clairvoyant_pays() -> None:
     loads = [
         Bursts(quiet=500, burst=3000, quiet_s=400, burst_s=200, seed=seed) for seed in range(4)
     ]
-    seen = [clairvoyant(job, curve_of(each, 1800, 10), 2).lower for each in loads]
-    assert np.mean(seen) < blind.policy.cost
+    costs = [clairvoyant(job, curve_of(sample, 1800, 10), 2).lower for sample in loads]
+    assert np.mean(costs) < blind.policy.cost
 
 
-def test_without_chance_there_is_nothing_that_cannot_be_seen() -> None:
+def test_without_randomness_foresight_has_no_value() -> None:
     job = _job(limits=Limits.between(1, 4), rescale_cost=0.0)
     blind = nonanticipative(job, Constant(150), 1200, 2)
     assert blind.policy is not None
@@ -214,7 +214,7 @@ def test_without_chance_there_is_nothing_that_cannot_be_seen() -> None:
 
 
 @pytest.mark.parametrize("load", [Cosine(), Walk(), Bursts(), Constant(7)])
-def test_a_law_is_one_and_keeps_the_mean_of_the_load(
+def test_a_law_is_normalized_and_preserves_the_mean_load(
     load: Cosine | Walk | Bursts | Constant,
 ) -> None:
     law = law_of(load, 3600, 30)
@@ -226,16 +226,16 @@ def test_a_law_is_one_and_keeps_the_mean_of_the_load(
             np.testing.assert_allclose(law.moves[t].sum(axis=1), 1)
             chance = chance @ law.moves[t]
     seeds = [load] if isinstance(load, Constant) else [type(load)(seed=seed) for seed in range(40)]
-    sampled = [np.mean([each.rate_per_s(15 + 30 * t) for each in seeds]) for t in range(120)]
+    sampled = [np.mean([sample.rate_per_s(15 + 30 * t) for sample in seeds]) for t in range(120)]
     assert np.mean(means) == pytest.approx(np.mean(sampled), rel=0.15)
 
 
-def test_a_load_whose_law_is_not_known_is_refused() -> None:
+def test_a_load_with_an_unknown_law_is_rejected() -> None:
     with pytest.raises(BadInput, match="the law of a load of kind trace is not known"):
         nonanticipative(_job(), Trace((0, 1), (1, 1)), 600, 1)
 
 
-def test_a_load_without_rows_is_refused() -> None:
+def test_a_load_without_rows_is_rejected() -> None:
     with pytest.raises(BadInput, match="the load brings no row in 600 s"):
         bounds(_job(), Constant(0), 600)
     with pytest.raises(
@@ -244,11 +244,11 @@ def test_a_load_without_rows_is_refused() -> None:
         bounds(_job(), Constant(5), 600, initial=9)
 
 
-def test_the_best_fixed_size_is_the_least_that_attains() -> None:
+def test_the_best_fixed_size_is_the_smallest_that_attains() -> None:
     curve = curve_of(Constant(150), 1200, 10)
-    found = best_static(_job(), curve)
-    assert found is not None
-    assert not run_static(_job(), curve, found[0] - 1).attains()
+    result = best_static(_job(), curve)
+    assert result is not None
+    assert not run_static(_job(), curve, result[0] - 1).attains()
 
 
 def _cheapest_attaining(job: Job, curve: Curve, end_age: int) -> float:
@@ -256,7 +256,7 @@ def _cheapest_attaining(job: Job, curve: Curve, end_age: int) -> float:
     rules of the objective, by a direct search without tables."""
     best, batches = math.inf, Batches(job, curve)
     for sizes in itertools.product(range(len(job.sizes)), repeat=curve.steps):
-        t, since, size, found = 1, 0, sizes[0], []
+        t, since, size, batches_run = 1, 0, sizes[0], []
         spent, choice, age = float(job.sizes[size]) * curve.step_s, iter(sizes[1:]), 1
         while t < curve.steps:
             after = next(choice)
@@ -266,10 +266,10 @@ def _cheapest_attaining(job: Job, curve: Curve, end_age: int) -> float:
             executors = job.sizes[[after]]
             until, lasts, late = batches.from_step(t, np.array([since]), executors)
             rows = float(curve.rows[until[0]] - curve.rows[since])
-            found.append((t * curve.step_s, float(executors[0]), rows, float(late[0])))
+            batches_run.append((t * curve.step_s, float(executors[0]), rows, float(late[0])))
             spent += float(executors[0]) * min(int(lasts[0]), curve.steps - t) * curve.step_s
             size, age, since, t = after, t - since, int(until[0]), t + int(lasts[0])
-        if age <= end_age and spent < best and Path.of(found, spent, 0).attains():
+        if age <= end_age and spent < best and Path.of(batches_run, spent, 0).attains():
             best = spent
     return best
 
@@ -280,28 +280,28 @@ def _cheapest_attaining(job: Job, curve: Curve, end_age: int) -> float:
     start_s=st.sampled_from([0.0, 10.0, 30.0]),
     slo_s=st.sampled_from([14.0, 18.0, 30.0]),
 )
-def test_the_bracket_holds_the_cheapest_of_all_runs_and_no_fixed_size_is_cheaper(
+def test_the_bracket_contains_the_optimal_run_and_no_fixed_size_is_cheaper(
     levels: list[int], start_s: float, slo_s: float
 ) -> None:
     job = _job(start_s=start_s, slo=Slo(latency_s=slo_s))
     load = Steps(tuple(map(float, levels)), hold_s=10)
     curve = curve_of(load, 60, 10)
     static = best_static(job, curve)
-    found = clairvoyant(job, curve, fixed=static[1] if static else None)
+    result = clairvoyant(job, curve, fixed=static[1] if static else None)
     if static is not None:
-        assert found.path is not None
-        assert found.path.cost <= static[1].cost
-    if found.path is not None:
-        assert found.path.attains()
-        assert found.lower <= found.path.cost + 1e-6
+        assert result.path is not None
+        assert result.path.cost <= static[1].cost
+    if result.path is not None:
+        assert result.path.attains()
+        assert result.lower <= result.path.cost + 1e-6
     cheapest = _cheapest_attaining(job, curve, end_age=1)
-    assert found.lower <= cheapest + 1e-6
-    if found.path is not None and static is None:
-        assert found.path.cost >= cheapest - 1e-6
+    assert result.lower <= cheapest + 1e-6
+    if result.path is not None and static is None:
+        assert result.path.cost >= cheapest - 1e-6
 
 
 @pytest.mark.thorough
-def test_where_executors_start_slowly_the_clairvoyant_is_not_dearer_than_a_fixed_size() -> None:
+def test_with_slow_starts_the_clairvoyant_costs_at_most_a_fixed_size() -> None:
     for text, trigger_s, start_s in (
         ("steps:levels=10000,38000,hold_s=60", 2, 20),
         ("0.2 * cosine", 10, 60),
@@ -309,7 +309,7 @@ def test_where_executors_start_slowly_the_clairvoyant_is_not_dearer_than_a_fixed
         parameters = SparkParameters.of({"trigger_s": trigger_s, "start_s": start_s})
         slo = Slo(latency_s=30)
         job = job_of(parameters, limits=Limits.between(1, 16), slo=slo, rescale_cost=30)
-        found = bounds(job, parse(text), 8400)
-        assert found.clairvoyant.path is not None
-        assert found.static_cost is not None
-        assert found.clairvoyant.path.cost <= found.static_cost
+        result = bounds(job, parse(text), 8400)
+        assert result.clairvoyant.path is not None
+        assert result.static_cost is not None
+        assert result.clairvoyant.path.cost <= result.static_cost

@@ -37,29 +37,29 @@ def steady_s(job: SparkParameters, rate_per_s: float, slots: int) -> float:
 
 
 @pytest.mark.parametrize("executors", [1, 2, 5, 24, 30])
-def test_with_an_interval_a_batch_lasts_what_the_model_says(executors: int) -> None:
+def test_batches_match_the_model_with_a_trigger_interval(executors: int) -> None:
     plant, ledger = run(4_000.0, executors=executors)
     expected_s = steady_s(plant.p, 4_000.0, executors)
     assert plant.last is not None
     assert plant.last.batch_s == pytest.approx(expected_s, rel=1e-6)
-    found = measures(ledger, Slo(latency_s=60.0), warm_up_s=100.0)
-    assert found.latency_mean_s == pytest.approx(
+    result = measures(ledger, Slo(latency_s=60.0), warm_up_s=100.0)
+    assert result.latency_mean_s == pytest.approx(
         5.0 + expected_s, rel=1e-3
     )  # half an interval plus the batch
-    assert found.latency_p99_s == pytest.approx(10.0 + expected_s, rel=0.1)
+    assert result.latency_p99_s == pytest.approx(10.0 + expected_s, rel=0.1)
 
 
 @pytest.mark.parametrize("executors", [3, 8])
-def test_back_to_back_batches_settle_at_the_fixed_point(executors: int) -> None:
+def test_back_to_back_batches_converge_to_the_fixed_point(executors: int) -> None:
     plant, ledger = run(9_000.0, executors=executors, trigger_s=0.0)
     expected_s = steady_s(plant.p, 9_000.0, executors)
     assert plant.last is not None
     assert plant.last.batch_s == pytest.approx(expected_s, rel=1e-3)
-    found = measures(ledger, Slo(latency_s=60.0), warm_up_s=300.0)
-    assert found.latency_mean_s == pytest.approx(1.5 * expected_s, rel=1e-3)
+    result = measures(ledger, Slo(latency_s=60.0), warm_up_s=300.0)
+    assert result.latency_mean_s == pytest.approx(1.5 * expected_s, rel=1e-3)
 
 
-def test_a_batch_that_overruns_its_interval_is_followed_at_once() -> None:
+def test_a_batch_longer_than_its_interval_is_followed_immediately() -> None:
     plant, _ = run(9_000.0, executors=2, trigger_s=2.0)
     expected_s = steady_s(plant.p, 9_000.0, 2)
     assert plant.last is not None
@@ -68,7 +68,7 @@ def test_a_batch_that_overruns_its_interval_is_followed_at_once() -> None:
 
 
 @pytest.mark.parametrize(("share", "grows"), [(0.95, False), (1.05, True)])
-def test_the_capacity_of_the_model_is_where_lag_begins_to_grow(share: float, grows: bool) -> None:
+def test_lag_grows_above_the_capacity_of_the_model(share: float, grows: bool) -> None:
     plant = SparkParameters.of({**CALM, "executors": 4})
     rate = share * plant.model.capacity_rows_per_s(4, plant.trigger)
     _, ledger = run(rate, until_s=20_000.0, executors=4)
@@ -79,7 +79,7 @@ def test_the_capacity_of_the_model_is_where_lag_begins_to_grow(share: float, gro
     assert bool(half[1] > 1.3 * half[0]) is grows
 
 
-def test_a_limit_of_rows_bounds_the_throughput() -> None:
+def test_a_row_limit_bounds_the_throughput() -> None:
     plant, ledger = run(5_000.0, executors=8, max_rows=20_000.0)
     assert plant.p.model.capacity_rows_per_s(8, plant.p.trigger) == 2_000.0
     assert ledger.committed_rows / 1200.0 == pytest.approx(2_000.0, rel=0.02)
@@ -107,22 +107,22 @@ def test_littles_law_holds_for_rows_exactly(poisson: bool) -> None:
     assert arrived_area - committed_area == pytest.approx(waited, rel=1e-9)
 
 
-def test_littles_law_holds_for_what_the_loop_saw() -> None:
+def test_littles_law_holds_for_the_observations_of_the_loop() -> None:
     plant = SparkPlant(SparkParameters(executors=3), Constant(3_000.0), seed=2)
-    seen = simulate(
+    simulated = simulate(
         plant, Fixed(), standard_guards(Limits.between(1, 64)), until_s=1_000.0, interval_s=0.5
     )
     lags = [
         record.observation.lag_rows
-        for record in seen.records
+        for record in simulated.records
         if record.observation and record.observation.lag_rows is not None
     ]
-    latency_s = measures(seen.ledger, Slo()).latency_mean_s
+    latency_s = measures(simulated.ledger, Slo()).latency_mean_s
     assert latency_s is not None
     assert sum(lags) / len(lags) == pytest.approx(3_000.0 * latency_s, rel=0.02)
 
 
-def test_rows_that_came_are_committed_or_wait() -> None:
+def test_arrived_rows_are_committed_or_waiting() -> None:
     _, ledger = run(3_000.0, poisson=True, executors=1)
     assert ledger.arrived_rows == pytest.approx(ledger.committed_rows + ledger.lag_rows[-1])
     assert ledger.rows.sum() == pytest.approx(ledger.committed_rows)

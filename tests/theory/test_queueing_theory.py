@@ -19,23 +19,23 @@ QUEUES = [
 @pytest.mark.parametrize(
     "spec", QUEUES, ids=lambda spec: f"{spec.law} {spec.servers} servers {spec.load:.2f}"
 )
-def test_the_mean_wait_of_theory_lies_in_a_narrow_interval(spec: QueueSpec) -> None:
-    found = validate(spec, seed=5, customers=3_000, runs=12)
-    assert found.theory_wait_s is not None
-    assert found.wait_low_s <= found.theory_wait_s <= found.wait_high_s
-    assert found.wait_high_s - found.wait_low_s < 0.9 * found.theory_wait_s
+def test_the_theoretical_mean_wait_lies_in_a_narrow_interval(spec: QueueSpec) -> None:
+    result = validate(spec, seed=5, customers=3_000, runs=12)
+    assert result.theory_wait_s is not None
+    assert result.wait_low_s <= result.theory_wait_s <= result.wait_high_s
+    assert result.wait_high_s - result.wait_low_s < 0.9 * result.theory_wait_s
 
 
-def test_the_interval_of_a_queue_does_not_hold_the_wait_of_another() -> None:
-    found = validate(
+def test_the_interval_of_one_queue_excludes_the_wait_of_another() -> None:
+    result = validate(
         QueueSpec(servers=1, arrival_per_s=0.8, service_per_s=1.0), seed=5, customers=4_000, runs=12
     )
     other = QueueSpec(servers=1, arrival_per_s=0.8, service_per_s=1.0, law="deterministic")
     assert other.wait_s is not None
-    assert not found.wait_low_s <= other.wait_s <= found.wait_high_s
+    assert not result.wait_low_s <= other.wait_s <= result.wait_high_s
 
 
-def test_known_waits_of_theory() -> None:
+def test_mean_waits_match_known_values() -> None:
     assert QueueSpec(servers=1, arrival_per_s=0.8, service_per_s=1.0).wait_s == pytest.approx(4.0)
     assert QueueSpec(
         servers=1, arrival_per_s=0.8, service_per_s=1.0, law="deterministic"
@@ -49,12 +49,12 @@ def test_known_waits_of_theory() -> None:
     )
 
 
-def test_littles_law_holds_between_the_integral_and_the_customers() -> None:
-    found = validate(QUEUES[2], seed=1, customers=1_000, runs=2)
-    assert found.number == pytest.approx(found.rate_x_time, rel=1e-9)
+def test_littles_law_holds_for_integral_and_customers() -> None:
+    result = validate(QUEUES[2], seed=1, customers=1_000, runs=2)
+    assert result.number == pytest.approx(result.rate_x_time, rel=1e-9)
 
 
-def test_who_has_come_has_left_or_is_inside_at_every_moment() -> None:
+def test_customers_are_conserved_at_every_event() -> None:
     queue = Queue(QUEUES[2], 500, *streams(3, 2))
     most = 0
     while queue.events.run_next():
@@ -64,19 +64,19 @@ def test_who_has_come_has_left_or_is_inside_at_every_moment() -> None:
     assert (queue.arrived, queue.left, queue.inside) == (500, 500, 0)
 
 
-def test_a_wait_is_what_the_customer_before_had_left() -> None:
+def test_waits_follow_lindleys_recursion() -> None:
     queue = Queue(QUEUES[5], 500, *streams(3, 2))
     left_s: list[float] = []
     while queue.events.run_next():
         left_s += [queue.events.now] * (queue.left - len(left_s))
-    came_s = [left - time for left, time in zip(left_s, queue.times_s, strict=True)]
-    assert came_s == pytest.approx(sorted(came_s))  # first come, first served
+    arrival_s = [left - time for left, time in zip(left_s, queue.times_s, strict=True)]
+    assert arrival_s == pytest.approx(sorted(arrival_s))  # first come, first served
     for n in range(1, 500):  # Lindley's recursion for one server
-        assert queue.waits_s[n] == pytest.approx(max(0.0, left_s[n - 1] - came_s[n]), abs=1e-9)
+        assert queue.waits_s[n] == pytest.approx(max(0.0, left_s[n - 1] - arrival_s[n]), abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"servers": 0, "arrival_per_s": 1.0, "service_per_s": 2.0}, "1 server or more"),
         (
@@ -94,6 +94,6 @@ def test_a_wait_is_what_the_customer_before_had_left() -> None:
         ),
     ],
 )
-def test_what_is_no_queue_is_said_in_one_line(given: dict[str, float], said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_an_invalid_queue_is_rejected_in_one_line(given: dict[str, float], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         QueueSpec(**given)  # type: ignore[arg-type]

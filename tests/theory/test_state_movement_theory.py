@@ -24,9 +24,7 @@ def moved(units: list[Unit], before: int, after: int, rule: Any) -> int:
 
 @pytest.mark.parametrize("partitions", [24, 37, 60])
 @pytest.mark.parametrize(("before", "after"), SIZES)
-def test_out_moves_what_the_new_executors_get_and_in_moves_what_the_old_ones_held(
-    partitions, before, after
-):
+def test_scale_out_and_scale_in_move_the_minimal_state(partitions, before, after):
     units = [("q", n) for n in range(partitions)]
     small, large = sorted((before, after))
     share, rest = divmod(partitions, large)
@@ -36,7 +34,7 @@ def test_out_moves_what_the_new_executors_get_and_in_moves_what_the_old_ones_hel
     assert moved(units, before, after, minimal_movement) == (outside if after > before else held)
 
 
-def test_contiguous_ranges_move_about_half_whatever_the_step():
+def test_contiguous_ranges_move_about_half_of_the_state():
     units = [("q", n) for n in range(60)]
     shares = [moved(units, n, n + 1, contiguous) / 60 for n in range(2, 12)]
     assert all(0.3 < share < 0.6 for share in shares)
@@ -47,7 +45,7 @@ def test_contiguous_ranges_move_about_half_whatever_the_step():
     )
 
 
-def test_a_subtask_of_flink_keeps_its_groups_or_a_part_of_them_when_the_parallelism_doubles():
+def test_doubling_the_parallelism_splits_a_subtasks_key_groups():
     for parallelism in (1, 2, 3, 5, 8):
         for index in range(parallelism):
             halves = [set(key_group_range(128, 2 * parallelism, 2 * index + n)) for n in (0, 1)]

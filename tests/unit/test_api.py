@@ -56,14 +56,16 @@ class Own:
 
 
 @pytest.mark.parametrize(
-    ("way", "said"),
+    ("way", "message"),
     [(rheostat.attach, "Spark Connect: "), (rheostat.shadow, "Spark Connect shows no executors: ")],
 )
-def test_spark_connect_is_watched_and_its_lack_said_in_one_line(way, said, tmp_path, caplog):
+def test_spark_connect_is_observed_and_its_limits_are_reported_in_one_line(
+    way, message, tmp_path, caplog
+):
     remote = RemoteSession()
     with caplog.at_level(logging.WARNING, logger="rheostat"):
         handle = way(remote, journal=tmp_path, loop=LoopOptions(interval_s=0.002))
-    assert [message.count(said) for message in caplog.messages if "Connect" in message] == [1]
+    assert [text.count(message) for text in caplog.messages if "Connect" in text] == [1]
     assert not handle.capabilities.can_scale
     assert handle.running
     remote.is_stopped = True
@@ -72,11 +74,11 @@ def test_spark_connect_is_watched_and_its_lack_said_in_one_line(way, said, tmp_p
     handle.stop()
     assert handle.last is not None
     assert handle.last.rescaling.phase == "idle"
-    assert not any("failed" in message for message in caplog.messages)
+    assert not any("failed" in text for text in caplog.messages)
 
 
 @pytest.mark.parametrize("kind", [RemoteSession, SessionOf35])
-def test_what_a_running_session_was_told_holds_on_every_pyspark(kind, tmp_path):
+def test_settings_of_a_running_session_apply_on_every_pyspark(kind, tmp_path):
     own = {"spark.rheostat.journal": str(tmp_path / "told"), "spark.rheostat.slo": "20"}
     handle = rheostat.shadow(kind(**own, **{"spark.sql.ansi.enabled": "true"}))
     handle.stop()
@@ -85,7 +87,7 @@ def test_what_a_running_session_was_told_holds_on_every_pyspark(kind, tmp_path):
         rheostat.shadow(kind(**{"spark.rheostat.polcy": "hpa"}))
 
 
-def test_numbers_and_texts_become_the_vocabulary():
+def test_numbers_and_texts_are_converted_to_settings():
     made = settings_of(
         slo=5,
         limits=(2, 4),
@@ -102,7 +104,7 @@ def test_numbers_and_texts_become_the_vocabulary():
     assert settings_of() == Settings()
 
 
-def test_the_guards_that_are_asked_for_stand_in_their_order():
+def test_requested_guards_have_a_fixed_order():
     made = settings_of(
         guards=GuardOptions(undo=True, excluded="08:00-09:00"), loop=LoopOptions(cooldown_in_s=7.0)
     )
@@ -118,14 +120,14 @@ def test_the_guards_that_are_asked_for_stand_in_their_order():
     ]
 
 
-def test_a_policy_may_be_an_object():
+def test_a_policy_can_be_an_object():
     own = Own()
     made = settings_of(policy=own)
     assert (made.built_policy, made.policy_name) == (own, "Own")
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"policy": "no-such"}, "unknown policy 'no-such'; there are "),
         ({"parameters": {"no_such": 1}}, "has no parameter 'no_such'; it has "),
@@ -165,20 +167,20 @@ def test_a_policy_may_be_an_object():
         ({"kafka": {"bootstrap": "x"}}, "kafka= needs 'bootstrap.servers', but it has bootstrap"),
     ],
 )
-def test_what_cannot_be_used_is_refused_before_anything_is_touched(given, said):
-    with pytest.raises(BadInput, match=said):
+def test_invalid_arguments_are_rejected_before_any_change(given, message):
+    with pytest.raises(BadInput, match=message):
         rheostat.attach(object(), **given)
 
 
 @pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])
 @pytest.mark.parametrize("spark", [None, object(), RemoteSession])
-def test_what_is_no_session_is_refused(way, spark):
+def test_an_object_that_is_not_a_session_is_rejected(way, spark):
     with pytest.raises(BadInput, match="a SparkSession is needed, but it is "):
         way(spark)
 
 
 @pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])
-def test_a_stopped_session_is_refused_and_nothing_is_written(way, tmp_path):
+def test_a_stopped_session_is_rejected_and_nothing_is_written(way, tmp_path):
     stopped = RemoteSession()
     stopped.is_stopped = True
     with pytest.raises(BadInput, match="this SparkSession has been stopped"):
@@ -199,17 +201,17 @@ def test_a_stopped_session_is_refused_and_nothing_is_written(way, tmp_path):
         ({"zzz": 1}, "no argument 'zzz'; it has policy, parameters, slo"),
     ],
 )
-def test_a_wrong_argument_is_refused_with_the_right_one(given, message):
+def test_a_wrong_argument_is_rejected_with_the_correct_one(given, message):
     with pytest.raises(BadInput, match=message):
         rheostat.attach(object(), **given)
 
 
-def test_an_argument_by_position_is_refused_with_the_form_that_is_right():
+def test_a_positional_argument_is_rejected_with_the_correct_form():
     with pytest.raises(BadInput, match="shadow takes only the session by position"):
         rheostat.shadow(object(), "predictive")  # type: ignore[arg-type]
 
 
-def test_serve_may_be_a_port_number():
+def test_serve_accepts_a_port_number():
     assert settings_of(serve=9096).serve.address == ("127.0.0.1", 9096)
     for wrong in (True, -1, 65_536):
         with pytest.raises(BadInput, match="serve must be a port or HOST:PORT"):
@@ -217,39 +219,39 @@ def test_serve_may_be_a_port_number():
 
 
 @pytest.mark.parametrize("way", [rheostat.attach, rheostat.shadow])
-def test_both_ways_show_what_they_take(way):
+def test_attach_and_shadow_have_the_same_signature(way):
     assert inspect.signature(way) == inspect.signature(rheostat.attach)
 
 
-def test_a_broker_may_be_a_text():
+def test_a_broker_can_be_a_string():
     assert settings_of(kafka="broker:9092").kafka == {"bootstrap.servers": "broker:9092"}
 
 
-def test_a_ceiling_that_was_not_given_follows_what_is_there():
+def test_without_a_configured_ceiling_the_current_size_is_allowed():
     twenty = Observation(t_s=0.0, executors=20)
     for made, target in ((settings_of(), 20), (settings_of(limits=(1, 8)), 8)):
         decided = guard(made.built_guards, hold(twenty, "held"), twenty, {}, 0.0)
         assert decided.decision.target == target
 
 
-def test_an_unknown_placement_is_said_in_one_line():
+def test_an_unknown_placement_is_rejected_in_one_line():
     with pytest.raises(BadInput, match="placement must be one of auto, force, off, but it is 'on'"):
         settings_of(placement="on")
 
 
-def test_a_negative_standby_is_said_in_one_line():
+def test_a_negative_standby_is_rejected_in_one_line():
     with pytest.raises(BadInput, match="standby must be at least 0 executors, but it is -1"):
         settings_of(standby=-1)
     assert settings_of(standby=2).state.standby == 2
 
 
-def test_a_call_is_completed_by_sparks_configuration_and_wins_over_it(tmp_path, caplog):
-    said = {
+def test_call_arguments_override_sparks_configuration(tmp_path, caplog):
+    configuration = {
         "spark.rheostat.slo": "25",
         "spark.rheostat.loop.interval_s": "0.002",
         "spark.rheostat.journal": str(tmp_path / "theirs"),
     }
-    remote = RemoteSession(**said)
+    remote = RemoteSession(**configuration)
     with caplog.at_level(logging.INFO, logger="rheostat"):
         handle = rheostat.attach(remote, journal=tmp_path / "ours")
     remote.is_stopped = True
@@ -259,7 +261,7 @@ def test_a_call_is_completed_by_sparks_configuration_and_wins_over_it(tmp_path, 
     assert handle.journal == tmp_path / "ours"
 
 
-def test_wrong_settings_in_sparks_configuration_are_refused_before_anything_is_touched():
+def test_invalid_settings_in_sparks_configuration_are_rejected_before_any_change():
     remote = RemoteSession(**{"spark.rheostat.slow": "25"})
     with pytest.raises(BadInput, match=r"slow is no setting of Rheostat; did you mean .*slo"):
         rheostat.attach(remote)

@@ -20,14 +20,14 @@ def lines(word: str) -> list[str]:
     return re.findall(rf"^{word} (.*)$", IMAGE, re.MULTILINE)
 
 
-def test_it_is_sparks_image_with_sparks_user_and_entrypoint() -> None:
+def test_the_image_extends_sparks_image_with_its_user_and_entrypoint() -> None:
     assert lines("FROM") == ["${SPARK_IMAGE}"]
     assert lines("ARG")[0].startswith("SPARK_IMAGE=apache/spark:")
     assert lines("USER") == ["0", "185"]
     assert not lines("ENTRYPOINT")
 
 
-def test_what_it_copies_and_installs_is_there() -> None:
+def test_copied_files_and_installed_extras_exist() -> None:
     for copied in lines("COPY"):
         assert (ROOT / copied.split()[0]).exists()
     (extras,) = re.findall(r"/src\[(.*?)\]", IMAGE)
@@ -35,7 +35,9 @@ def test_what_it_copies_and_installs_is_there() -> None:
     assert set(extras.split(",")) <= set(known)
 
 
-def test_its_script_hands_the_application_to_rheostat_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_submit_script_passes_the_application_to_rheostat_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     taken: list[list[str]] = []
     monkeypatch.setattr(cli, "main", lambda: taken.append(sys.argv[1:]))
     monkeypatch.setattr(sys, "argv", [str(SUBMIT), "app.py", "--own", "7"])

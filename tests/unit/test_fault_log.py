@@ -7,7 +7,7 @@ import logging
 from rheostat.fault_log import FaultLog
 
 
-def test_each_kind_of_fault_is_told_once_with_what_failed(caplog):
+def test_every_kind_of_failure_is_logged_once_with_its_operation(caplog):
     faults = FaultLog("a step failed")
     with caplog.at_level(logging.WARNING, logger="rheostat"):
         kinds = [faults.warn(fault) for fault in (KeyError("a"), KeyError("a"), KeyError("b"))]

@@ -81,44 +81,44 @@ class Now(ScriptedSensor):
         return super().observe(now) or (at(now),)
 
 
-def test_a_tick_observes_decides_guards_rescales_and_records_in_this_order():
-    told: list[str] = []
+def test_a_tick_observes_decides_guards_rescales_and_records_in_order():
+    steps: list[str] = []
 
     class Everything(MemoryJournal):
         name = "rule"
 
         def halted(self):
-            told.append("halted?")
+            steps.append("halted?")
             return ""
 
         def observe(self, now):
-            told.append("observe")
+            steps.append("observe")
             return (at(now),)
 
         def decide(self, observation, memory):
-            told.append("decide")
+            steps.append("decide")
             return Decision(target=4, reason=""), {}
 
         def __call__(self, decision, observation, memory, now):
-            told.append("guard")
+            steps.append("guard")
             return decision, {}
 
         def sizes(self, now):
             return None
 
         def rescale(self, decision, now):
-            told.append("rescale")
+            steps.append("rescale")
             return Rescaling(phase="growing")
 
         def append(self, record, memory):
-            told.append("record")
+            steps.append("record")
 
     one = Everything()
     Loop(sensor=one, policy=one, guards=(one,), actuator=one, journal=one).step(1.0)  # type: ignore[arg-type]
-    assert told == ["halted?", "observe", "decide", "guard", "rescale", "record"]
+    assert steps == ["halted?", "observe", "decide", "guard", "rescale", "record"]
 
 
-def test_the_record_tells_what_was_wanted_what_was_changed_and_what_came_of_it():
+def test_the_record_contains_the_request_the_guard_changes_and_the_result():
     actuator, journal = RecordingActuator(), MemoryJournal()
     record = loop_of([at(1.0)], AskFor(9), actuator, journal).step(1.0)
     assert record.raw == Decision(target=9, reason="asked")
@@ -130,7 +130,7 @@ def test_the_record_tells_what_was_wanted_what_was_changed_and_what_came_of_it()
     assert journal.records == [record]
 
 
-def test_the_target_is_said_again_every_tick():
+def test_the_target_is_asserted_at_every_tick():
     actuator = RecordingActuator()
     loop = loop_of([at(1.0), at(2.0), at(3.0)], AskFor(3), actuator)
     for now in (1.0, 2.0, 3.0):
@@ -138,7 +138,7 @@ def test_the_target_is_said_again_every_tick():
     assert actuator.targets == [3, 3, 3]
 
 
-def test_several_queries_are_one_application_and_kept_one_by_one():
+def test_several_queries_are_one_application_and_recorded_separately():
     both = (at(1.0, query="a", lag_rows=1.0), at(1.0, query="b", lag_rows=2.0))
     record = loop_of([both], AskFor(3)).step(1.0)
     assert record.queries == both
@@ -147,17 +147,18 @@ def test_several_queries_are_one_application_and_kept_one_by_one():
 
 
 @pytest.mark.parametrize(
-    ("seen", "why"), [(None, "no query"), (at(1.0, None), "not known"), (at(1.0, 0), "not known")]
+    ("observation", "why"),
+    [(None, "no query"), (at(1.0, None), "not known"), (at(1.0, 0), "not known")],
 )
-def test_without_a_query_or_a_size_nothing_is_decided(seen, why):
+def test_without_a_query_or_a_size_no_decision_is_made(observation, why):
     policy, actuator = AskFor(5), RecordingActuator()
-    record = loop_of([seen], policy, actuator).step(1.0)
+    record = loop_of([observation], policy, actuator).step(1.0)
     assert (record.raw, record.target, record.rescaling.phase) == (None, None, "idle")
     assert why in record.rescaling.detail
     assert policy.memories == actuator.asked == []
 
 
-def test_the_kill_switch_works_within_one_tick_and_is_recorded():
+def test_the_kill_switch_applies_within_one_tick_and_is_recorded():
     actuator, journal = RecordingActuator(), MemoryJournal()
     loop = loop_of([at(1.0), at(2.0)], AskFor(5), actuator, journal)
     loop.step(1.0)
@@ -176,7 +177,7 @@ class Held(RecordingActuator):
         self.holds += 1
 
 
-def test_while_halted_it_observes_and_decides_nothing_and_then_goes_on_with_its_memory():
+def test_a_halted_loop_only_observes_and_resumes_with_its_memory():
     actuator, journal, policy = Held(), MemoryJournal(), AskFor(5)
     loop = loop_of(
         [at(1.0), at(61.0), at(3661.0), at(7200.0), at(7205.0)], policy, actuator, journal
@@ -200,7 +201,7 @@ def test_while_halted_it_observes_and_decides_nothing_and_then_goes_on_with_its_
     assert policy.memories[1] == {"calls": 1}
 
 
-def test_a_halt_holds_also_where_observing_fails_and_after_a_restart_it_keeps_its_beginning():
+def test_a_halt_survives_failed_observations_and_a_restart():
     journal = MemoryJournal()
     journal.stopped = True
     for now, begun in ((60.0, "00:01"), (120.0, "00:01")):
@@ -216,7 +217,7 @@ def test_a_halt_holds_also_where_observing_fails_and_after_a_restart_it_keeps_it
         assert record.observation is None
 
 
-def test_a_pause_of_the_process_halts_it_without_the_journal():
+def test_pausing_the_process_halts_it_without_the_journal():
     actuator = RecordingActuator()
     loop = loop_of([at(1.0), at(2.0)], AskFor(5), actuator)
     loop.paused = "paused by the control API"
@@ -235,7 +236,7 @@ def test_a_halt_does_not_end_the_run():
     assert [record.rescaling.phase for record in journal.records] == ["halted"] * 50
 
 
-def test_each_has_its_own_memory_over_the_ticks():
+def test_every_component_has_separate_memory():
     policy = AskFor(3)
     loop = loop_of([at(1.0), at(2.0)], policy)
     loop.step(1.0)
@@ -243,7 +244,7 @@ def test_each_has_its_own_memory_over_the_ticks():
     assert policy.memories == [{}, {"calls": 1}]
 
 
-def test_after_a_restart_the_cooldown_goes_on(tmp_path):
+def test_the_cooldown_continues_after_a_restart(tmp_path):
     journal = FolderJournal(tmp_path)
     loop_of([at(100.0)], AskFor(5), journal=journal).step(100.0)
     journal.close()
@@ -257,7 +258,7 @@ def test_after_a_restart_the_cooldown_goes_on(tmp_path):
     assert [record.target for record in read(tmp_path)] == [5, 5, 2]
 
 
-def test_a_memory_of_a_failed_tick_is_not_kept():
+def test_the_memory_of_a_failed_tick_is_discarded():
     loop = loop_of([at(1.0), at(2.0)], policy := AskFor(ValueError("broken"), 4))
     with pytest.raises(ValueError, match="broken"):
         loop.step(1.0)
@@ -266,7 +267,7 @@ def test_a_memory_of_a_failed_tick_is_not_kept():
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("parts", "error"),
     [
         ({"sensor": Now(OSError("no broker"), OSError("no broker"))}, "no broker"),
         ({"policy": AskFor(ValueError("broken"), ValueError("broken"), 4)}, "broken"),
@@ -275,9 +276,9 @@ def test_a_memory_of_a_failed_tick_is_not_kept():
         ({"journal": UnreadableSwitch()}, "no such disk"),
     ],
 )
-def test_a_fault_of_ours_is_logged_once_and_the_run_goes_on(parts, said, caplog):
+def test_a_failure_is_logged_once_and_the_run_continues(parts, error, caplog):
     stop = Ticks(5)
-    whole = {
+    components = {
         "sensor": Now(),
         "policy": AskFor(4),
         "guards": (),
@@ -286,13 +287,13 @@ def test_a_fault_of_ours_is_logged_once_and_the_run_goes_on(parts, said, caplog)
         **parts,
     }
     with caplog.at_level(logging.WARNING, logger="rheostat"):
-        Loop(**whole).run(0.001, stop)
+        Loop(**components).run(0.001, stop)
     assert stop.left == 0
-    assert [said in message for message in caplog.messages] == [True]
+    assert [error in message for message in caplog.messages] == [True]
     assert "the job keeps its size" in caplog.messages[0]
 
 
-def test_a_full_disk_stops_no_decision():
+def test_a_full_disk_does_not_stop_decisions():
     actuator = RecordingActuator()
     loop = loop_of([at(1.0), at(2.0)], AskFor(4, 5), actuator, FullDisk())
     for now in (1.0, 2.0):
@@ -301,8 +302,8 @@ def test_a_full_disk_stops_no_decision():
     assert actuator.targets == [4, 5]
 
 
-def test_after_a_fault_the_next_tick_decides_again():
-    actuator, seen = RecordingActuator(), list[Record]()
+def test_the_tick_after_a_failure_decides_again():
+    actuator, observed = RecordingActuator(), list[Record]()
     loop = Loop(
         sensor=Now(OSError("once")),
         policy=AskFor(4),
@@ -310,13 +311,13 @@ def test_after_a_fault_the_next_tick_decides_again():
         actuator=actuator,
         journal=MemoryJournal(),
     )
-    loop.run(0.001, Ticks(3), seen.append)
+    loop.run(0.001, Ticks(3), observed.append)
     assert actuator.targets == [4, 4]
-    assert [record.target for record in seen] == [None, 4, 4]
+    assert [record.target for record in observed] == [None, 4, 4]
 
 
-def test_a_policy_that_fails_at_every_tick_is_recorded_at_every_tick_in_words():
-    journal, seen = MemoryJournal(), list[Record]()
+def test_a_policy_that_always_fails_is_recorded_at_every_tick():
+    journal, observed = MemoryJournal(), list[Record]()
     loop = Loop(
         sensor=Now(),
         policy=AskFor(ValueError("broken")),
@@ -324,14 +325,14 @@ def test_a_policy_that_fails_at_every_tick_is_recorded_at_every_tick_in_words():
         actuator=RecordingActuator(),
         journal=journal,
     )
-    loop.run(0.001, Ticks(3), seen.append)
-    assert journal.records == seen
-    assert [record.rescaling for record in seen] == [
+    loop.run(0.001, Ticks(3), observed.append)
+    assert journal.records == observed
+    assert [record.rescaling for record in observed] == [
         Rescaling(phase="failed", detail="ValueError: broken; the size stays")
     ] * 3
 
 
-def test_a_watcher_that_fails_is_said_once_and_harms_nothing(caplog):
+def test_a_failing_callback_is_logged_once_and_does_no_harm(caplog):
     def watcher(record: Record) -> None:
         raise KeyError("mine")
 
@@ -347,7 +348,7 @@ def test_a_watcher_that_fails_is_said_once_and_harms_nothing(caplog):
     assert ["mine" in message for message in caplog.messages] == [True]
 
 
-def test_what_fails_because_the_application_has_ended_is_no_fault(caplog):
+def test_failures_after_the_end_of_the_application_are_ignored(caplog):
     journal, stop = MemoryJournal(), Ticks(9)
 
     class Ending(AskFor):
@@ -361,7 +362,7 @@ def test_what_fails_because_the_application_has_ended_is_no_fault(caplog):
     assert (journal.records, caplog.messages) == ([], [])
 
 
-def test_two_different_faults_are_both_said(caplog):
+def test_two_different_failures_are_both_logged(caplog):
     sensor = Now(OSError("a"), OSError("b"), OSError("a"))
     loop = Loop(
         sensor=sensor,
@@ -374,14 +375,14 @@ def test_two_different_faults_are_both_said(caplog):
     assert len(caplog.messages) == 2
 
 
-def test_a_run_that_is_stopped_does_nothing_more():
+def test_a_stopped_run_does_nothing():
     stop, journal = Ticks(1), MemoryJournal()
     stop.set()
     loop_of([at(1.0)], AskFor(4), journal=journal).run(0.001, stop)
     assert journal.records == []
 
 
-def test_what_the_actuator_remembers_is_kept_with_the_rest_and_left_out_of_the_record():
+def test_the_memory_of_the_actuator_is_stored_outside_the_record():
     class Remembering(RecordingActuator):
         def rescale(self, decision, now):
             return Rescaling(phase="growing", memory={"asked": decision.target})
@@ -392,7 +393,7 @@ def test_what_the_actuator_remembers_is_kept_with_the_rest_and_left_out_of_the_r
     assert record.rescaling.memory == {}
 
 
-def test_another_policy_begins_at_the_next_tick_without_the_memory_of_the_last():
+def test_a_new_policy_starts_at_the_next_tick_without_old_memory():
     first, second, actuator = AskFor(4), AskFor(5), RecordingActuator()
     loop = loop_of([at(0), at(100)], first, actuator)
     loop.step(0)
@@ -402,7 +403,7 @@ def test_another_policy_begins_at_the_next_tick_without_the_memory_of_the_last()
     assert actuator.targets == [4, 4]
 
 
-def test_the_size_that_the_actuator_counts_is_what_is_observed_and_recorded():
+def test_the_size_reported_by_the_actuator_is_observed_and_recorded():
     class Counting(RecordingActuator):
         def sizes(self, now):
             return int(now), 3
@@ -418,7 +419,7 @@ def test_the_size_that_the_actuator_counts_is_what_is_observed_and_recorded():
     assert [(size.executors, size.target) for size in observed if size] == [(1, 3), (2, 3)]
 
 
-def test_a_loop_continues_begins_and_ends_the_work_of_its_actuator():
+def test_the_loop_resumes_starts_and_closes_its_actuator():
     class Live(RecordingActuator):
         calls: ClassVar[list[object]] = []
 

@@ -10,18 +10,18 @@ from rheostat.model import Decision, Limits, Observation, Slo, hold
 @pytest.mark.parametrize(
     ("target", "executors", "size"), [(4, 2, 4), (None, 2, 2), (None, None, None), (0, 2, 0)]
 )
-def test_the_size_that_stands_is_the_target_else_what_is_registered(target, executors, size):
+def test_the_size_is_the_target_or_else_the_registered_executors(target, executors, size):
     assert Observation(t_s=0.0, target=target, executors=executors).size == size
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
-def test_a_number_that_is_none_is_absent(broken):
+def test_a_non_finite_number_becomes_absent(broken):
     assert Observation(t_s=1.0, input_rows_per_s=broken, lag_s=2.0) == Observation(
         t_s=1.0, lag_s=2.0
     )
 
 
-def test_holding_keeps_the_size_that_stands():
+def test_holding_keeps_the_current_size():
     assert hold(Observation(t_s=0.0, target=4), "why", {"a": 1}) == Decision(
         target=4, reason="why", evidence={"a": 1}
     )

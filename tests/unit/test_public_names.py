@@ -24,18 +24,18 @@ except rheostat.BadInput as refused:
 """
 
 
-def test_all_public_names_are_found():
+def test_all_public_names_are_importable():
     assert {*rheostat.__all__, "__version__"} <= set(dir(rheostat))
     assert {"LoopOptions", "GuardOptions", "Policy"} <= set(rheostat.__all__)
     assert all(getattr(rheostat, name) is not None for name in rheostat.__all__)
 
 
 @pytest.mark.parametrize("name", rheostat.__all__)
-def test_no_public_name_is_also_a_module_that_replaces_it_once_imported(name):
+def test_no_public_name_is_shadowed_by_a_module(name):
     assert find_spec(f"rheostat.{name}") is None
 
 
-def test_doctor_stays_a_function_after_it_was_used():
+def test_doctor_remains_a_function_after_its_use():
     ran = subprocess.run(
         [
             sys.executable,
@@ -49,7 +49,7 @@ def test_doctor_stays_a_function_after_it_was_used():
     assert ran.stdout == "ok\n"
 
 
-def test_without_pyspark_attach_says_so_in_one_line_and_the_rest_works():
+def test_without_pyspark_attach_fails_in_one_line_and_the_rest_works():
     ran = subprocess.run(
         [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True
     )

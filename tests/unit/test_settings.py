@@ -19,7 +19,7 @@ def conf(**settings: str) -> dict[str, str]:
     return {"spark.executor.cores": "2", **{f"{PREFIX}{name}": named[name] for name in named}}
 
 
-def test_each_argument_is_a_setting_and_each_field_of_a_group() -> None:
+def test_every_argument_and_group_field_is_a_setting() -> None:
     arguments = {
         name
         for name, parameter in inspect.signature(rheostat.attach).parameters.items()
@@ -36,7 +36,7 @@ def test_each_argument_is_a_setting_and_each_field_of_a_group() -> None:
     assert guards["floor"] == "floor"
 
 
-def test_a_schedule_is_a_setting_of_its_own() -> None:
+def test_a_schedule_is_a_separate_setting() -> None:
     floor, ceiling = "Mon-Fri 08:00-10:00 Europe/Budapest = 4; 2026-12-24 = 6", "22:00-06:00 = 2"
     given = conf_arguments(conf(floor=floor, guards__step_in="1"))
     assert given == {"guards": GuardOptions(floor=floor, step_in=1)}
@@ -46,16 +46,16 @@ def test_a_schedule_is_a_setting_of_its_own() -> None:
         merge(conf=conf(floor="23:00-24:00 = 3", ceiling=ceiling))
 
 
-def test_without_a_setting_nothing_is_said() -> None:
+def test_without_settings_there_are_no_arguments() -> None:
     assert conf_arguments({"spark.executor.cores": "2"}) == {}
 
 
-def test_what_a_session_that_rheostat_started_carries_is_no_setting_of_a_user() -> None:
+def test_internal_settings_of_rheostat_are_not_user_settings() -> None:
     assert conf_arguments({warm_start.SETTING: "/somewhere"}) == {}
 
 
-def test_texts_become_the_arguments_of_a_call() -> None:
-    said = conf_arguments(
+def test_texts_are_converted_to_call_arguments() -> None:
+    arguments = conf_arguments(
         conf(
             policy="pid",
             policy__kp="0.5",
@@ -74,7 +74,7 @@ def test_texts_become_the_arguments_of_a_call() -> None:
             free_nodes="false",
         )
     )
-    assert said == {
+    assert arguments == {
         "policy": "pid",
         "parameters": {"kp": "0.5"},
         "slo": 20.0,
@@ -88,14 +88,14 @@ def test_texts_become_the_arguments_of_a_call() -> None:
         "standby": 1,
         "free_nodes": False,
     }
-    assert settings_of(**said).limits_given
+    assert settings_of(**arguments).limits_given
 
 
-def test_a_floor_alone_lifts_the_ceiling() -> None:
+def test_a_floor_above_the_default_ceiling_raises_it() -> None:
     assert conf_arguments(conf(limits__min="10")) == {"limits": (10, 10)}
 
 
-def test_everything_that_is_wrong_is_said_at_once_a_line_each() -> None:
+def test_all_errors_are_reported_at_once_in_one_line_each() -> None:
     with pytest.raises(BadInput) as refused:
         conf_arguments(
             conf(
@@ -112,9 +112,9 @@ def test_everything_that_is_wrong_is_said_at_once_a_line_each() -> None:
                 limits__max="2",
             )
         )
-    said = str(refused.value).splitlines()
-    assert len(said) == 9
-    text = "\n".join(said)
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 9
+    text = "\n".join(lines)
     for expected in (
         "guards.stepOut is no setting of Rheostat; did you mean spark.rheostat.guards.step_out?",
         "polcy is no setting of Rheostat; did you mean spark.rheostat.policy?",
@@ -129,7 +129,7 @@ def test_everything_that_is_wrong_is_said_at_once_a_line_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"policy": "no-such"}, "policy: unknown policy 'no-such'; there are "),
         (
@@ -142,12 +142,12 @@ def test_everything_that_is_wrong_is_said_at_once_a_line_each() -> None:
         ({"policy__": "SSL"}, "policy. is no setting"),
     ],
 )
-def test_what_cannot_be_used_is_said(settings: dict[str, str], said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_invalid_settings_are_rejected(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         conf_arguments(conf(**settings))
 
 
-def test_arguments_of_a_call_win_and_a_policy_takes_its_parameters_with_it() -> None:
+def test_call_arguments_take_precedence_and_a_policy_replaces_its_parameters() -> None:
     given = conf(policy="pid", policy__kp="1", slo="5")
     assert merge(conf=given, arguments={"policy": "fixed"}) == settings_of(policy="fixed", slo=5)
     assert merge(conf=given, arguments={"slo": 7, "policy": None}) == settings_of(
@@ -155,17 +155,17 @@ def test_arguments_of_a_call_win_and_a_policy_takes_its_parameters_with_it() -> 
     )
 
 
-def test_a_default_of_a_kind_of_application_gives_way_to_the_configuration() -> None:
+def test_defaults_of_an_application_kind_yield_to_the_configuration() -> None:
     usual = {"policy": "spark-batch-ratio"}
     assert merge(usual).policy == "spark-batch-ratio"
     assert merge(usual, conf(policy="pid")).policy == "pid"
 
 
-def test_every_setting_with_its_default_as_text_is_what_holds_without_it() -> None:
+def test_every_default_as_text_equals_its_absence() -> None:
     usual = {
         key.name: key.default for key in conf_settings() if not key.family and key.default != ""
     }
-    said = {f"{PREFIX}{name}": str(default).lower() for name, default in usual.items()}
-    assert settings_of(**conf_arguments(said)) == dataclasses.replace(
+    texts = {f"{PREFIX}{name}": str(default).lower() for name, default in usual.items()}
+    assert settings_of(**conf_arguments(texts)) == dataclasses.replace(
         settings_of(), limits_given=True
     )
