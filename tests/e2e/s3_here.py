@@ -64,6 +64,10 @@ class _Quiet(WSGIRequestHandler):  # type: ignore[misc]
     def log(self, *_: Any) -> None:
         """The store keeps its own log."""
 
+    def connection_dropped(self, *_: Any) -> None:
+        """Close the connection: the client of a lost response waits for that."""
+        self.close_connection = True
+
 
 @dataclass(kw_only=True)
 class Faults:
@@ -75,7 +79,6 @@ class Faults:
     lost: float = 0.0
     late: float = 0.0
     late_s: float = 3.0
-    seed: int = 1
     on_change: Callable[[str], None] | None = None
     """Called before a request that changes something is carried out, with its path."""
 
@@ -96,7 +99,8 @@ class ObjectStore:
         self.log: list[tuple[str, str, int]] = []
         """Method, path with query, and time (Unix time in ns) of each request."""
         self._app = DomainDispatcherApplication(create_backend_app)
-        self._random = random.Random(self.faults.seed)
+        self.luck = random.Random(1)
+        """Draws the faults."""
         self.server = make_server(LOOPBACK, 0, self._answer, True, request_handler=_Quiet)
 
     @property
@@ -118,7 +122,7 @@ class ObjectStore:
             return [b"<Error><Code>RequestTimeTooSkewed</Code><Message>clock</Message></Error>"]
         self.changes += method not in ("GET", "HEAD")
         self.log.append((method, path, time.time_ns()))
-        faults, luck = self.faults, self._random.random()
+        faults, luck = self.faults, self.luck.random()
         if faults.on_change and method not in ("GET", "HEAD"):
             faults.on_change(path)
         if luck < faults.slow_down:
@@ -132,14 +136,15 @@ class ObjectStore:
         return answer
 
     def _controlled(self, command: str, start: Any) -> list[bytes]:
-        """Carry out a command of a test in another process: count, die-after-N, live, or faults,
-        which makes a tenth of all responses slow-downs and loses another tenth.
+        """Carry out a command of a test in another process: count, die-after-N, live, or
+        faults-SHARE, for this share of slow-downs and as many lost responses.
         """
         before, self.changes = self.changes, 0
         after = command.removeprefix("die-after-")
         self.dies_after = int(after) if after.isdecimal() else None
-        if command == "faults":
-            self.faults = Faults(slow_down=0.1, lost=0.1)
+        if command.startswith("faults-"):
+            share = float(command.removeprefix("faults-"))
+            self.faults.slow_down = self.faults.lost = share
         start("200 OK", [("Content-Type", "text/plain")])
         return [str(before).encode()]
 

@@ -22,7 +22,7 @@ from rheostat.spark.internals.hadoop_file_system import HadoopFileSystem, own_fi
 from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
 from rheostat.storage.file_system import StorageError
 
-LINES = 100
+LINES = 20
 
 
 def journal_lines(files: HadoopFileSystem, uri: str, near: Path) -> list[float]:
@@ -55,7 +55,7 @@ def halted(files: HadoopFileSystem, checkpoint: str) -> bool:
 
 def main(bucket: str, server: str, folder: Path) -> None:
     files, name = own_files(), f"{bucket}/orders"
-    control(server, "faults")
+    control(server, "faults-0.1")
     lines = journal_lines(files, f"{bucket}/journal", folder / "near")
     assert lines == [float(number) for number in range(LINES)], lines
     ready = folder / "ready"

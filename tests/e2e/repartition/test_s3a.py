@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -19,14 +20,22 @@ from tests.e2e.s3_here import BUCKET, ObjectStore, needs_s3, object_store
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_s3]
 CHECKPOINT = "checkpoints/counting"
 POINTS = int(os.environ.get("S3A_KILLS", "30"))
+HISTORIES = 20
+KILLED_WITHIN = 100
+"""Number of changes of a checkpoint, within which the process of a history is killed."""
+
+
+def configure(folder: Path, settings: Mapping[str, str]) -> None:
+    """Write the settings of Spark for programs that are run in a folder."""
+    lines = [f"{name} {value}" for name, value in settings.items()]
+    (folder / "spark-defaults.conf").write_text("\n".join(lines))
 
 
 def run(
     folder: Path, settings: Mapping[str, str], module: str, *words: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a program of its own, because a JVM learns its class path at its start."""
-    lines = [f"{name} {value}" for name, value in settings.items()]
-    (folder / "spark-defaults.conf").write_text("\n".join(lines))
+    configure(folder, settings)
     return subprocess.run(
         [sys.executable, "-m", module, *words],
         env={**environment(), "SPARK_CONF_DIR": str(folder)},
@@ -43,8 +52,9 @@ def state_command(
     return run(folder, settings, "rheostat.cli", "state", *words)
 
 
-def killed_command(store: ObjectStore, folder: Path, after: int, *words: str) -> int:
-    """Kill ``rheostat state`` before the change of that number; return its exit code."""
+def killed(store: ObjectStore, folder: Path, after: int, module: str, *words: str) -> int:
+    """Kill a program before the change of that number; return its exit code."""
+    configure(folder, store.settings)
     begun = threading.Event()
     left = itertools.count(after, -1)
 
@@ -55,9 +65,10 @@ def killed_command(store: ObjectStore, folder: Path, after: int, *words: str) ->
 
     store.faults.on_change = kill
     child = subprocess.Popen(
-        [sys.executable, "-m", "rheostat.cli", "state", *words],
+        [sys.executable, "-m", module, *words],
         env={**environment(), "SPARK_CONF_DIR": str(folder)},
         cwd=ROOT,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
@@ -94,7 +105,7 @@ def test_with_slow_downs_and_lost_responses_no_line_and_no_checkpoint_is_lost(
     module = "tests.e2e.repartition.s3a_faults"
     with object_store() as store:
         words = (f"s3a://{BUCKET}", store.url, str(tmp_path / "work"))
-        assert int(in_process(store, tmp_path, module, *words).split()[-1]) == 100
+        assert int(in_process(store, tmp_path, module, *words).split()[-1]) == 20
 
 
 def test_killed_and_continued_real_spark_goes_on_with_exact_output(tmp_path: Path) -> None:
@@ -103,13 +114,30 @@ def test_killed_and_continued_real_spark_goes_on_with_exact_output(tmp_path: Pat
     with object_store() as store:
         in_process(store, tmp_path, query, str(tmp_path), checkpoint, "0", "3")
         words = ("repartition", checkpoint, "--partitions", "5")
-        assert killed_command(store, tmp_path, 15, *words) == -signal.SIGKILL
+        code = killed(store, tmp_path, 15, "rheostat.cli", "state", *words)
+        assert code == -signal.SIGKILL
         continued = state_command(tmp_path, store.settings, *words)
         assert continued.returncode == 0, continued.stderr
         in_process(store, tmp_path, query, str(tmp_path), checkpoint, "3", "5")
         inspected = state_command(tmp_path, store.settings, "inspect", checkpoint)
         assert "5 state partitions" in " ".join(inspected.stdout.split())
     assert counting.output(tmp_path) == counting.expected(5)
+
+
+@pytest.mark.parametrize("seed", range(HISTORIES))
+def test_a_history_of_faults_cuts_and_a_kill_loses_and_repeats_no_row(
+    tmp_path: Path, seed: int
+) -> None:
+    module, checkpoint = "tests.e2e.repartition.s3a_history", f"s3a://{BUCKET}/{CHECKPOINT}"
+    with object_store() as store:
+        store.luck.seed(seed)
+        words = (str(tmp_path), checkpoint, store.url, str(seed))
+        killed_after = random.Random(seed).randrange(KILLED_WITHIN)
+        code = killed(store, tmp_path, killed_after, module, *words)
+        assert code == -signal.SIGKILL
+        cuts = in_process(store, tmp_path, module, *words).split()[-1]
+    sys.stdout.write(f"killed at change {killed_after}, cut off {cuts} times\n")
+    assert counting.output(tmp_path) == counting.expected(6)
 
 
 BAD_INPUT = {

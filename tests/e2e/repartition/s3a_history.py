@@ -1,0 +1,106 @@
+"""Plays one history on S3A: the counting query and repartitions of its checkpoint, by turns.
+
+The store is faulty, and cuts this process off at random changes; the parent kills it once with
+SIGKILL. Every step is repeated until it succeeds, and a new process continues with the step that
+was interrupted. Prints the number of cuts.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from tests.e2e.repartition import counting_query as counting
+from tests.e2e.repartition.s3a_kills import control
+
+from rheostat.errors import BadInput, RheostatError
+from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.protocol.preflight import unended
+from rheostat.repartition.protocol.repartition_log import RepartitionLog
+from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.repartition.spark_repartition import repartition, undo
+from rheostat.spark.internals.hadoop_file_system import own_files
+
+FAULT_SHARE = 0.05
+CUT_SHARE = 0.6
+UNDO_SHARE = 0.3
+CUT_WITHIN = 40
+MOST_TRIES = 20
+QUICK = {
+    "spark.hadoop.fs.s3a.attempts.maximum": "1",
+    "spark.hadoop.fs.s3a.retry.interval": "50ms",
+    "spark.hadoop.fs.s3a.retry.throttle.interval": "50ms",
+    "spark.task.maxFailures": "1",
+}
+STEPS = (("run", 2), ("repartition", 5), ("run", 4), ("repartition", 2), ("run", 6))
+"""Commands with the number of files that have arrived, or of state partitions."""
+
+Failures = (PySparkException, Py4JError, RheostatError, OSError)
+
+
+def once(spark: Any, folder: Path, checkpoint: str, step: tuple[str, int], back: bool) -> None:
+    """Try one step; an undo first where ``back`` is set."""
+    command, number = step
+    if command == "run":
+        counting.feed(folder, range(len(list((folder / "input").glob("*"))), number))
+        counting.run(spark, folder, checkpoint=checkpoint)
+        return
+    files = own_files()
+    files.delete(f"{checkpoint}/_rheostat/lease.json")  # its holder may be this process
+    if back:
+        with suppress(BadInput):  # before the beginning or after the end
+            undo(checkpoint, files=files, check_stopped=lambda *_: None)
+    try:
+        repartition(
+            checkpoint,
+            number,
+            lambda _: SparkRewriter(spark),
+            files=files,
+            check_stopped=lambda *_: None,
+        )
+    except BadInput:  # it has the number already, because the process was killed at the very end
+        if unended(RepartitionLog(checkpoint, files).read()):
+            raise
+
+
+def played(spark: Any, folder: Path, checkpoint: str, server: str, chance: random.Random) -> int:
+    """Do the steps that are left; return how often the process was cut off."""
+    done, cuts = folder / "done", 0
+    for number in range(int(done.read_text()) if done.exists() else 0, len(STEPS)):
+        is_cut, back = chance.random() < CUT_SHARE, False
+        for _ in range(MOST_TRIES):
+            after = f"die-after-{chance.randrange(CUT_WITHIN)}"
+            control(server, after if is_cut else "live")
+            try:
+                once(spark, folder, checkpoint, STEPS[number], back)
+                break
+            except Failures as fault:
+                sys.stderr.write(f"step {number}: {str(fault).splitlines()[0][:200]}\n")
+                cuts += is_cut
+                is_cut = False
+                back = chance.random() < UNDO_SHARE or "state undo completes" in str(fault)
+        else:
+            raise RheostatError(f"step {number} did not succeed")
+        done.write_text(str(number + 1))
+    return cuts
+
+
+def main(folder: Path, checkpoint: str, server: str, seed: int) -> None:
+    spark = counting.session(counting.ROCKSDB, 3, QUICK)
+    spark.sparkContext.setLogLevel("OFF")
+    control(server, f"faults-{FAULT_SHARE}")
+    cuts = played(spark, folder, checkpoint, server, random.Random(seed))
+    assert read_checkpoint(checkpoint, own_files()).partitions == STEPS[-2][1]
+    sys.stdout.write(f"{cuts}\n")
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]))
