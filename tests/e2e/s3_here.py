@@ -43,11 +43,15 @@ _PARTS = ("s3", "s3-transfer-manager", "sts", "apache-client", "netty-nio-client
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
+def hadoop_version() -> str:
+    """Return the version of Hadoop in this PySpark."""
+    (api,) = (find_spark_home().folder / "jars").glob("hadoop-client-api-*.jar")
+    return api.stem.rpartition("-")[2]
+
+
 def s3a_jars() -> tuple[Path, ...]:
     """Return the JARs of ``s3a`` for the Hadoop of this PySpark, fetched by the first call."""
-    jars = find_spark_home().folder / "jars"
-    (api,) = jars.glob("hadoop-client-api-*.jar")
-    hadoop = api.stem.rpartition("-")[2]
+    hadoop = hadoop_version()
     aws = f'org="org.apache.hadoop" name="hadoop-aws" rev="{hadoop}"'
     lines = [f'<dependency {aws} conf="jars->default" transitive="false"/>']
     sdk = [f'org="software.amazon.awssdk" name="{part}" rev="{SDK}"' for part in _PARTS]

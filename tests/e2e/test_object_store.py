@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from tests.e2e.drivers_elsewhere import DEADLINE_S, copied, until
 from tests.e2e.run_on_cluster import IDLE, Run
 from tests.e2e.s3_here import BUCKET, needs_s3, object_store
+from tests.e2e.test_hadoop_files import printed
 
 from rheostat.journal.folder import read
 from rheostat.local.standalone_cluster import Cluster
@@ -18,7 +18,16 @@ from rheostat.local.standalone_cluster import Cluster
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_s3]
 CHECKPOINT, JOURNAL = f"s3a://{BUCKET}/checkpoint", f"s3a://{BUCKET}/journal"
 SCRIPT = IDLE.replace(".trigger", f'.option("checkpointLocation", "{CHECKPOINT}").trigger')
-TICKS = 20
+QUIET_HOUR = """
+import sys
+from pathlib import Path
+from rheostat.spark.internals.hadoop_file_system import own_files
+from tests.unit.spark.journaling.test_object_store_requests import QuietJob
+
+job = QuietJob(Path(sys.argv[2], "near"), own_files())
+for _ in range(720):
+    job.tick()
+"""
 
 
 def halt(checkpoint: str) -> subprocess.CompletedProcess[str]:
@@ -38,11 +47,6 @@ def test_a_journal_on_an_object_store_arrives_and_a_halt_there_ends_the_decision
             run.ask(2)
             until("two executors", lambda: len(cluster.executors()) == 2 or not run.child.alive)
             until("a batch", lambda: store.requests("checkpoint/commits")["PUT"] > 1)
-            since, began_s = store.lines(), time.monotonic()
-            time.sleep(TICKS)  # one tick per second
-            for_s = time.monotonic() - began_s
-            asked = store.requests("journal", since)
-            switch = store.requests("checkpoint/_rheostat", since)
             done = halt(CHECKPOINT)
             assert done.returncode == 0, done.stderr
             run.says("rheostat: halted since")
@@ -52,10 +56,17 @@ def test_a_journal_on_an_object_store_arrives_and_a_halt_there_ends_the_decision
             assert len(cluster.executors()) == 2
             assert run.ended() == 0, run.said()[-4000:]
         records = list(read(copied(JOURNAL, tmp_path / "copy")))
-        sys.stderr.write(f"in {for_s:.1f} s: journal {dict(asked)}, switch {dict(switch)}\n")
     assert records[-1].rescaling.phase == "halted"
-    assert [each.target for each in records if each.raw][-1] == 2
+    assert [record.target for record in records if record.raw][-1] == 2
     assert (tmp_path / "copy" / "memory.json").exists()
+
+
+def test_an_hour_of_a_quiet_job_takes_at_most_400_requests_at_the_server(tmp_path: Path) -> None:
+    with object_store() as store:
+        printed(QUIET_HOUR, "", tmp_path, store.settings)
+        requests = store.requests("")
+    sys.stdout.write(f"{dict(requests)}\n")
+    assert 300 < requests.total() <= 400
 
 
 def test_without_the_jars_of_s3a_a_halt_there_is_refused_in_one_line(

@@ -284,14 +284,15 @@ def rescale_controller(
         at_end=lambda: waits.set_process_wait(None) if short else None,
     )
     rhythms = Rhythms(internals.queries)
-    queries = RunningQueries(spark, internals.queries, internals.files, rhythms)
+    anywhere = settings.state.placement == "force"
+    queries = RunningQueries(spark, internals.queries, internals.files, rhythms, anywhere)
     managers = internals.block_managers
     executors = internals.executors
     if not verdict.places:
         return RescaleController(executors, managers, queries, None, None, config)
 
     def active() -> Any:
-        return spark.streams.active
+        return queries.placed(spark.streams.active)
 
     shares = settings.state.shares
     weigh = internals.files.size if shares == "bytes" else None

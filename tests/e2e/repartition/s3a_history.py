@@ -1,8 +1,8 @@
-"""Plays one history on S3A: the counting query and repartitions of its checkpoint, by turns.
+"""Plays histories on S3A: the counting query and repartitions of its checkpoint, by turns.
 
-The store is faulty, and cuts this process off at random changes; the parent kills it once with
-SIGKILL. Every step is repeated until it succeeds, and a new process continues with the step that
-was interrupted. Prints the number of cuts.
+The store is faulty, and cuts this process off at random changes; the parent may kill it. Every step
+is repeated until it succeeds, and a new process continues with the step that was interrupted.
+Prints the number of cuts of each history.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ FAULT_SHARE = 0.05
 CUT_SHARE = 0.6
 UNDO_SHARE = 0.3
 CUT_WITHIN = 40
+CHECKPOINTS = "checkpoints"
 MOST_TRIES = 20
 QUICK = {
     "spark.hadoop.fs.s3a.attempts.maximum": "1",
@@ -91,14 +92,19 @@ def played(spark: Any, folder: Path, checkpoint: str, server: str, chance: rando
     return cuts
 
 
-def main(folder: Path, checkpoint: str, server: str, seed: int) -> None:
+def main(folder: Path, bucket: str, server: str, histories: int) -> None:
     spark = counting.session(counting.ROCKSDB, 3, QUICK)
     spark.sparkContext.setLogLevel("OFF")
     control(server, f"faults-{FAULT_SHARE}")
-    cuts = played(spark, folder, checkpoint, server, random.Random(seed))
-    assert read_checkpoint(checkpoint, own_files()).partitions == STEPS[-2][1]
-    sys.stdout.write(f"{cuts}\n")
-    sys.stdout.flush()
+    for seed in range(histories):
+        own, checkpoint = folder / str(seed), f"{bucket}/{CHECKPOINTS}/{seed}"
+        own.mkdir(exist_ok=True)
+        spark.conf.set("spark.sql.shuffle.partitions", "3")
+        cuts = played(spark, own, checkpoint, server, random.Random(seed))
+        control(server, "live")
+        assert read_checkpoint(checkpoint, own_files()).partitions == STEPS[-2][1]
+        sys.stdout.write(f"{seed} {cuts}\n")
+        sys.stdout.flush()
     os._exit(0)
 
 

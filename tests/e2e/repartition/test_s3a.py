@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -18,11 +17,12 @@ from tests.e2e.repartition.test_kills_on_spark import ROOT, environment
 from tests.e2e.s3_here import BUCKET, ObjectStore, needs_s3, object_store
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_s3]
-CHECKPOINT = "checkpoints/counting"
+FOLDER = "checkpoints"
+CHECKPOINT = f"{FOLDER}/counting"
 POINTS = int(os.environ.get("S3A_KILLS", "30"))
-HISTORIES = 20
-KILLED_WITHIN = 100
-"""Number of changes of a checkpoint, within which the process of a history is killed."""
+HISTORIES = int(os.environ.get("S3A_HISTORIES", "4"))
+KILLED_AFTER = 150
+"""Number of changes of checkpoints, after which the process that plays the histories is killed."""
 
 
 def configure(folder: Path, settings: Mapping[str, str]) -> None:
@@ -59,7 +59,7 @@ def killed(store: ObjectStore, folder: Path, after: int, module: str, *words: st
     left = itertools.count(after, -1)
 
     def kill(path: str) -> None:
-        if CHECKPOINT in path and next(left) == 0:
+        if FOLDER in path and next(left) == 0:
             begun.wait()
             os.killpg(child.pid, signal.SIGKILL)
 
@@ -124,20 +124,14 @@ def test_killed_and_continued_real_spark_goes_on_with_exact_output(tmp_path: Pat
     assert counting.output(tmp_path) == counting.expected(5)
 
 
-@pytest.mark.parametrize("seed", range(HISTORIES))
-def test_a_history_of_faults_cuts_and_a_kill_loses_and_repeats_no_row(
-    tmp_path: Path, seed: int
-) -> None:
-    module, checkpoint = "tests.e2e.repartition.s3a_history", f"s3a://{BUCKET}/{CHECKPOINT}"
+def test_histories_of_faults_cuts_and_a_kill_lose_and_repeat_no_row(tmp_path: Path) -> None:
+    module = "tests.e2e.repartition.s3a_history"
     with object_store() as store:
-        store.luck.seed(seed)
-        words = (str(tmp_path), checkpoint, store.url, str(seed))
-        killed_after = random.Random(seed).randrange(KILLED_WITHIN)
-        code = killed(store, tmp_path, killed_after, module, *words)
-        assert code == -signal.SIGKILL
-        cuts = in_process(store, tmp_path, module, *words).split()[-1]
-    sys.stdout.write(f"killed at change {killed_after}, cut off {cuts} times\n")
-    assert counting.output(tmp_path) == counting.expected(6)
+        words = (str(tmp_path), f"s3a://{BUCKET}", store.url, str(HISTORIES))
+        assert killed(store, tmp_path, KILLED_AFTER, module, *words) == -signal.SIGKILL
+        sys.stdout.write(in_process(store, tmp_path, module, *words))
+    for seed in range(HISTORIES):
+        assert counting.output(tmp_path / str(seed)) == counting.expected(6), seed
 
 
 BAD_INPUT = {

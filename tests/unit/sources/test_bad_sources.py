@@ -14,6 +14,7 @@ from tests.unit.storage.memory_files import MemoryFileSystem
 from rheostat.sources.backlog_reader import Amount, BacklogReader
 from rheostat.sources.delta_backlog import DeltaBacklog
 from rheostat.sources.file_backlog import FileBacklog
+from rheostat.sources.reported_backlog import ReportedBacklog
 from rheostat.spark.sensing.progress import batch_of
 from rheostat.spark.sensing.source_tracker import SourceTracker
 from rheostat.storage.file_system import StorageError
@@ -60,6 +61,8 @@ BAD: dict[str, tuple[BacklogReader, Any, str]] = {
     "no bucket for a table": (DeltaBacklog(NoBucket(), "/t"), DELTA_OFFSET, "NoSuchBucket"),
     "no bucket for files": (FileBacklog(NoBucket(), "/in", "/log"), {"logOffset": 1}, "NoSuchB"),
     "a damaged commit": (delta((commit(3)[0], "{")), DELTA_OFFSET, "Expecting property name"),
+    "an opaque offset": (ReportedBacklog(), "opaque", "it reports none"),
+    "an opaque offset of a table": (delta(commit(3)), "opaque", "it reports none"),
     "an expired snapshot": (expired(), {"snapshot_id": 1, "position": 2}, "no snapshot 1"),
 }
 

@@ -5,14 +5,21 @@ the rescale controller, the warm-up and the preload.
 from __future__ import annotations
 
 import json
+import logging
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from rheostat.signals.rhythm import REMEMBERED, BatchTime, Rhythm
 from rheostat.spark.sensing.in_flight import runs_batch
 from rheostat.spark.sensing.state_stores import Operator, operators
-from rheostat.storage.file_system import FileSystem
+from rheostat.storage.file_system import FileSystem, moves_in_one_step
+
+_log = logging.getLogger("rheostat")
+_NO_SOAK = (
+    "rheostat: state stays where Spark has put it: moves of state have not passed a soak on the"
+    " object store of %s; placement='force' moves it all the same"
+)
 
 
 class BatchTimes(Protocol):
@@ -108,16 +115,23 @@ class RunningQueries:
     """The queries of a session by run id; ``refresh`` adds new ones and forgets those that have
     ended.
 
-    ``rhythms`` are shared with other components; by default the object keeps its own.
+    ``rhythms`` are shared with other components; by default the object keeps its own. Without
+    ``on_object_stores``, queries whose checkpoint is on an object store count as stateless.
     """
 
     def __init__(
-        self, spark: Any, streams: Streams, files: FileSystem, rhythms: Rhythms | None = None
+        self,
+        spark: Any,
+        streams: Streams,
+        files: FileSystem,
+        rhythms: Rhythms | None = None,
+        on_object_stores: bool = True,
     ) -> None:
         self._spark = spark
         self._streams = streams
         self._files = files
         self._rhythms = rhythms or Rhythms(streams)
+        self._on_object_stores = on_object_stores
         self._queries: dict[str, Any] = {}
         self._stateless: set[str] = set()
 
@@ -166,4 +180,17 @@ class RunningQueries:
                 self._stateless.add(run_id)
             return None
         folder = self._streams.state_folder(query)
-        return None if folder is None else (folder, operators(self._files, folder, read))
+        if folder is None:
+            return None
+        if not self._may_move(folder):
+            self._stateless.add(run_id)
+            _log.warning(_NO_SOAK, folder)
+            return None
+        return folder, operators(self._files, folder, read)
+
+    def placed(self, queries: Iterable[Any]) -> list[Any]:
+        """Return the queries whose state may be moved."""
+        return [query for query in queries if self._may_move(self._streams.state_folder(query))]
+
+    def _may_move(self, folder: str | None) -> bool:
+        return self._on_object_stores or folder is None or moves_in_one_step(folder)

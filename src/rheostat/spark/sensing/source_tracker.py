@@ -21,6 +21,8 @@ _V1_TIME = "getOffset"
 their batch as the latest offset, too (``MicroBatchExecution``), also where they limit the batch
 themselves, as Event Hubs does."""
 
+_UNCOUNTED = "it reports none in its progress events; the job is sized by its batch times"
+
 Readers = Callable[[Any, int, str], BacklogReader | None]
 """Returns the backlog reader of a query's source, from its number and its description."""
 
@@ -71,14 +73,20 @@ class SourceTracker:
             if entry["endOffset"] != self._end:
                 self._count(entry)
         except (OSError, ValueError, LookupError, TypeError) as fault:
-            if not self._failed:
-                text = f"the backlog of {source.get('description')} is unknown: {fault}"
-                _log.warning("rheostat: %s", " ".join(text.split()))
-            self._failed = True
-            return SourceView()
+            return self._unknown(source, str(fault))
+        if backlog is None:
+            is_new = source.get("endOffset") is None
+            return SourceView() if is_new else self._unknown(source, _UNCOUNTED)
         self._failed = False
-        name = str(source.get("description"))
-        return self._view(name, backlog, batch, now) if backlog else SourceView()
+        return self._view(str(source.get("description")), backlog, batch, now)
+
+    def _unknown(self, source: Source, why: str) -> SourceView:
+        """Log once why the backlog is unknown."""
+        if not self._failed:
+            text = f"the backlog of {source.get('description')} is unknown: {why}"
+            _log.warning("rheostat: %s", " ".join(text.split()))
+        self._failed = True
+        return SourceView()
 
     def _count(self, source: Source) -> None:
         """Count what the batch read, including batches that no tick observed."""

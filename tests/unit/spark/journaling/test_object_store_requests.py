@@ -14,10 +14,10 @@ from rheostat.journal.claim import Claim
 from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.spark.journaling.journals import Spaced
 from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
-from rheostat.storage.file_system import FileStatus, StorageError
+from rheostat.storage.file_system import FileStatus, FileSystem, StorageError
 
-JOURNAL, CHECKPOINT = "s3a://bucket/journal", "s3a://bucket/checkpoint"
-CHECKPOINTS = [CHECKPOINT, "s3a://bucket/another"]
+JOURNAL, CHECKPOINT = "s3a://streams/journal", "s3a://streams/checkpoint"
+CHECKPOINTS = [CHECKPOINT, "s3a://streams/another"]
 TICK_S = 5.0
 PAUSE_S = JournalOptions().object_store_s
 TEXT_REQUESTS = 2
@@ -62,12 +62,11 @@ class CountedStore(MemoryFileSystem):
 class QuietJob:
     """A journal and a checkpoint on an object store, with a clock that is advanced by ticks."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: FileSystem) -> None:
         self.now_s = 0.0
-        self.store = CountedStore()
-        claim = Claim(self.store, JOURNAL, 2 * PAUSE_S, self.clock)
-        self.journal = RemoteJournal(folder, self.store, JOURNAL, far_claim=claim)
-        self.switches = KillSwitches(lambda: CHECKPOINTS, self.store, PAUSE_S, self.clock)
+        claim = Claim(files, JOURNAL, 2 * PAUSE_S, self.clock)
+        self.journal = RemoteJournal(folder, files, JOURNAL, far_claim=claim)
+        self.switches = KillSwitches(lambda: CHECKPOINTS, files, PAUSE_S, self.clock)
         self.carry = Spaced(self.journal.carry, PAUSE_S, self.journal.decided, self.clock)
 
     def clock(self) -> float:
@@ -79,17 +78,25 @@ class QuietJob:
         self.carry()
         self.switches.poll()
 
+
+class CountedJob(QuietJob):
+    """Runs on a store that counts its requests."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = CountedStore()
+        super().__init__(folder, self.store)
+
     def lines_there(self) -> int:
         files = self.store.folder(JOURNAL).items()
         return sum(text.count("\n") for name, text in files if name.startswith("segment"))
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> QuietJob:
-    return QuietJob(tmp_path / "near")
+def job(tmp_path: Path) -> CountedJob:
+    return CountedJob(tmp_path / "near")
 
 
-def test_a_quiet_hour_takes_at_most_four_hundred_requests(job: QuietJob) -> None:
+def test_a_quiet_hour_takes_at_most_four_hundred_requests(job: CountedJob) -> None:
     for _ in range(720):
         job.tick()
     assert job.store.requests <= 400
@@ -97,7 +104,7 @@ def test_a_quiet_hour_takes_at_most_four_hundred_requests(job: QuietJob) -> None
     assert job.lines_there() == 720
 
 
-def test_a_change_of_size_is_written_at_once(job: QuietJob) -> None:
+def test_a_change_of_size_is_written_at_once(job: CountedJob) -> None:
     for _ in range(3):
         job.tick()
     assert job.lines_there() == 1
@@ -105,7 +112,7 @@ def test_a_change_of_size_is_written_at_once(job: QuietJob) -> None:
     assert job.lines_there() == 4
 
 
-def test_a_failed_write_is_repeated_at_the_next_tick_and_no_line_is_lost(job: QuietJob) -> None:
+def test_a_failed_write_is_repeated_at_the_next_tick_and_no_line_is_lost(job: CountedJob) -> None:
     job.tick()
     job.store.lost = True
     with pytest.raises(OSError, match="nobody answers"):
@@ -117,7 +124,7 @@ def test_a_failed_write_is_repeated_at_the_next_tick_and_no_line_is_lost(job: Qu
 
 @pytest.mark.parametrize("limit_bytes", [1, 192 * 1024])
 def test_a_line_whose_write_was_not_confirmed_is_there_once(
-    job: QuietJob, limit_bytes: int
+    job: CountedJob, limit_bytes: int
 ) -> None:
     job.store.append_limit_bytes = limit_bytes
     job.tick()
@@ -129,7 +136,7 @@ def test_a_line_whose_write_was_not_confirmed_is_there_once(
     assert job.lines_there() == 3
 
 
-def test_a_halt_in_a_checkpoint_there_is_noticed_within_the_pause(job: QuietJob) -> None:
+def test_a_halt_in_a_checkpoint_there_is_noticed_within_the_pause(job: CountedJob) -> None:
     job.tick()
     job.store.write(halt := f"{CHECKPOINT}/{HALT_FILE}", "")
     job.tick()

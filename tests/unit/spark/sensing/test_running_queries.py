@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import pytest
 from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.spark.sensing.running_queries import RunningQueries
@@ -32,8 +33,8 @@ class Query:
 class Streams:
     """The JVM's side of the queries; checkpoints have no metadata."""
 
-    def __init__(self) -> None:
-        self.asked = 0
+    def __init__(self, root: str) -> None:
+        self._root = root
 
     def last_batch(self, query):
         return query.number
@@ -42,8 +43,7 @@ class Streams:
         return {run_id: query.number for run_id, query in queries.items()}
 
     def state_folder(self, query):
-        self.asked += 1
-        return f"file:/{query.runId}/state"
+        return f"{self._root}/{query.runId}/state"
 
     def trigger_s(self, query):
         return TRIGGER_S
@@ -55,11 +55,12 @@ class Streams:
         return None
 
 
-def running(*queries: Query) -> RunningQueries:
-    session, streams = SimpleNamespace(streams=SimpleNamespace(active=list(queries))), Streams()
-    found = RunningQueries(session, streams, MemoryFileSystem())
-    assert list(found.refresh()) == [query.runId for query in queries]
-    return found
+def running(*queries: Query, root: str = "file:", on_object_stores: bool = False) -> RunningQueries:
+    session = SimpleNamespace(streams=SimpleNamespace(active=list(queries)))
+    files = MemoryFileSystem()
+    known = RunningQueries(session, Streams(root), files, on_object_stores=on_object_stores)
+    assert list(known.refresh()) == [query.runId for query in queries]
+    return known
 
 
 def test_queries_are_known_by_their_run():
@@ -101,3 +102,18 @@ def test_a_progress_without_a_batch_says_nothing_of_state_and_one_with_says_ther
     assert queries.state("a") is None
     query.end_batch(STATEFUL, addBatch=5)
     assert queries.state("a") is None, "its plan was known to have no state"
+
+
+@pytest.mark.parametrize(
+    ("root", "on_object_stores", "moves"),
+    [("s3a://b", False, False), ("s3a://b", True, True), ("hdfs://n", False, True)],
+)
+def test_state_on_an_object_store_moves_only_if_that_is_forced(
+    root: str, on_object_stores: bool, moves: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    query = Query("a")
+    queries = running(query, root=root, on_object_stores=on_object_stores)
+    query.end_batch(STATEFUL, addBatch=5)
+    assert [queries.state("a") is not None for _ in range(2)] == [moves, moves]
+    assert queries.placed([query]) == [query] * moves
+    assert len([line for line in caplog.messages if "s3a://b/a/state" in line]) == (not moves)
