@@ -123,9 +123,9 @@ def failed_tasks(spark: SparkSession) -> Callable[[], int]:
     context = spark.sparkContext
     endpoint = ExecutorsEndpoint(Rest(context.uiWebUrl, context.applicationId, ANSWER_S))
 
-    def told() -> int:
+    def count_failed() -> int:
         failed = endpoint.failed_tasks()
         assert failed is not None
         return failed
 
-    return told
+    return count_failed

@@ -27,7 +27,7 @@ class Told(Fixed):
 """
 
 
-class Told:
+class RequestedSize:
     """The policy ``told:Told`` in a folder, which requests the size that was set last."""
 
     def __init__(self, folder: Path, size: int = 1) -> None:

@@ -116,18 +116,21 @@ class Place:
 
     def pods(self, role: str) -> list[Any]:
         """Return the pods of a role that have not ended."""
-        found = self.plane.request("GET", f"{place(POD)}?labelSelector=spark-role={role}")["items"]
-        return [each for each in found if each["status"]["phase"] in ("Pending", "Running")]
+        items = self.plane.request("GET", f"{place(POD)}?labelSelector=spark-role={role}")["items"]
+        return [pod for pod in items if pod["status"]["phase"] in ("Pending", "Running")]
 
     def every(self, role: str) -> list[str]:
         """Return the names of all pods of a role, including ended ones."""
-        found = self.plane.request("GET", f"{place(POD)}?labelSelector=spark-role={role}")["items"]
-        return sorted(str(each["metadata"]["name"]) for each in found)
+        pods = self.plane.request("GET", f"{place(POD)}?labelSelector=spark-role={role}")["items"]
+        return sorted(str(pod["metadata"]["name"]) for pod in pods)
 
     def ready(self, name: str) -> str:
         """Return the reason of the condition Ready."""
-        said = self.get(resource(name)).get("status", {}).get("conditions", ())
-        return next((str(each["reason"]) for each in said if each["type"] == "Ready"), "")
+        conditions = self.get(resource(name)).get("status", {}).get("conditions", ())
+        return next(
+            (str(condition["reason"]) for condition in conditions if condition["type"] == "Ready"),
+            "",
+        )
 
 
 POD = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "", "namespace": "default"}}
@@ -142,39 +145,40 @@ class Driver:
 
     def status(self) -> Any:
         """Return the status in the control API; None if it does not answer yet."""
-        return asked(f"http://{self.ip}:{PORT}/status")
+        return http_json(f"http://{self.ip}:{PORT}/status")
 
     def tell(self, path: str, body: Any) -> None:
         """Send a request to the control API, as the operator does."""
-        asked(f"http://{self.ip}:{PORT}{path}", body)
+        http_json(f"http://{self.ip}:{PORT}{path}", body)
 
     def at_work(self) -> int:
         """Return how many registered executors have run a task, by Spark's own UI."""
-        apps = asked(f"http://{self.ip}:{UI}/api/v1/applications") or []
+        apps = http_json(f"http://{self.ip}:{UI}/api/v1/applications") or []
         if not apps:
             return 0
         at = f"http://{self.ip}:{UI}/api/v1/applications/{apps[0]['id']}/executors"
         return sum(
-            each["id"] != "driver" and each["completedTasks"] > 0 for each in asked(at) or []
+            executor["id"] != "driver" and executor["completedTasks"] > 0
+            for executor in http_json(at) or []
         )
 
 
 def running(place: Place, name: str) -> Any:
     """Return the running pod of a driver by its label; None if there is none."""
-    found = [
-        each
-        for each in place.pods("driver")
-        if name in (each["metadata"]["name"], each["metadata"]["labels"].get(APPLICATION))
-        and each["status"].get("podIP")
-        and "deletionTimestamp" not in each["metadata"]
+    pods = [
+        pod
+        for pod in place.pods("driver")
+        if name in (pod["metadata"]["name"], pod["metadata"]["labels"].get(APPLICATION))
+        and pod["status"].get("podIP")
+        and "deletionTimestamp" not in pod["metadata"]
     ]
-    return found[0] if found else None
+    return pods[0] if pods else None
 
 
 APPLICATION = "rheostat.dev/application"
 
 
-def asked(url: str, body: Any = None) -> Any:
+def http_json(url: str, body: Any = None) -> Any:
     """Return the answer of an HTTP endpoint of the driver; None if there is none yet."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
@@ -203,9 +207,9 @@ def until(true: Callable[[], Any], what: str, wait_s: float = 180.0) -> Any:
     """Wait until a condition is true, and return its value."""
     end_s = time.monotonic() + wait_s
     while time.monotonic() < end_s:
-        found = true()
-        if found:
-            return found
+        value = true()
+        if value:
+            return value
         time.sleep(0.1)
     raise AssertionError(f"not so after {wait_s:.0f} s: {what}")
 
@@ -223,5 +227,5 @@ def rows(folder: Path) -> list[int]:
     lines = {line for log in logs for line in log.read_text().splitlines()[1:]}
     paths = [json.loads(line)["path"].removeprefix("file://") for line in lines]
     tables = [parquet.read_table(path, columns=["value"]) for path in paths]
-    found = [value for table in tables for value in table["value"].to_pylist()]
-    return sorted(found)
+    values = [value for table in tables for value in table["value"].to_pylist()]
+    return sorted(values)

@@ -50,11 +50,11 @@ class Plane(ControlPlane):
             words += ["--horizontal-pod-autoscaler-initial-readiness-delay=0s"]
         super()._child(name, words)
 
-    def kubectl(self, *words: str, told: str | None = None, check: bool = True) -> str:
+    def kubectl(self, *words: str, stdin: str | None = None, check: bool = True) -> str:
         """Run kubectl with all permissions."""
         done = subprocess.run(
             ["kubectl", "--kubeconfig", str(self.kubeconfig), *words],
-            input=told,
+            input=stdin,
             text=True,
             capture_output=True,
             env=environment(),
@@ -64,7 +64,7 @@ class Plane(ControlPlane):
 
     def apply(self, *objects: Any) -> str:
         """Apply objects."""
-        return self.kubectl("apply", "-f", "-", told=yaml.safe_dump_all(objects))
+        return self.kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all(objects))
 
 
 @contextmanager
@@ -97,12 +97,12 @@ class Operator:
         """Apply the repository's deployment; its service leads to this computer instead."""
         made = self._plane.kubectl("kustomize", str(ROOT / "deploy" / "operator"))
         here = []
-        for each in yaml.safe_load_all(made):
-            if each["kind"] == "Service":
-                each["spec"] = {"type": "ExternalName", "externalName": "localhost"}
-            if each["kind"] == "APIService":
-                each["spec"]["service"]["port"] = self.port
-            here.append(each)
+        for document in yaml.safe_load_all(made):
+            if document["kind"] == "Service":
+                document["spec"] = {"type": "ExternalName", "externalName": "localhost"}
+            if document["kind"] == "APIService":
+                document["spec"]["service"]["port"] = self.port
+            here.append(document)
         self._plane.apply(*here)
         token = self._plane.kubectl(
             "-n", "rheostat", "create", "token", "rheostat-operator", "--duration=24h"
@@ -153,7 +153,7 @@ class Sizes(Actuator):
         """Change the size at once."""
         driver = self._driver
         if decision.target != driver.size and driver.capabilities.can_scale:
-            driver.asked.append(decision.target)
+            driver.requested.append(decision.target)
             driver.size = decision.target
         return Rescaling(phase="steady")
 
@@ -176,7 +176,7 @@ class Driver(Sensor):
         self._hurry, self._start_s = hurry, time.time()
         cannot = () if live else ("it is a test",)
         self.capabilities = Capabilities(can_scale=live, cannot=cannot)
-        self.size, self.asked, self.drains = size, [], 0  # type: tuple[int, list[int], int]
+        self.size, self.requested, self.drains = size, [], 0  # type: tuple[int, list[int], int]
         self.signals: dict[str, Any] = {}
         self._lock = threading.RLock()
         self._loop = Loop(
@@ -186,8 +186,8 @@ class Driver(Sensor):
             actuator=Sizes(self),
             journal=MemoryJournal(),
         )
-        self.desk = ControlService(self, self._made_of, self._drain)
-        self._server = Server(control_app(self.desk, Access(token)), *at)
+        self.control = ControlService(self, self._made_of, self._drain)
+        self._server = Server(control_app(self.control, Access(token)), *at)
         self.port = int(self._server.address.rpartition(":")[2])
         self.tick()
 
@@ -235,7 +235,7 @@ class Driver(Sensor):
         """Run a tick of the loop."""
         with self._lock:
             passed_s = (time.time() - self._start_s) * self._hurry
-            self.desk.see(self._loop.step(self._start_s + passed_s))
+            self.control.see(self._loop.step(self._start_s + passed_s))
 
     def close(self) -> None:
         """Stop the control API."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.drivers_elsewhere import DEADLINE_S, until
-from tests.e2e.kubernetes_here import Told
+from tests.e2e.kubernetes_here import RequestedSize
 
 from rheostat.journal.folder import read
 from rheostat.local.executor_options import session_options
@@ -82,8 +82,8 @@ class Run:
         self.folder = folder
         folder.mkdir(exist_ok=True)
         (folder / "app.py").write_text(script)
-        told = Told(folder / "policy", size)
-        self.ask = told.ask
+        policy = RequestedSize(folder / "policy", size)
+        self.ask = policy.ask
         options = session_options(Limits(max_executors=most), initial=size, quiet=True)
         write_defaults(folder / "conf", {**options, **cluster.settings, **own})
         words = [sys.executable, "-m", "rheostat.cli", "run", "--master", master]
@@ -97,18 +97,18 @@ class Run:
                 **os.environ,
                 **cluster.driver_environment(),
                 "SPARK_CONF_DIR": str(folder / "conf"),
-                **told.environment,
+                **policy.environment,
             },
         )
 
-    def said(self) -> str:
+    def log_text(self) -> str:
         """Return its complete log."""
         return (self.folder / "log").read_text()
 
-    def says(self, line: str) -> None:
+    def await_line(self, line: str) -> None:
         """Wait until its log contains a line."""
-        until(line, lambda: line in self.said() or not self.child.alive)
-        assert line in self.said(), self.said()[-4000:]
+        until(line, lambda: line in self.log_text() or not self.child.alive)
+        assert line in self.log_text(), self.log_text()[-4000:]
 
     def ended(self) -> int | None:
         """Stop it, and return its exit code."""
@@ -117,29 +117,29 @@ class Run:
 
     def finished(self) -> list[Path]:
         """Return the output folders of the complete batches of ``COUNTS``, in order."""
-        whole = (mark.parent for mark in self.folder.glob("out/*/_SUCCESS"))
-        return sorted(whole, key=lambda place: int(place.name))
+        folders = (mark.parent for mark in self.folder.glob("out/*/_SUCCESS"))
+        return sorted(folders, key=lambda place: int(place.name))
 
     def work(self, batches: int = 4) -> None:
         """Wait for ``batches`` more batches of ``COUNTS``."""
         wanted = len(self.finished()) + batches
         until("more batches", lambda: not self.child.alive or len(self.finished()) >= wanted)
-        assert self.child.alive, self.said()[-4000:]
+        assert self.child.alive, self.log_text()[-4000:]
 
     def check_counts(self) -> None:
         """Compare the complete output of ``COUNTS`` with its oracle."""
         from pyarrow import parquet
 
-        found = {}
+        counts = {}
         for batch in self.finished():
             for row in parquet.read_table(batch).to_pylist():
-                found[row["key"]] = row["count"]
+                counts[row["key"]] = row["count"]
         rows = ROWS * len(self.finished())
-        assert found == {key: len(range(key, rows, KEYS)) for key in range(KEYS)}
+        assert counts == {key: len(range(key, rows, KEYS)) for key in range(KEYS)}
 
     def lost(self) -> list[str]:
         """Return the journal's entries about lost executors, in order."""
-        parts = [part for each in self.records() for part in each.rescaling.detail.split("; ")]
+        parts = [part for record in self.records() for part in record.rescaling.detail.split("; ")]
         return [part for part in parts if " was lost: " in part]
 
     def records(self) -> list[Any]:
@@ -149,4 +149,4 @@ class Run:
 
     def sizes(self) -> list[int | None]:
         """Return the observed executors at each decision."""
-        return [each.observation.executors for each in self.records() if each.observation]
+        return [record.observation.executors for record in self.records() if record.observation]

@@ -50,7 +50,7 @@ class Supervised:
             self.process.wait(60)
         self.errors.close()
 
-    def story(self) -> RestartState:
+    def state(self) -> RestartState:
         return RestartLog(self.journal / FOLDER).last() or RestartState()
 
     def restarts(self) -> list[RestartState]:
@@ -59,15 +59,15 @@ class Supervised:
     def until(self, what: str, reached: Callable[[], bool]) -> None:
         deadline = time.monotonic() + DEADLINE_S
         while not reached():
-            said = (self.folder / "errors").read_text()[-3000:]
-            assert self.process.poll() is None, f"it ended before {what}: {said}"
-            assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}: {said}"
+            log_end = (self.folder / "errors").read_text()[-3000:]
+            assert self.process.poll() is None, f"it ended before {what}: {log_end}"
+            assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}: {log_end}"
             time.sleep(0.2)
 
     def restarted(self) -> None:
         """Wait until it has been restarted once and runs."""
-        self.until("the restart", lambda: self.story().restarts == 1)
-        self.until("the start", lambda: self.story().phase == "running")
+        self.until("the restart", lambda: self.state().restarts == 1)
+        self.until("the start", lambda: self.state().phase == "running")
 
     def enough(self) -> None:
         """Stop the script, and with it the supervisor."""

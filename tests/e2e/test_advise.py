@@ -48,9 +48,7 @@ spark.stop()
 
 
 @pytest.mark.parametrize(("codec", "rolling"), [("zstd", "true"), ("lz4", "false")])
-def test_the_batches_of_a_real_log_are_read_and_judged(
-    tmp_path: Path, codec: str, rolling: str
-) -> None:
+def test_a_real_log_is_read_and_analysed(tmp_path: Path, codec: str, rolling: str) -> None:
     app, events, truth = tmp_path / "app.py", tmp_path / "events", tmp_path / "truth.json"
     app.write_text(APP)
     events.mkdir()
@@ -73,7 +71,7 @@ def test_the_batches_of_a_real_log_are_read_and_judged(
 
 
 @needs_s3
-def test_many_logs_of_an_object_store_are_one_row_each(
+def test_every_log_of_an_object_store_is_one_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "advice.json"
@@ -113,7 +111,7 @@ for log in Path(sys.argv[1]).iterdir():
 """
 
 
-def test_the_logs_of_an_hdfs_that_match_are_read_through_spark_s_hadoop_client(
+def test_matching_hdfs_logs_are_read_with_sparks_hadoop_client(
     tmp_path: Path,
 ) -> None:
     logs, out, hdfs = tmp_path / "logs", tmp_path / "advice.json", tmp_path / "hdfs"

@@ -82,7 +82,7 @@ def test_the_chart_passes_the_linter() -> None:
 
 @pytest.mark.thorough
 @needs_kubernetes
-def test_a_real_api_server_takes_the_chart_and_gives_it_back(tmp_path: Path) -> None:
+def test_the_chart_is_installed_and_uninstalled_on_a_real_api_server(tmp_path: Path) -> None:
     with running_plane(tmp_path) as plane:
         where = ("--kubeconfig", str(plane.kubeconfig), "--namespace", "streams")
         helm("install", "release", str(CHART), "--create-namespace", *where)

@@ -11,7 +11,9 @@ from rheostat_lab.clusters import standalone_service as cluster
 pytestmark = pytest.mark.e2e
 
 
-def test_up_and_down_without_a_parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_starts_and_stops_without_a_parent_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     port = free_port()
     try:

@@ -51,7 +51,9 @@ def hdfs(tmp_path: Path) -> Iterator[str]:
         yield uri
 
 
-def submitted(cluster: YarnCluster, folder: Path, said: Mapping[str, str], *own: str) -> Child:
+def submitted(
+    cluster: YarnCluster, folder: Path, given_settings: Mapping[str, str], *own: str
+) -> Child:
     """Submit a script in cluster mode, and wait for its end in a process."""
     (folder / "app.py").write_text(SCRIPT)
     settings = {
@@ -64,7 +66,7 @@ def submitted(cluster: YarnCluster, folder: Path, said: Mapping[str, str], *own:
         "spark.driver.memory": "512m",
         "spark.yarn.appMasterEnv.PYSPARK_PYTHON": sys.executable,
         "spark.yarn.appMasterEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-        **{f"spark.rheostat.{name}": text for name, text in said.items()},
+        **{f"spark.rheostat.{name}": text for name, text in given_settings.items()},
     }
     confs = [word for name in settings for word in ("--conf", f"{name}={settings[name]}")]
     command = [SPARK_SUBMIT, "--master", "yarn", "--deploy-mode", "cluster", *confs]
@@ -75,18 +77,21 @@ def submitted(cluster: YarnCluster, folder: Path, said: Mapping[str, str], *own:
     )
 
 
-def test_a_driver_in_the_application_master_is_sized_keeps_its_journal_and_is_halted_from_outside(
+def test_a_driver_in_the_application_master_is_scaled_and_halted_from_outside(
     hdfs: str, tmp_path: Path
 ) -> None:
     checkpoint, journal = f"{hdfs}/checkpoints/counts", f"{hdfs}/journals/counts"
-    said = {
+    given_settings = {
         "policy": "fixed",
         "policy.executors": "2",
         "limits.max": "2",
         "loop.interval_s": "1",
         "journal": journal,
     }
-    with YarnCluster(cores=3) as cluster, submitted(cluster, tmp_path, said, checkpoint) as submit:
+    with (
+        YarnCluster(cores=3) as cluster,
+        submitted(cluster, tmp_path, given_settings, checkpoint) as submit,
+    ):
 
         def ended() -> str:
             return (tmp_path / "submit.log").read_text()[-3000:]
@@ -98,7 +103,7 @@ def test_a_driver_in_the_application_master_is_sized_keeps_its_journal_and_is_ha
         assert submit.wait(DEADLINE_S) == 0, ended()
         copied(journal, tmp_path / "copy")
     records = list(read(tmp_path / "copy"))
-    assert {each.target for each in records if each.raw} == {2}
-    assert any(each.observation and each.observation.executors == 2 for each in records)
+    assert {record.target for record in records if record.raw} == {2}
+    assert any(record.observation and record.observation.executors == 2 for record in records)
     assert records[-1].rescaling.phase == "halted"
     assert (tmp_path / "copy" / "memory.json").exists()

@@ -1,4 +1,4 @@
-"""Refusals of real clusters: each gives one line, and a running job continues."""
+"""Errors of real clusters: each is reported in one line, and a running job continues."""
 
 from __future__ import annotations
 
@@ -46,8 +46,10 @@ def token(kubernetes: KubernetesCluster) -> str:
 
 
 def token_of(kubernetes: KubernetesCluster, account: str) -> str:
-    asked = {"spec": {"audiences": [], "expirationSeconds": 3600}}
-    return str(kubernetes.plane.request("POST", f"{account}/token", asked)["status"]["token"])
+    token_request = {"spec": {"audiences": [], "expirationSeconds": 3600}}
+    return str(
+        kubernetes.plane.request("POST", f"{account}/token", token_request)["status"]["token"]
+    )
 
 
 def with_token(kubernetes: KubernetesCluster, file: Path, text: str | None = None) -> Any:
@@ -65,7 +67,7 @@ class Named:
 
 
 @needs_kubernetes
-def test_rights_that_lack_are_said_as_rules_and_the_job_runs_on(
+def test_missing_permissions_are_reported_as_rbac_rules(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     few = {**RULES[0], "verbs": ["create", "get", "list", "watch", "update", "patch"]}
@@ -73,18 +75,18 @@ def test_rights_that_lack_are_said_as_rules_and_the_job_runs_on(
     named = Named(kubernetes, with_token(kubernetes, tmp_path / "token"))
     run = Run(tmp_path, named, kubernetes.url, {})
     with run.child:
-        run.says('resources: ["pods"], verbs: ["delete"]')
-        run.says('resources: ["events"], verbs: ["list"]')
+        run.await_line('resources: ["pods"], verbs: ["delete"]')
+        run.await_line('resources: ["events"], verbs: ["list"]')
         role(kubernetes, {**few, "verbs": ["get", "watch", "create"]})
         run.ask(2)
-        run.says("pods in namespace default may not be listed; add to the driver's role")
+        run.await_line("pods in namespace default may not be listed; add to the driver's role")
         role(kubernetes, *RULES)
         until("two executors", lambda: len(kubernetes.executors()) == 2 or not run.child.alive)
-        assert run.ended() == 0, run.said()[-4000:]
+        assert run.ended() == 0, run.log_text()[-4000:]
 
 
 @needs_kubernetes
-def test_the_role_to_copy_is_all_that_a_driver_needs_in_a_namespace_of_its_own(
+def test_the_published_role_is_sufficient_in_a_separate_namespace(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     named = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "jobs"}}
@@ -106,14 +108,14 @@ def test_the_role_to_copy_is_all_that_a_driver_needs_in_a_namespace_of_its_own(
             run.ask(size)
             until(f"{size} executors", lambda size=size: run.sizes()[-1] == size)  # type: ignore[misc]
             run.work()
-        assert run.ended() == 0, run.said()[-4000:]
+        assert run.ended() == 0, run.log_text()[-4000:]
     run.check_counts()
-    assert "add to" not in run.said()
+    assert "add to" not in run.log_text()
     assert run.lost() == []
 
 
 @needs_kubernetes
-def test_a_token_that_expires_in_the_middle_is_said_and_a_new_one_is_taken(
+def test_an_expired_token_is_reported_and_a_new_one_is_used(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     role(kubernetes, *RULES)
@@ -123,14 +125,14 @@ def test_a_token_that_expires_in_the_middle_is_said_and_a_new_one_is_taken(
         until("an executor", lambda: len(kubernetes.executors()) == 1 or not run.child.alive)
         kubernetes.plane.request("DELETE", f"{ACCOUNT}/short")  # this invalidates its tokens
         run.ask(2)
-        run.says("the API server does not take the token (401): waiting for a new one")
+        run.await_line("the API server does not take the token (401): waiting for a new one")
         (tmp_path / "token").write_text(token(kubernetes))
         until("two executors", lambda: len(kubernetes.executors()) == 2 or not run.child.alive)
-        assert run.ended() == 0, run.said()[-4000:]
+        assert run.ended() == 0, run.log_text()[-4000:]
 
 
 @needs_kubernetes
-def test_executors_that_do_not_reach_the_driver_are_said_and_the_job_runs_on(
+def test_an_unreachable_driver_is_reported_once_and_the_job_continues(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     host = tmp_path / "host"
@@ -139,31 +141,31 @@ def test_executors_that_do_not_reach_the_driver_are_said_and_the_job_runs_on(
     with run.child:
         run.work()
         run.ask(2)
-        run.says(f"can they reach the driver at {NOBODY}:")
+        run.await_line(f"can they reach the driver at {NOBODY}:")
         run.work()
         host.write_text("127.0.0.1")
         until("two executors", lambda: run.sizes()[-1] == 2)
         run.work()
-        assert run.ended() == 0, run.said()[-4000:]
+        assert run.ended() == 0, run.log_text()[-4000:]
     run.check_counts()
-    assert run.said().count("can they reach the driver at") == 1
+    assert run.log_text().count("can they reach the driver at") == 1
 
 
 @needs_kubernetes
-def test_a_driver_that_no_executor_reaches_is_said_before_any_batch_has_ended(
+def test_an_unreachable_driver_is_reported_before_the_first_batch(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     # Otherwise executors of Spark 4.3 and later connect to the driver's bind address.
     own = {"spark.driver.host": NOBODY, "spark.kubernetes.executor.useDriverPodIP": "false"}
     run = Run(tmp_path / "run", kubernetes, kubernetes.url, own, COUNTS)
     with run.child:
-        run.says(f"can they reach the driver at {NOBODY}:")
+        run.await_line(f"can they reach the driver at {NOBODY}:")
         assert run.finished() == []
-        assert run.ended() == 0, run.said()[-4000:]
+        assert run.ended() == 0, run.log_text()[-4000:]
 
 
 @needs_kubernetes
-def test_a_namespace_that_is_not_there_is_one_line(
+def test_a_missing_namespace_is_reported_in_one_line(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     admin = {
@@ -172,13 +174,13 @@ def test_a_namespace_that_is_not_there_is_one_line(
     named = Named(kubernetes, {**kubernetes.settings, **admin})
     run = Run(tmp_path, named, kubernetes.url, {"spark.kubernetes.namespace": "nope"})
     with run.child:
-        run.says("Kubernetes has no namespace nope; set spark.kubernetes.namespace")
+        run.await_line("Kubernetes has no namespace nope; set spark.kubernetes.namespace")
         assert run.ended() == 1
 
 
-def test_a_queue_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_yarn_queue_is_reported_in_one_line(tmp_path: Path) -> None:
     with YarnCluster(cores=2) as cluster:
         run = Run(tmp_path, cluster, cluster.url, {"spark.yarn.queue": "nope"})
         with run.child:
-            run.says("YARN takes no application in the queue nope; set spark.yarn.queue")
+            run.await_line("YARN takes no application in the queue nope; set spark.yarn.queue")
             assert run.ended() == 1

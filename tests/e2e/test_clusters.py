@@ -33,7 +33,7 @@ def soaked(kind: str, query: str, **numbers: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_a_cluster_comes_up_without_a_parent_and_leaves_nothing(
+def test_a_cluster_stops_without_leaving_processes_or_files(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -48,14 +48,14 @@ def test_a_cluster_comes_up_without_a_parent_and_leaves_nothing(
     finally:
         assert cluster_kinds.down() == [up.url]
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-    left = [each for each in psutil.process_iter(["cmdline"]) if each.pid not in before]
-    assert [each for each in left if str(tmp_path) in " ".join(each.info["cmdline"] or [])] == []
+    left = [other for other in psutil.process_iter(["cmdline"]) if other.pid not in before]
+    assert [other for other in left if str(tmp_path) in " ".join(other.info["cmdline"] or [])] == []
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", BOTH)
 @pytest.mark.parametrize("query", ["session", "join"])
-def test_random_changes_of_size_with_kills_and_deletions_leave_the_output_exact(
+def test_random_rescales_with_kills_and_deletions_keep_the_output_exact(
     kind: str, query: str
 ) -> None:
     done = soaked(kind, query, rescalings=12, kills=2, deletions=2, losses=1)

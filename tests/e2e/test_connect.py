@@ -45,37 +45,42 @@ spark.stop()
 """
 
 
-def test_a_clients_stateful_query_gets_the_executors_that_were_decided(tmp_path: Path) -> None:
+def test_a_clients_stateful_query_gets_the_decided_executors(tmp_path: Path) -> None:
     port = free_port()
     sizing = ["--policy", "fixed", "--set", "executors=2", "--max", "2", "--interval", "1"]
     command = [sys.executable, "-m", "rheostat.cli", "connect-server", str(port), "--local", "2"]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
     journal = tmp_path / "journal"
-    with (tmp_path / "said").open("w") as said:
+    with (tmp_path / "said").open("w") as log:
         server = subprocess.Popen(
             [*command, *sizing, "--journal", str(journal)],
             cwd=tmp_path,
             env=environment,
-            stdout=said,
-            stderr=said,
+            stdout=log,
+            stderr=log,
         )
 
-    def heard() -> str:
+    def log_text() -> str:
         return (tmp_path / "said").read_text()
 
     def until(what: str, reached: Callable[[], bool]) -> None:
         deadline = time.monotonic() + DEADLINE_S
         while not reached():
-            assert server.poll() is None, heard()
-            assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}: {heard()}"
+            assert server.poll() is None, log_text()
+            assert time.monotonic() < deadline, f"not within {DEADLINE_S:g} s: {what}: {log_text()}"
             time.sleep(0.2)
 
     def sized(record: Record) -> bool:
-        seen = record.observation
-        return bool(seen and seen.query == "counts" and seen.executors == 2 and seen.batch_s)
+        observation = record.observation
+        return bool(
+            observation
+            and observation.query == "counts"
+            and observation.executors == 2
+            and observation.batch_s
+        )
 
     try:
-        until("the server", lambda: f"Spark Connect: sc://127.0.0.1:{port}" in heard())
+        until("the server", lambda: f"Spark Connect: sc://127.0.0.1:{port}" in log_text())
         line = [sys.executable, "-c", CLIENT, f"sc://127.0.0.1:{port}"]
         client = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
         until("two executors and a batch", lambda: any(map(sized, read(journal))))

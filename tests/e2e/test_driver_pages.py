@@ -43,14 +43,14 @@ def spark(driver: dict[str, str]) -> Iterator[SparkSession]:
         "jobs/999",
     ],
 )
-def test_a_page_of_the_store_is_that_of_the_ui(spark: SparkSession, page: str) -> None:
+def test_a_page_of_the_status_store_equals_the_ui(spark: SparkSession, page: str) -> None:
     context = spark.sparkContext
     rest = Rest(context.uiWebUrl, context.applicationId, SLOW_S)
     assert StatusStore(Gateway(spark), Nothing()).get(page) == rest.get(page)
 
 
 @pytest.mark.parametrize("page", ["executors", "allexecutors"])
-def test_the_executors_of_the_store_are_those_of_the_ui(spark: SparkSession, page: str) -> None:
+def test_executors_of_the_status_store_equal_the_ui(spark: SparkSession, page: str) -> None:
     context = spark.sparkContext
     (ours,) = StatusStore(Gateway(spark), Nothing()).get(page)
     (theirs,) = Rest(context.uiWebUrl, context.applicationId, SLOW_S).get(page)

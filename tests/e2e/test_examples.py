@@ -40,7 +40,7 @@ def session(cluster: Cluster, driver: dict[str, str]) -> Iterator[SparkSession]:
 
 @pytest.mark.usefixtures("session")
 @pytest.mark.parametrize("name", ["01_attach.py", "02_shadow.py"])
-def test_an_example_in_a_session_decides_and_keeps_its_journal(name, state, capsys):
+def test_session_examples_decide_and_write_a_journal(name, state, capsys):
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
     journals = list(state.iterdir())
     assert len(journals) == 1
@@ -50,7 +50,7 @@ def test_an_example_in_a_session_decides_and_keeps_its_journal(name, state, caps
 
 
 @pytest.mark.thorough
-def test_the_example_around_an_unchanged_script_ends_with_its_code(tmp_path):
+def test_the_run_example_exits_with_the_code_of_the_script(tmp_path):
     command = [sys.executable, "-m", "rheostat.cli", "run", "--max", "1", "--journal"]
     ended = subprocess.run(
         [*command, str(tmp_path / "journal"), str(EXAMPLES / "03_run_around.py"), "--", "5"],
@@ -62,7 +62,7 @@ def test_the_example_around_an_unchanged_script_ends_with_its_code(tmp_path):
     assert list(read(tmp_path / "journal"))
 
 
-def test_the_example_of_a_policy_keeps_every_promise():
+def test_the_policy_example_passes_the_policy_contract():
     ended = subprocess.run(
         [sys.executable, str(EXAMPLES / "04_own_policy.py")], capture_output=True, text=True
     )

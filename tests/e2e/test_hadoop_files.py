@@ -72,7 +72,7 @@ def printed(
 ALL = [check.__name__ for check in CHECKS]
 
 
-def test_a_local_disk_through_hadoop(tmp_path: Path) -> None:
+def test_hadoop_on_a_local_disk_meets_the_contract(tmp_path: Path) -> None:
     assert passed(f"file:{tmp_path}/files", tmp_path) == ALL
 
 
@@ -91,7 +91,7 @@ def test_a_missing_connector_is_named_in_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_hdfs(tmp_path: Path) -> None:
+def test_hdfs_meets_the_contract(tmp_path: Path) -> None:
     with hdfs_of_one_node(tmp_path) as hdfs:
         (tmp_path / "here").mkdir()
         assert passed(f"{hdfs}/files", tmp_path / "here") == ALL
@@ -99,7 +99,7 @@ def test_hdfs(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 @needs_s3
-def test_an_object_store(tmp_path: Path) -> None:
+def test_an_object_store_meets_the_contract(tmp_path: Path) -> None:
     with object_store() as store:
         (tmp_path / "here").mkdir()
         assert passed(f"s3a://{BUCKET}/files", tmp_path / "here", store.settings) == ALL
@@ -107,7 +107,7 @@ def test_an_object_store(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 @needs_s3
-def test_of_two_writers_at_once_an_object_store_refuses_the_second(tmp_path: Path) -> None:
+def test_an_object_store_rejects_the_second_of_two_concurrent_writers(tmp_path: Path) -> None:
     with object_store() as store:
         lines = printed(RUN_RACE, f"s3a://{BUCKET}", tmp_path, store.settings)
         assert lines == ["True", "refused", "False fast"]

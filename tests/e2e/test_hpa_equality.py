@@ -33,7 +33,7 @@ from rheostat.replay.recording import packaged, read
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_kubernetes]
 MOST = 8
-HEARD_S = 0.5
+PROPAGATION_S = 0.5
 """Seconds until the controller knows a pod's new status."""
 
 KUBERNETES_S = 300
@@ -57,7 +57,7 @@ class Played:
         self.looked: list[tuple[float, int, int, Any]] = []
         self.size = self.ready = 4
         self.current: dict[str, float] = {}
-        self.asked = 0
+        self.requests = 0
 
     def look(self):
         """Return the next sample, and record the time and the size of the request."""
@@ -66,7 +66,9 @@ class Played:
             sample = Observation(t_s=sample.t_s)
         readings = self.readings(sample)
         self.looked.append((time.time(), self.size, self.ready, readings))
-        self.current = {self.gauge(each): read.value for each, read in readings.items() if read}
+        self.current = {
+            self.gauge(reading): read.value for reading, read in readings.items() if read
+        }
 
     def readings(self, sample):
         """Return both metrics of Varga et al."""
@@ -85,15 +87,15 @@ class Played:
         memory: Any = {}
         pairs = []
         for (at_s, size, ready, readings), after in zip(self.looked, self.looked[1:], strict=False):
-            seen = Observation(t_s=at_s, executors=ready, target=size)
-            decision, memory = self.decide(readings, seen, memory)
+            observation = Observation(t_s=at_s, executors=ready, target=size)
+            decision, memory = self.decide(readings, observation, memory)
             pairs.append((max(1, min(MOST, decision.target)), after[1], size))
         return pairs
 
-    def decide(self, readings, seen, memory):
+    def decide(self, readings, observation, memory):
         """Decide in real time, as the HPA does."""
         decides = VargaV1(down_window_s=float(self.window_s))
-        return decides._hpa(readings, {}, seen, memory)
+        return decides._hpa(readings, {}, observation, memory)
 
     def manifest(self):
         """Return the deployed HPA for this application."""
@@ -124,7 +126,7 @@ class PlayedHpa(Played):
         """Return the name of a metric for the HPA."""
         return f"rheostat_{reading}"
 
-    def decide(self, readings, seen, memory):
+    def decide(self, readings, observation, memory):
         """Decide with the complete policy."""
         read = readings["busy"]
         decides = replace(
@@ -132,7 +134,7 @@ class PlayedHpa(Played):
             down_window_s=float(self.window_s),
             behavior="unset" if self.window_s == KUBERNETES_S else "set",
         )
-        return decides.decide(replace(seen, busy=read.value if read else None), memory)
+        return decides.decide(replace(observation, busy=read.value if read else None), memory)
 
     def manifest(self):
         """Return the deployed HPA for this application."""
@@ -148,7 +150,7 @@ class Played10:
 
     def __init__(self, plane, applications):
         self.plane = plane
-        self.applications = {each.name: each for each in applications}
+        self.applications = {application.name: application for application in applications}
 
     async def reports(self, namespace, name):
         """Answer a request; the HPA requests all metrics in sequence, and the first one begins a
@@ -157,10 +159,10 @@ class Played10:
         It has read the size before, and counts the ready pods afterwards. So both must match its
         last request before the answer."""
         played = self.applications[name]
-        if played.asked % played.metrics == 0:
+        if played.requests % played.metrics == 0:
             await asyncio.to_thread(self.follow, played)
             played.look()
-        played.asked += 1
+        played.requests += 1
         return Report(age_s=0.0, metrics=played.current)
 
     def follow(self, played):
@@ -169,7 +171,7 @@ class Played10:
         if size != played.size:
             played.size = size
             make_ready(self.plane, played)
-            time.sleep(HEARD_S)
+            time.sleep(PROPAGATION_S)
 
 
 def make_ready(plane, played):
@@ -202,7 +204,7 @@ def recorded():
     ],
     ids=["varga-v1", "varga-v2", "hpa"],
 )
-def test_the_hpa_decides_as_the_policy(played_as, policy, usual_s, tmp_path):
+def test_the_policy_matches_kubernetes_hpa(played_as, policy, usual_s, tmp_path):
     runs = recorded()
     applications = []
     for number in range(APPLICATIONS):
@@ -215,15 +217,15 @@ def test_the_hpa_decides_as_the_policy(played_as, policy, usual_s, tmp_path):
         played = Played10(plane, applications)
         port = free_port()
         begin_server(plane, played, port)
-        for each in applications:
-            begin_application(plane, each)
-        plane.apply(*(each.manifest() for each in applications))
+        for application in applications:
+            begin_application(plane, application)
+        plane.apply(*(application.manifest() for application in applications))
         deadline = time.monotonic() + 240
         while time.monotonic() < deadline:
-            if all(len(each.looked) >= SAMPLES for each in applications):
+            if all(len(application.looked) >= SAMPLES for application in applications):
                 break
             time.sleep(0.5)
-    pairs = [pair for each in applications for pair in each.decided()[: SAMPLES - 1]]
+    pairs = [pair for application in applications for pair in application.decided()[: SAMPLES - 1]]
     unequal = [pair for pair in pairs if pair[0] != pair[1]]
     moved = sum(decided != size for decided, _, size in pairs)
     sys.stderr.write(

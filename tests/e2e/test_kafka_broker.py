@@ -79,7 +79,7 @@ def test_a_standalone_broker_keeps_its_data_between_down_and_up(
     assert broker.down() is None
 
 
-def test_no_network_at_the_first_use_is_said_in_one_line(
+def test_a_missing_network_at_the_first_use_is_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -57,17 +57,19 @@ class Query:
         for row in batch.collect():
             self.counts[row["key"]] = len(row["seen"])  # the state has all rows of the key so far
             known = {(p, o) for _, p, o, _ in self.read}
-            for each in row["seen"]:
-                if (each["partition"], each["offset"]) not in known:
-                    self.read.append((number, each["partition"], each["offset"], each["reader"]))
+            for record in row["seen"]:
+                if (record["partition"], record["offset"]) not in known:
+                    self.read.append(
+                        (number, record["partition"], record["offset"], record["reader"])
+                    )
 
     def readers_of(self, batch: int) -> dict[int, int]:
         """Return the number of tasks that have read each partition in a batch."""
-        found = defaultdict(set)
+        tasks_by_partition = defaultdict(set)
         for number, partition, _, reader in self.read:
             if number == batch:
-                found[partition].add(reader)
-        return {partition: len(tasks) for partition, tasks in found.items()}
+                tasks_by_partition[partition].add(reader)
+        return {partition: len(tasks) for partition, tasks in tasks_by_partition.items()}
 
 
 def append(bootstrap: str, topic: str, partitions: int) -> None:
@@ -87,14 +89,14 @@ def planned(query: Query, wanted: int) -> dict[int, int]:
     """Return the planned number of readers of each partition, from the current checkpoint."""
     checkpoint = read_checkpoint(str(query.folder / "checkpoint"), LocalFileSystem())
     (source,) = kafka_sources(checkpoint.last.text)
-    found: dict[int, int] = defaultdict(int)
-    for each in readers(source, wanted):
-        for unit in each[query.topic]:
-            found[int(unit.split()[0])] += 1
-    return dict(found)
+    readers_by_partition: dict[int, int] = defaultdict(int)
+    for reader in readers(source, wanted):
+        for unit in reader[query.topic]:
+            readers_by_partition[int(unit.split()[0])] += 1
+    return dict(readers_by_partition)
 
 
-def test_no_row_is_lost_or_read_twice_by_more_or_fewer_readers_of_more_partitions(
+def test_every_row_is_read_once_with_any_number_of_readers(
     local_spark: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
     topic, bootstrap = "readers", broker.bootstrap

@@ -67,7 +67,7 @@ def kill(cluster: Cluster, choose: Callable[[list[psutil.Process]], psutil.Proce
             return
 
 
-def test_executors_killed_while_others_come_and_go_leave_the_output_exact(
+def test_executors_killed_during_rescales_keep_the_output_exact(
     job: StatefulJob, cluster: Cluster, tmp_path: Path
 ) -> None:
     live = Live(job, 2, (1, MOST), "force", tmp_path / "journal")
@@ -105,7 +105,7 @@ def test_executors_killed_while_others_come_and_go_leave_the_output_exact(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("query", OPERATORS)
-def test_fifty_kills_at_any_moment_of_either_protocol_leave_every_operator_exact(
+def test_kills_at_any_time_keep_every_operator_exact(
     query: str, job: StatefulJob, cluster: Cluster, tmp_path: Path
 ) -> None:
     chance = random.Random(query)

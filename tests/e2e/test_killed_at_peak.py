@@ -94,14 +94,14 @@ def lag_rows(record: Record) -> float | None:
     return record.observation.lag_rows if record.observation else None
 
 
-def test_killed_at_three_executors_it_starts_with_three_until_the_backlog_is_gone(
+def test_a_driver_killed_at_three_executors_restarts_with_three_until_caught_up(
     tmp_path: Path, cluster: Cluster, broker: Broker
 ) -> None:
     killed_and_started_again(tmp_path, cluster, broker, 3)
 
 
 @pytest.mark.thorough
-def test_killed_at_six_executors_it_starts_with_six_until_the_backlog_is_gone(
+def test_a_driver_killed_at_six_executors_restarts_with_six_until_caught_up(
     tmp_path: Path, broker: Broker
 ) -> None:
     with Cluster(cores=6) as cluster:

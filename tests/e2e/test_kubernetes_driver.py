@@ -23,7 +23,7 @@ from tests.e2e.drivers_elsewhere import (
     hdfs_of_one_node,
     until,
 )
-from tests.e2e.kubernetes_here import Told, needs_kubernetes
+from tests.e2e.kubernetes_here import RequestedSize, needs_kubernetes
 
 from rheostat.journal.folder import read
 from rheostat.machine.process import Child
@@ -62,10 +62,15 @@ class Job:
     """A submitted script, and the means of a user outside the cluster."""
 
     def __init__(
-        self, cluster: KubernetesCluster, folder: Path, name: str, told: Told, submit: Child
+        self,
+        cluster: KubernetesCluster,
+        folder: Path,
+        name: str,
+        policy: RequestedSize,
+        submit: Child,
     ) -> None:
         self.cluster, self.folder, self.name, self.submit = cluster, folder, name, submit
-        self.ask = told.ask
+        self.ask = policy.ask
 
     def await_size(self, size: int) -> None:
         """Wait for executors; fail if the application ends."""
@@ -73,9 +78,9 @@ class Job:
             f"{size} executors",
             lambda: not self.submit.alive or len(self.cluster.executors()) == size,
         )
-        assert self.submit.alive, self.said()
+        assert self.submit.alive, self.log_text()
 
-    def said(self) -> str:
+    def log_text(self) -> str:
         """Return the end of the logs of the submission and the driver."""
         logs = [
             self.folder / "submit.log",
@@ -85,8 +90,8 @@ class Job:
 
     def finished(self) -> list[Path]:
         """Return the output folders of the complete batches, in order."""
-        whole = (mark.parent for mark in self.folder.glob("out/*/_SUCCESS"))
-        return sorted(whole, key=lambda place: int(place.name))
+        folders = (mark.parent for mark in self.folder.glob("out/*/_SUCCESS"))
+        return sorted(folders, key=lambda place: int(place.name))
 
     def batches(self) -> int:
         """Return the number of complete batches."""
@@ -96,7 +101,7 @@ class Job:
         """Wait for ``batches`` more batches."""
         wanted = self.batches() + batches
         until("more batches", lambda: not self.submit.alive or self.batches() >= wanted)
-        assert self.submit.alive, self.said()
+        assert self.submit.alive, self.log_text()
 
     def failed_tasks(self) -> int | None:
         """Return the failed tasks, by Spark's own UI in the pod."""
@@ -111,20 +116,24 @@ class Job:
         """Return the newest count of each key."""
         from pyarrow import parquet
 
-        found = {}
+        newest = {}
         for batch in self.finished():
             for row in parquet.read_table(batch).to_pylist():
-                found[row["key"]] = row["count"]
-        return found
+                newest[row["key"]] = row["count"]
+        return newest
 
 
 @contextmanager
 def submitted(
-    cluster: KubernetesCluster, folder: Path, name: str, said: Mapping[str, str], checkpoint: str
+    cluster: KubernetesCluster,
+    folder: Path,
+    name: str,
+    given_settings: Mapping[str, str],
+    checkpoint: str,
 ) -> Iterator[Job]:
     """Submit the script under a name."""
     (folder / "app.py").write_text(SCRIPT)
-    told = Told(folder / "policy")
+    policy = RequestedSize(folder / "policy")
     volume = "spark.kubernetes.driver.volumes.hostPath.work"
     settings = {
         **cluster.pod_settings,
@@ -140,15 +149,18 @@ def submitted(
         f"{volume}.mount.path": str(folder),
         f"{volume}.options.path": str(folder),
         "spark.kubernetes.driverEnv.PYSPARK_PYTHON": sys.executable,
-        **{f"spark.kubernetes.driverEnv.{key}": told.environment[key] for key in told.environment},
-        "spark.kubernetes.executorEnv.PYTHONPATH": told.environment["PYTHONPATH"],
+        **{
+            f"spark.kubernetes.driverEnv.{key}": policy.environment[key]
+            for key in policy.environment
+        },
+        "spark.kubernetes.executorEnv.PYTHONPATH": policy.environment["PYTHONPATH"],
         "spark.pyspark.python": sys.executable,
         "spark.rheostat.policy": "told:Told",
         "spark.rheostat.limits.max": "3",
         "spark.rheostat.loop.interval_s": "1",
         "spark.rheostat.loop.cooldown_in_s": "1",
         "spark.rheostat.loop.cooldown_out_s": "1",
-        **{f"spark.rheostat.{key}": text for key, text in said.items()},
+        **{f"spark.rheostat.{key}": text for key, text in given_settings.items()},
     }
     confs = [word for key in settings for word in ("--conf", f"{key}={settings[key]}")]
     command = [SPARK_SUBMIT, "--master", cluster.url, "--deploy-mode", "cluster", *confs]
@@ -157,7 +169,7 @@ def submitted(
         log=folder / "submit.log",
         environment={**os.environ, **cluster.driver_environment()},
     ) as submit:
-        yield Job(cluster, folder, name, told, submit)
+        yield Job(cluster, folder, name, policy, submit)
 
 
 def grown_shrunk_and_halted(job: Job, checkpoint: str) -> None:
@@ -176,7 +188,7 @@ def grown_shrunk_and_halted(job: Job, checkpoint: str) -> None:
     job.work()
     assert len(job.cluster.executors()) == 1
     (job.folder / "stop").touch()
-    assert job.submit.wait(DEADLINE_S) == 0, job.said()
+    assert job.submit.wait(DEADLINE_S) == 0, job.log_text()
     assert "exit code: 0" in (job.folder / "submit.log").read_text()
 
 
@@ -186,27 +198,27 @@ def check(job: Job, journal: Path) -> None:
     assert job.counts() == {key: len(range(key, rows, KEYS)) for key in range(KEYS)}
     records = list(read(journal))
     assert records[-1].rescaling.phase == "halted"
-    targets = [each.target for each in records if each.raw]
+    targets = [record.target for record in records if record.raw]
     assert [size for size, _ in groupby(targets)] == [1, 3, 1]
     assert (journal / "memory.json").exists()
 
 
-def test_a_driver_in_a_pod_grows_shrinks_and_is_halted_with_its_journal_on_a_volume(
+def test_a_driver_in_a_pod_rescales_and_halts_with_a_journal_on_a_volume(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     checkpoint, journal = str(tmp_path / "checkpoint"), tmp_path / "journal"
-    said = {"journal": str(journal)}
-    with submitted(kubernetes, tmp_path, "on-a-volume", said, checkpoint) as job:
+    given_settings = {"journal": str(journal)}
+    with submitted(kubernetes, tmp_path, "on-a-volume", given_settings, checkpoint) as job:
         grown_shrunk_and_halted(job, checkpoint)
         check(job, journal)
 
 
-def test_a_driver_in_a_pod_keeps_journal_and_checkpoint_on_hdfs(
+def test_a_driver_in_a_pod_stores_journal_and_checkpoint_on_hdfs(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     with hdfs_of_one_node(tmp_path) as hdfs:
         checkpoint, journal = f"{hdfs}/checkpoints/counts", f"{hdfs}/journals/counts"
-        said = {"journal": journal}
-        with submitted(kubernetes, tmp_path, "on-hdfs", said, checkpoint) as job:
+        given_settings = {"journal": journal}
+        with submitted(kubernetes, tmp_path, "on-hdfs", given_settings, checkpoint) as job:
             grown_shrunk_and_halted(job, checkpoint)
             check(job, copied(journal, tmp_path / "copy"))

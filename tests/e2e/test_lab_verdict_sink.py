@@ -76,7 +76,7 @@ def _write(output: DataFrame, sink: Path) -> Path:
     return sink / "out put"
 
 
-def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(
+def test_a_real_q1_sink_is_exact_and_damage_is_detected(
     spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path
 ) -> None:
     sink = _write(_output(spark, lines, "q1"), tmp_path)
@@ -100,7 +100,7 @@ def test_a_real_sink_of_q1_is_exact_and_every_damage_is_found(
     )
 
 
-def test_a_real_sink_of_q11_holds_the_closed_sessions(
+def test_a_real_q11_sink_contains_the_closed_sessions(
     spark: SparkSession, bootstrap: str, lines: Path, tmp_path: Path
 ) -> None:
     sink = _write(_output(spark, lines, "q11"), tmp_path)

@@ -26,7 +26,7 @@ def over(spark: SparkSession, folder: Path, files: int) -> Any:
     return query
 
 
-def test_the_last_batches_of_several_queries_are_told_in_one_call(
+def test_last_batches_of_several_queries_are_read_in_one_call(
     local_spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queries = internals_of(local_spark).queries

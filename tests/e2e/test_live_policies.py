@@ -104,14 +104,14 @@ def changes(record: Record, policy: str) -> bool:
     return change != 0 if policy == "ds2" else change > 0
 
 
-def seen(record: Record) -> tuple[Observation, Decision]:
+def observed(record: Record) -> tuple[Observation, Decision]:
     assert record.observation is not None
     assert record.raw is not None
     return record.observation, record.raw
 
 
-def test_hpa_decides_by_the_cpu_of_the_executors(decided):
-    observation, decision = seen(decided["hpa"])
+def test_hpa_decides_by_executor_cpu(decided):
+    observation, decision = observed(decided["hpa"])
     assert observation.cpu is not None
     assert 0 < observation.cpu < 2
     assert decision.target > EXECUTORS
@@ -120,7 +120,7 @@ def test_hpa_decides_by_the_cpu_of_the_executors(decided):
 
 
 def test_ds2_sizes_the_operators_of_the_last_batch(decided):
-    observation, decision = seen(decided["ds2"])
+    observation, decision = observed(decided["ds2"])
     assert observation.stages is not None
     read, count = observation.stages
     ((source, rate),) = (observation.inputs or {}).items()
@@ -145,7 +145,7 @@ def test_ds2_sizes_the_operators_of_the_last_batch(decided):
     assert decision.reason == f"{slots} needed for 2 stages (per operator)"
 
 
-def test_varga_decides_by_the_busy_slots(decided):
-    observation, decision = seen(decided["varga-v1"])
+def test_varga_decides_by_busy_slots(decided):
+    observation, decision = observed(decided["varga-v1"])
     assert observation.busy
     assert decision.target > EXECUTORS

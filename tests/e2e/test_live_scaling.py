@@ -136,7 +136,7 @@ def assert_explained(journal: Path) -> None:
     assert any("resumed, halted since" in line for line in lines)
 
 
-def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
+def test_a_running_query_is_rescaled_with_exact_output(
     spark: SparkSession,
     cluster: Cluster,
     broker: Broker,
@@ -226,16 +226,16 @@ def test_executors_come_and_go_under_a_running_query_and_the_output_is_exact(
             if all(change.guard != "starting" for change in tick.guards)
         )
     ] == [1, 3, 2]
-    seen = [tick.observation for tick in ticks if tick.observation]
-    assert {observation.executors for observation in seen} >= {1, 2, 3}
+    observations = [tick.observation for tick in ticks if tick.observation]
+    assert {observation.executors for observation in observations} >= {1, 2, 3}
     assert {tick.rescaling.phase for tick in ticks} == {"steady", "growing", "shrinking"}
     assert {tick.raw.reason for tick in ticks if tick.raw} == {"the script says so"}
-    assert max(observation.input_rows_per_s or 0.0 for observation in seen) > RATE
+    assert max(observation.input_rows_per_s or 0.0 for observation in observations) > RATE
     assert any(len(tick.queries) == 2 for tick in ticks)
-    assert all(observation.lag_rows is not None for observation in seen[-5:])
+    assert all(observation.lag_rows is not None for observation in observations[-5:])
 
 
-def test_a_broker_that_goes_and_comes_is_journaled_and_rows_of_foreach_batch_have_no_count(
+def test_a_broker_outage_is_recorded_and_foreach_batch_output_has_no_count(
     spark: SparkSession, broker: Broker, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     broker.create_topic("outage", 2)
@@ -283,18 +283,18 @@ def test_a_broker_that_goes_and_comes_is_journaled_and_rows_of_foreach_batch_hav
     finally:
         handle.stop()
         query.stop()
-    seen = [tick.observation for tick in read(tmp_path / "journal") if tick.observation]
-    assert [up for up, _ in groupby(o.broker_up for o in seen)] == [True, False, True]
-    away = [o for o in seen if o.broker_up is False]
+    observations = [tick.observation for tick in read(tmp_path / "journal") if tick.observation]
+    assert [up for up, _ in groupby(o.broker_up for o in observations)] == [True, False, True]
+    away = [o for o in observations if o.broker_up is False]
     absent = {(o.input_rows_per_s, o.lag_rows, o.lag_s, o.processed_rows_per_s) for o in away}
     assert absent == {(None, None, None, None)}
-    assert {o.output_rows_per_s for o in seen} == {None}
-    assert max(o.processed_rows_per_s or 0.0 for o in seen) > 0
+    assert {o.output_rows_per_s for o in observations} == {None}
+    assert max(o.processed_rows_per_s or 0.0 for o in observations) > 0
     logged = [r.getMessage() for r in caplog.records if broker.bootstrap in r.getMessage()]
     assert ["does not answer" in line for line in logged] == [True, False]
 
 
-def test_stop_ends_it_and_the_end_of_the_application_too(
+def test_the_autoscaler_ends_with_stop_or_with_its_application(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     journal = tmp_path / "journal"

@@ -66,20 +66,20 @@ def _records(broker: Broker, topic: str) -> list[tuple[int, bytes]]:
     places = [TopicPartition(topic, p, 0) for p in range(PARTITIONS)]
     wanted = sum(consumer.get_watermark_offsets(place, timeout=20)[1] for place in places)
     consumer.assign(places)
-    found: list[tuple[int, bytes]] = []
-    while len(found) < wanted:
-        messages = consumer.consume(min(10_000, wanted - len(found)), timeout=20)
-        assert messages, f"{len(found)} of {wanted} records after 20 s"
-        found += [(message.partition(), message.value()) for message in messages]
+    records: list[tuple[int, bytes]] = []
+    while len(records) < wanted:
+        messages = consumer.consume(min(10_000, wanted - len(records)), timeout=20)
+        assert messages, f"{len(records)} of {wanted} records after 20 s"
+        records += [(message.partition(), message.value()) for message in messages]
     consumer.close()
-    return found
+    return records
 
 
 def _numbers(records: list[tuple[int, bytes]]) -> list[int]:
     return [json.loads(value)["id"] for _, value in records]
 
 
-def test_a_killed_broker_costs_no_bid_and_doubles_none(broker: Broker, tmp_path: Path) -> None:
+def test_a_killed_broker_loses_and_duplicates_no_bid(broker: Broker, tmp_path: Path) -> None:
     curve = tmp_path / "curve.jsonl"
     load = _start(
         broker,
@@ -110,7 +110,7 @@ def test_a_killed_broker_costs_no_bid_and_doubles_none(broker: Broker, tmp_path:
     assert read_curve(curve).points[-1].acked == summary["rows"]
 
 
-def test_the_topic_holds_the_bids_of_the_seed(broker: Broker) -> None:
+def test_the_topic_contains_the_bids_of_the_seed(broker: Broker) -> None:
     options = (
         "--workload",
         "day",
@@ -145,15 +145,15 @@ def test_sigterm_ends_the_load_with_its_summary_and_all_bids_sent(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "error"),
     [
         ((), "there is no topic 'any' at 127.0.0.1:"),
         (("--workload", "noon"), "unknown workload 'noon'; there are bursts, constant"),
         (("--start-at", "10"), "--start-at is a Unix time within a day of now"),
     ],
 )
-def test_what_the_command_line_gets_wrong_is_one_line_and_exit_code_2(
-    broker: Broker, options: tuple[str, ...], said: str
+def test_invalid_options_are_one_line_and_exit_code_2(
+    broker: Broker, options: tuple[str, ...], error: str
 ) -> None:
     command = [
         sys.executable,
@@ -167,4 +167,4 @@ def test_what_the_command_line_gets_wrong_is_one_line_and_exit_code_2(
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert said in done.stderr
+    assert error in done.stderr

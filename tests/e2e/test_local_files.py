@@ -11,13 +11,13 @@ from rheostat.local.local_files import CLASS
 
 
 @pytest.mark.parametrize("mode", ["640", "755"])
-def test_a_file_has_the_content_checksum_and_permissions_that_hadoop_gives_it(
+def test_a_file_equals_hadoops_in_content_checksum_and_permissions(
     local_spark: Any, tmp_path: Path, mode: str
 ) -> None:
     for name, kind in (("ours", CLASS), ("hadoops", "org.apache.hadoop.fs.LocalFileSystem")):
         write(local_spark, tmp_path / name, kind, mode)
     bits = 0o100000 | int(mode, 8)
-    ours, hadoops = found(tmp_path / "ours"), found(tmp_path / "hadoops")
+    ours, hadoops = file_contents(tmp_path / "ours"), file_contents(tmp_path / "hadoops")
     assert ours == hadoops
     assert {name: (given, len(content)) for name, (given, content) in ours.items()} == {
         ".file.crc": (bits, 12),
@@ -38,7 +38,7 @@ def write(spark: Any, folder: Path, kind: str, mode: str) -> None:
     files.setPermission(path, jvm.org.apache.hadoop.fs.permission.FsPermission(mode))
 
 
-def found(folder: Path) -> dict[str, tuple[int, bytes]]:
+def file_contents(folder: Path) -> dict[str, tuple[int, bytes]]:
     return {
         path.name: (path.stat().st_mode, path.read_bytes()) for path in sorted(folder.iterdir())
     }

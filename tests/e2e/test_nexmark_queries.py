@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_stream_writes_what_its_batch_twin_gives(
+def test_a_stream_matches_its_batch_oracle(
     spark: SparkSession, folder: Path, tmp_path: Path, name: str
 ) -> None:
     verdict, _ = check(spark, name, folder, tmp_path)
@@ -47,9 +47,7 @@ def test_a_stream_writes_what_its_batch_twin_gives(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_records_of_the_producer_are_parsed_as_they_were_made(
-    spark: SparkSession, kind: str
-) -> None:
+def test_producer_records_are_parsed_unchanged(spark: SparkSession, kind: str) -> None:
     batch = events(kind, 7, 0, 3)
     records = [(line.decode(),) for line in encode(batch, CREATED_MS)]
     parsed = parse_events(spark.createDataFrame(records, "value STRING"), kind)
@@ -59,7 +57,7 @@ def test_records_of_the_producer_are_parsed_as_they_were_made(
         assert column.to_pylist() == made.column(name).to_pylist()
 
 
-def test_a_service_time_is_waited_once_for_each_row_without_python(spark: SparkSession) -> None:
+def test_the_service_time_applies_once_per_row_without_python(spark: SparkSession) -> None:
     served = with_service_time(spark.range(0, 200, 1, 1), 5.0).where("id >= 0")
     plan = served._jdf.queryExecution().executedPlan().toString()
     assert plan.count("java_method") == 1
@@ -69,13 +67,15 @@ def test_a_service_time_is_waited_once_for_each_row_without_python(spark: SparkS
     assert time.monotonic() - begin >= 0.95  # under load a wait may be longer, but never shorter
 
 
-def test_q1_behind_a_service_time_is_still_exact(spark: SparkSession, folder: Path) -> None:
+def test_q1_with_a_service_time_is_exact(spark: SparkSession, folder: Path) -> None:
     bids = spark.read.parquet(str(folder / "bids"))
     served = find_query("q1").frame({"bids": with_service_time(bids, 0.05)}).toArrow()
     assert judge("q1", read_events(folder, ("bids",)), served).exact
 
 
-def test_no_service_time_adds_nothing_and_a_negative_one_is_refused(spark: SparkSession) -> None:
+def test_a_service_time_of_zero_changes_nothing_and_a_negative_one_is_rejected(
+    spark: SparkSession,
+) -> None:
     frame = spark.range(1)
     assert with_service_time(frame, 0) is frame
     with pytest.raises(BadInput, match="service_ms must be at least 0, but it is -1"):

@@ -36,25 +36,25 @@ def halt(checkpoint: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_S)
 
 
-def test_a_journal_on_an_object_store_arrives_and_a_halt_there_ends_the_decisions(
+def test_a_journal_and_a_halt_on_an_object_store_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with object_store() as store, Cluster(cores=2) as cluster:
         run = Run(tmp_path / "run", cluster, cluster.url, store.settings, SCRIPT, journal=JOURNAL)
         monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "run" / "conf"))
         with run.child:
-            run.says("rheostat: journal ")
+            run.await_line("rheostat: journal ")
             run.ask(2)
             until("two executors", lambda: len(cluster.executors()) == 2 or not run.child.alive)
             until("a batch", lambda: store.requests("checkpoint/commits")["PUT"] > 1)
             done = halt(CHECKPOINT)
             assert done.returncode == 0, done.stderr
-            run.says("rheostat: halted since")
+            run.await_line("rheostat: halted since")
             batches = store.requests("checkpoint/commits")["PUT"]
             run.ask(1)
             until("batches", lambda: store.requests("checkpoint/commits")["PUT"] > batches + 2)
             assert len(cluster.executors()) == 2
-            assert run.ended() == 0, run.said()[-4000:]
+            assert run.ended() == 0, run.log_text()[-4000:]
         records = list(read(copied(JOURNAL, tmp_path / "copy")))
     assert records[-1].rescaling.phase == "halted"
     assert [record.target for record in records if record.raw][-1] == 2
@@ -69,13 +69,13 @@ def test_an_hour_of_a_quiet_job_takes_at_most_400_requests_at_the_server(tmp_pat
     assert 300 < requests.total() <= 400
 
 
-def test_without_the_jars_of_s3a_a_halt_there_is_refused_in_one_line(
+def test_a_halt_without_the_s3a_jars_is_rejected_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "spark-defaults.conf").write_text("")
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     done = halt(CHECKPOINT)
     assert done.returncode == 2
-    said = [line for line in done.stderr.splitlines() if "s3a://" in line]
-    assert len(said) == 1, done.stderr
-    assert "--packages org.apache.hadoop:hadoop-aws:" in said[0]
+    lines = [line for line in done.stderr.splitlines() if "s3a://" in line]
+    assert len(lines) == 1, done.stderr
+    assert "--packages org.apache.hadoop:hadoop-aws:" in lines[0]

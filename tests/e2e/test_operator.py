@@ -66,8 +66,10 @@ def say(line):
 def ready(plane, name):
     """Return reason and message of the condition Ready."""
     status = plane.request("GET", f"{GROUP}/{name}").get("status", {})
-    found = [each for each in status.get("conditions", ()) if each["type"] == "Ready"]
-    return (found[0]["reason"], found[0]["message"]) if found else ("", "")
+    conditions = [
+        condition for condition in status.get("conditions", ()) if condition["type"] == "Ready"
+    ]
+    return (conditions[0]["reason"], conditions[0]["message"]) if conditions else ("", "")
 
 
 def adopted(plane, name):
@@ -92,22 +94,22 @@ def test_a_put_on_scale_reaches_the_driver(plane, drive):
         scale(plane, "etl", size)
         took.append(until(lambda size=size: driver.size == size, f"{size} executors"))
     say(f"scale to decided, n={len(took)}: median {sorted(took)[10]:.3f} s, most {max(took):.3f} s")
-    assert driver.asked == [5, 3, 8, 1, 4] * 4
+    assert driver.requested == [5, 3, 8, 1, 4] * 4
     driver.tick()  # a real loop observes again a few seconds later
     until(lambda: plane.request("GET", f"{GROUP}/etl/scale")["status"]["replicas"] == 4, "status")
     assert "spark-role=executor" in plane.request("GET", f"{GROUP}/etl/scale")["status"]["selector"]
 
 
-def test_a_mode_that_becomes_external_begins_with_the_size_that_is_there(plane, drive):
+def test_switching_to_external_mode_keeps_the_current_size(plane, drive):
     driver = drive("modes", size=3)
     plane.apply(resource("modes", driver.port, mode="policy"))
     until(lambda: plane.request("GET", f"{GROUP}/modes")["spec"].get("replicas") == 3, "mirrored")
     plane.apply(resource("modes", driver.port, mode="external"))
-    until(lambda: driver.desk.report().sizing.mode == "external", "told")
-    assert (driver.size, driver.asked) == (3, [])
+    until(lambda: driver.control.report().sizing.mode == "external", "told")
+    assert (driver.size, driver.requested) == (3, [])
 
 
-def test_a_spec_that_contradicts_itself_is_refused_all_errors_at_once(plane, operator):
+def test_a_contradictory_spec_is_rejected_with_all_errors(plane, operator):
     wrong = resource(
         "wrong",
         1,
@@ -116,12 +118,12 @@ def test_a_spec_that_contradicts_itself_is_refused_all_errors_at_once(plane, ope
         parameters={"a": 1},
         driver={"selector": {"a": "b"}, "sparkApplication": "c"},
     )
-    said = plane.kubectl("apply", "-f", "-", told=json.dumps(wrong), check=False)
+    error_output = plane.kubectl("apply", "-f", "-", stdin=json.dumps(wrong), check=False)
     for part in ("limits.min is above", "no policy is named", "exactly one of"):
-        assert part in said
+        assert part in error_output
 
 
-def test_what_the_schema_cannot_know_is_a_condition(plane, drive):
+def test_errors_outside_the_schema_become_a_condition(plane, drive):
     driver = drive("unknown")
     plane.apply(
         resource("unknown", driver.port, mode="policy", policy="no-such", guards={"budget": -1})
@@ -130,14 +132,14 @@ def test_what_the_schema_cannot_know_is_a_condition(plane, drive):
     assert "no-such" in ready(plane, "unknown")[1]
 
 
-def test_a_driver_with_another_token_is_said(plane, drive):
+def test_a_driver_with_a_different_token_is_reported(plane, drive):
     driver = drive("locked", token="another")
     plane.apply(resource("locked", driver.port, mode="external", replicas=5))
     until(lambda: ready(plane, "locked")[0] == "WrongToken", "said")
     assert driver.size == 2
 
 
-def test_a_driver_that_does_not_answer_keeps_its_size_in_the_status(plane, drive):
+def test_an_unresponsive_driver_keeps_its_size_in_the_status(plane, drive):
     driver = drive("silent", size=3)
     plane.apply(resource("silent", driver.port, mode="external"))
     until(lambda: ready(plane, "silent")[0] == "Sized", "found")
@@ -146,7 +148,7 @@ def test_a_driver_that_does_not_answer_keeps_its_size_in_the_status(plane, drive
     assert plane.request("GET", f"{GROUP}/silent")["status"]["replicas"] == 3
 
 
-def test_of_two_resources_for_one_driver_the_younger_waits(plane, drive):
+def test_the_younger_of_two_resources_for_one_driver_waits(plane, drive):
     driver = drive("shared")
     plane.apply(resource("shared", driver.port, mode="external"))
     until(lambda: ready(plane, "shared")[0] == "Sized", "found")
@@ -159,7 +161,7 @@ def test_of_two_resources_for_one_driver_the_younger_waits(plane, drive):
     assert driver.size == 2
 
 
-def test_a_resource_that_is_deleted_leaves_the_job_and_nothing_behind(plane, drive):
+def test_deleting_a_resource_keeps_the_job_running(plane, drive):
     driver = drive("leaving")
     plane.apply(resource("leaving", driver.port, mode="external"))
     until(lambda: adopted(plane, "leaving"), "found")
@@ -170,7 +172,7 @@ def test_a_resource_that_is_deleted_leaves_the_job_and_nothing_behind(plane, dri
     assert "leaving" not in plane.kubectl("get", "streamapp")
 
 
-def test_where_live_scaling_cannot_be_it_is_drained_stopped_and_started_again(plane, operator):
+def test_without_live_scaling_a_driver_is_drained_and_restarted(plane, operator):
     driver = Driver(2, live=False)
     template = {"spec": {"nodeName": "here", "containers": [{"name": "c", "image": "none"}]}}
     own = {"template": template, "controlPort": driver.port}
@@ -178,8 +180,8 @@ def test_where_live_scaling_cannot_be_it_is_drained_stopped_and_started_again(pl
     pods = "/api/v1/namespaces/default/pods"
 
     def names():
-        found = plane.request("GET", pods + "?labelSelector=rheostat.dev/application=own")
-        return [each["metadata"]["name"] for each in found["items"]]
+        pod_list = plane.request("GET", pods + "?labelSelector=rheostat.dev/application=own")
+        return [pod["metadata"]["name"] for pod in pod_list["items"]]
 
     until(lambda: names() == ["own-driver-1"], "started")
     say_running(plane, "own-driver-1")
@@ -192,13 +194,13 @@ def test_where_live_scaling_cannot_be_it_is_drained_stopped_and_started_again(pl
     until(lambda: names() == ["own-driver-2"], "started again")
     env = plane.request("GET", f"{pods}/own-driver-2")["spec"]["containers"][0]["env"]
     assert {"name": "RHEOSTAT_EXECUTORS", "value": "5"} in env
-    for each in (driver, fresh):
-        each.close()
+    for closed_driver in (driver, fresh):
+        closed_driver.close()
     plane.kubectl("delete", "streamapp", "own")
     plane.kubectl("delete", "pod", "own-driver-2", "--force", "--grace-period=0")
 
 
-def test_a_controller_that_fights_causes_seven_changes_at_most_and_is_named(plane, drive):
+def test_a_controller_that_fights_for_the_scale_causes_few_changes_and_is_named(plane, drive):
     """Write the sizes 3 and 6 alternately every second: to a driver that is scaled live, and to one
     that would be restarted."""
     live, stiff = drive("fought", size=3), Driver(3, live=False)
@@ -217,18 +219,16 @@ def test_a_controller_that_fights_causes_seven_changes_at_most_and_is_named(plan
         time.sleep(1)
         if second > 14:
             reasons.add((ready(plane, "fought")[0], ready(plane, "fought-own")[0]))
-    say(f"30 writes in 30 s: {len(live.asked)} changes of size, {stiff.drains} restarts")
+    say(f"30 writes in 30 s: {len(live.requested)} changes of size, {stiff.drains} restarts")
     assert reasons == {("Contested", "Waiting")}
     assert "check whether a second controller writes it" in ready(plane, "fought")[1]
-    assert (len(live.asked) <= 7, live.size, stiff.drains) == (True, 6, 0)
+    assert (len(live.requested) <= 7, live.size, stiff.drains) == (True, 6, 0)
     stiff.close()
     plane.kubectl("delete", "streamapp", "fought-own")
     plane.kubectl("delete", "pod", "fought-own-driver-1", "--force", "--grace-period=0")
 
 
-def test_a_controller_that_writes_sizes_which_nobody_reads_is_named_and_changes_nothing(
-    plane, drive
-):
+def test_a_controller_that_writes_unread_sizes_is_named(plane, drive):
     driver = drive("unread", size=3)
     plane.apply(resource("unread", driver.port, mode="policy"))
     until(lambda: plane.request("GET", f"{GROUP}/unread")["spec"].get("replicas") == 3, "mirrored")
@@ -239,7 +239,7 @@ def test_a_controller_that_writes_sizes_which_nobody_reads_is_named_and_changes_
         )
     until(lambda: ready(plane, "unread")[0] == "ScaleUnread", "named")
     assert "another controller keeps writing 6 into scale" in ready(plane, "unread")[1]
-    assert (driver.size, driver.asked) == (3, [])
+    assert (driver.size, driver.requested) == (3, [])
 
 
 def _leaving(plane, pods, names):
@@ -248,7 +248,7 @@ def _leaving(plane, pods, names):
     )
 
 
-def test_killed_at_thirty_points_no_size_is_forgotten_and_nothing_is_done_twice(plane, operator):
+def test_an_operator_killed_at_thirty_points_loses_and_repeats_nothing(plane, operator):
     """The operator dies k x 10 ms after a size was requested, and another one starts."""
     driver = Driver(2, hurry=1000.0)
     driver.pod(plane, "killed")
@@ -263,12 +263,12 @@ def test_killed_at_thirty_points_no_size_is_forgotten_and_nothing_is_done_twice(
         operator.kill()
         operator.start()
         until(lambda size=size: driver.size == size, f"{size} executors at point {point}")
-    assert driver.asked == wanted
+    assert driver.requested == wanted
     driver.close()
     plane.kubectl("delete", "streamapp", "killed")
 
 
-def test_two_hundred_applications_cost_one_operator_little(plane):
+def test_two_hundred_applications_need_less_than_a_tenth_of_a_core(plane):
     """At rest, with the default round of ten seconds: less than a tenth of a core."""
     operator = Operator(plane, every_s=10.0)
     operator.deploy()

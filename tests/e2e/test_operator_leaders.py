@@ -32,8 +32,8 @@ def leader(plane, operators):
         holder = plane.request("GET", LEASE)["spec"]["holderIdentity"]
     except OSError:
         return None
-    found = [each for each in operators if holder.endswith(f"-{each.process.pid}")]
-    return found[0] if found else None
+    leaders = [operator for operator in operators if holder.endswith(f"-{operator.process.pid}")]
+    return leaders[0] if leaders else None
 
 
 def scaled(plane, driver, size):
@@ -44,14 +44,14 @@ def scaled(plane, driver, size):
     return until(lambda: driver.size == size, f"{size} executors", 90)
 
 
-def test_one_acts_and_the_other_takes_over_when_it_is_killed_or_was_away_too_long(plane):
+def test_the_second_operator_takes_over_from_a_killed_or_suspended_leader(plane):
     operators = [Operator(plane, "--lease=rheostat/rheostat-operator") for _ in range(2)]
     operators[0].deploy()
     driver = Driver(2)
     driver.pod(plane, "led")
     plane.apply(resource("led", driver.port, mode="external"))
-    for each in operators:
-        each.start()
+    for operator in operators:
+        operator.start()
     try:
         until(lambda: leader(plane, operators), "one leads")
         until(lambda: plane.request("GET", f"{GROUP}/led")["spec"].get("replicas"), "found")
@@ -67,7 +67,7 @@ def test_one_acts_and_the_other_takes_over_when_it_is_killed_or_was_away_too_lon
             assert leader(plane, operators) not in (None, was)
             was.start()
         sys.stderr.write(f"killed, to the next size decided, n={KILLS}: {sorted(took)} s\n")
-        assert driver.asked == wanted
+        assert driver.requested == wanted
         was = leader(plane, operators)
         was.process.terminate()  # as Kubernetes ends a pod: it releases the lease
         wanted.append(4)
@@ -82,8 +82,8 @@ def test_one_acts_and_the_other_takes_over_when_it_is_killed_or_was_away_too_lon
         away.process.send_signal(signal.SIGCONT)
         until(lambda: away.process.poll() is not None, "who has lost the lease ends")
         time.sleep(2)
-        assert driver.asked == wanted
+        assert driver.requested == wanted
     finally:
-        for each in operators:
-            each.kill()
+        for operator in operators:
+            operator.kill()
         driver.close()

@@ -75,9 +75,9 @@ def until(true: Callable[[], Any], what: str, wait_s: float = 90.0) -> Any:
     """Wait until a condition is true, and return its value."""
     end_s = time.monotonic() + wait_s
     while time.monotonic() < end_s:
-        found = true()
-        if found:
-            return found
+        value = true()
+        if value:
+            return value
         time.sleep(0.2)
     raise AssertionError(f"not so after {wait_s:.0f} s: {what}")
 
@@ -99,14 +99,16 @@ def begin_driver(cluster: KubernetesCluster, owner: Owner) -> Driver:
     pod["metadata"] = {**pod["metadata"], "name": "etl-1"}
     pod["metadata"]["labels"] = {"app": "etl", "spark-role": "driver"}
     create(cluster.plane, pod, *executors("app-8085"))
-    asked = "kubectl get pod etl-1 --output jsonpath={.status.podIP}"
-    address = until(lambda: owner.run(asked), "the driver's pod has an address")
+    command = "kubectl get pod etl-1 --output jsonpath={.status.podIP}"
+    address = until(lambda: owner.run(command), "the driver's pod has an address")
     secret = "kubectl get secret rheostat-token --output jsonpath={.data.token}"
     token = owner.run(f"{secret} | base64 --decode")
     return Driver(3, token=token, at=(address, 8085))
 
 
-def test_from_nothing_to_a_scaled_job_and_back_to_nothing(cluster: KubernetesCluster) -> None:
+def test_the_documented_commands_install_scale_and_remove_everything(
+    cluster: KubernetesCluster,
+) -> None:
     owner = Owner(cluster)
     before = owner.run(f"kubectl get {OURS} --output name")
     install, rest = _split(commands("operator.md", "kubectl "), "deploy/example")
@@ -139,12 +141,12 @@ def test_from_nothing_to_a_scaled_job_and_back_to_nothing(cluster: KubernetesClu
         for command in shadow:
             owner.run(command)
         until(lambda: owner.run(ready) == "Sized", "the operator finds the driver")
-        assert driver.desk.report().sizing.mode == "shadow"
+        assert driver.control.report().sizing.mode == "shadow"
         for command in patched:
             owner.run(command)
             if "scale" in command:
                 until(lambda: driver.size == 5, "the size is at the driver")
-        assert driver.asked == [5]
+        assert driver.requested == [5]
         driver.signals = {"busy": 0.9, "lag_rows": 0.0, "processed_rows_per_s": 100.0}
         target = "kubectl get hpa etl --output jsonpath={.status.currentMetrics}"
         until(lambda: _ticked(driver) and "utilization" in owner.run(target), "the HPA reads", 120)

@@ -41,7 +41,7 @@ def place_(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         made.stop()
 
 
-def test_a_size_on_scale_is_at_work_and_a_resource_that_goes_leaves_the_job(
+def test_a_size_on_scale_is_applied_and_a_deleted_resource_keeps_the_job(
     place_: Place,
 ) -> None:
     create(place_.plane, place_.pod("live"))
@@ -68,7 +68,7 @@ def test_a_size_on_scale_is_at_work_and_a_resource_that_goes_leaves_the_job(
     assert committed == list(range(len(committed)))
 
 
-def test_where_live_scaling_cannot_be_a_real_job_is_drained_stopped_and_started_again(
+def test_without_live_scaling_a_real_job_is_drained_and_restarted(
     place_: Place,
 ) -> None:
     """With Spark's own dynamic allocation, Rheostat does not scale."""
@@ -86,22 +86,22 @@ def test_where_live_scaling_cannot_be_a_real_job_is_drained_stopped_and_started_
     first = Driver(place_, "own")
     until(lambda: first.at_work() == 1, "the query runs on 1 executor")
     until(lambda: place_.ready("own") == "CannotScale", "it is known that it cannot be scaled")
-    seen: dict[str, float] = {}
+    seconds_by_event: dict[str, float] = {}
     place_.scale("own", 3)
     begun = time.monotonic()
 
     def again() -> bool:
-        seen.setdefault(place_.ready("own"), round(time.monotonic() - begun, 1))
+        seconds_by_event.setdefault(place_.ready("own"), round(time.monotonic() - begun, 1))
         pod = running(place_, "own")
         return bool(pod) and pod["metadata"]["name"] == "own-driver-2"
 
     until(again, "it is started again")
-    seen["its successor"] = round(time.monotonic() - begun, 1)
+    seconds_by_event["its successor"] = round(time.monotonic() - begun, 1)
     second = Driver(place_, "own")
     until(lambda: second.at_work() == 3, "the query runs on 3 executors")
-    seen["3 executors at work"] = round(time.monotonic() - begun, 1)
-    say(f"seconds after the size was written, for the first time: {seen}")
-    assert "Draining" in seen
+    seconds_by_event["3 executors at work"] = round(time.monotonic() - begun, 1)
+    say(f"seconds after the size was written, for the first time: {seconds_by_event}")
+    assert "Draining" in seconds_by_event
     until(lambda: place_.every("driver") == ["own-driver-2"], "the first driver's pod is deleted")
     end = place_.get(resource("own"))["status"]["lastEnd"]
     assert end.startswith("own-driver-1 for 3 executors: ")
@@ -110,5 +110,5 @@ def test_where_live_scaling_cannot_be_a_real_job_is_drained_stopped_and_started_
     until(lambda: len(rows(place_.folder / "own")) > before, "batches go on")
     delete(place_.plane, resource("own"))
     until(lambda: not place_.pods("driver") and not place_.pods("executor"), "its driver goes too")
-    found = rows(place_.folder / "own")
-    assert found == list(range(len(found)))
+    values = rows(place_.folder / "own")
+    assert values == list(range(len(values)))

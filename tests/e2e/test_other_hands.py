@@ -40,19 +40,19 @@ def fought(run: Run) -> None:
         run.work()
         (run.folder / "fight").write_text("1")
         run.ask(2)
-        run.says("another program requested executors")
+        run.await_line("another program requested executors")
         until("two executors", lambda: run.sizes()[-1] == 2)
         (run.folder / "fight").write_text("3")
         run.work(20)
-        assert run.ended() == 0, run.said()[-4000:]
+        assert run.ended() == 0, run.log_text()[-4000:]
     run.check_counts()
-    assert run.said().count("another program requested executors") == 1
-    told = [each.rescaling.detail for each in run.records() if each.rescaling]
-    assert any("most recently for 3, while Rheostat asks for 2" in detail for detail in told)
-    assert {each.target for each in run.records()[-15:]} == {2}
+    assert run.log_text().count("another program requested executors") == 1
+    details = [record.rescaling.detail for record in run.records() if record.rescaling]
+    assert any("most recently for 3, while Rheostat asks for 2" in detail for detail in details)
+    assert {record.target for record in run.records()[-15:]} == {2}
 
 
-def test_on_standalone_who_asks_for_other_totals_is_named_and_the_counts_are_exact(
+def test_on_standalone_a_competing_requester_is_reported_and_counts_are_exact(
     tmp_path: Path,
 ) -> None:
     with Cluster(cores=3, hosts=HOSTS[:1]) as cluster:
@@ -60,7 +60,7 @@ def test_on_standalone_who_asks_for_other_totals_is_named_and_the_counts_are_exa
 
 
 @needs_kubernetes
-def test_on_kubernetes_who_asks_for_other_totals_is_named_and_the_counts_are_exact(
+def test_on_kubernetes_a_competing_requester_is_reported_and_counts_are_exact(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
     fought(Run(tmp_path, kubernetes, kubernetes.url, {}, FOUGHT, most=3))

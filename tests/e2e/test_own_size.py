@@ -34,7 +34,7 @@ print("executors", context.getExecutorIds().size(), flush=True)
     ],
     ids=["known before the start", "known after the start"],
 )
-def test_a_journal_that_cannot_be_written_leaves_the_application_its_size(
+def test_an_unwritable_journal_leaves_the_application_at_its_configured_size(
     journal: str, message: str, tmp_path: Path
 ) -> None:
     (tmp_path / "app.py").write_text(SCRIPT)

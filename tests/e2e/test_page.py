@@ -155,7 +155,7 @@ def findings(browser: Any) -> Any:
 
 @pytest.mark.parametrize("width", [1400, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_each_view_is_accessible_and_fits_the_screen(browser, served, tmp_path, width, scheme):
+def test_every_view_is_accessible_and_fits_the_screen(browser, served, tmp_path, width, scheme):
     for name in ("one", "two"):
         journal(tmp_path / "jobs" / name, 300.0, NAME)
     url = served(reading_app(jobs_of([str(tmp_path / "jobs")], lambda _: True), Access()))
@@ -181,7 +181,7 @@ def test_each_view_is_accessible_and_fits_the_screen(browser, served, tmp_path, 
         assert browser.title != "hacked"
 
 
-def test_a_decision_marks_its_moment_and_opens_its_evidence(browser, served, tmp_path):
+def test_selecting_a_decision_marks_its_time_and_shows_its_evidence(browser, served, tmp_path):
     journal(tmp_path / "orders")
     jobs = jobs_of([str(tmp_path / "orders")], lambda _: True)
     show(browser, served(reading_app(jobs, Access())))
@@ -204,7 +204,7 @@ def test_a_decision_marks_its_moment_and_opens_its_evidence(browser, served, tmp
     assert wait(browser, ".log [aria-expanded=true]")
 
 
-def test_controls_write_with_the_token_only(browser, served, tmp_path):
+def test_controls_require_the_token(browser, served, tmp_path):
     journal(tmp_path / "orders", 300.0)
     service = server_service()
     jobs = jobs_of([str(tmp_path / "orders")], lambda _: True)
@@ -229,7 +229,7 @@ def test_controls_write_with_the_token_only(browser, served, tmp_path):
     assert [(action, name.split()[0]) for action, name in notes] == [("halt", "Ann")]
 
 
-def test_a_what_if_question_is_answered_with_its_error(browser, served, tmp_path):
+def test_a_what_if_answer_includes_its_error(browser, served, tmp_path):
     from rheostat.cli.services.serve import _whatif
 
     journal(tmp_path / "orders", 1800.0)
@@ -240,9 +240,7 @@ def test_a_what_if_question_is_answered_with_its_error(browser, served, tmp_path
     assert "error, simulated as recorded" in browser.page_source
 
 
-def test_the_end_of_a_job_and_then_of_its_server_are_shown_while_they_are_watched(
-    browser, tmp_path
-):
+def test_the_page_shows_the_end_of_a_job_and_of_its_server(browser, tmp_path):
     kept = journal(tmp_path / "orders", 300.0)
     server = Server(reading_app(jobs_now([tmp_path / "orders"]), Access()), "127.0.0.1", 0)
     try:
@@ -255,9 +253,7 @@ def test_the_end_of_a_job_and_then_of_its_server_are_shown_while_they_are_watche
     assert wait(browser, "#live.off").text.startswith("no connection since ")
 
 
-def test_three_questions_are_answered_on_the_first_screen_after_one_click(
-    browser, served, tmp_path
-):
+def test_lateness_cause_and_savings_are_visible_after_one_click(browser, served, tmp_path):
     """Which of thirty jobs is late, why it has its size, and what was saved."""
     for number in range(30):
         name = f"job {number:02}"

@@ -43,7 +43,7 @@ def job(
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_state_that_moves_is_loaded_before_its_batch(
+def test_moving_state_is_preloaded_before_its_batch(
     query: str, job: StatefulJob, tmp_path: Path
 ) -> None:
     live = Live(job, 2, (1, 3), "force", tmp_path / "journal")

@@ -84,7 +84,7 @@ def query(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Query]:
     job.server.shutdown()
 
 
-def test_every_expression_of_the_dashboards_has_a_value(query: Query) -> None:
+def test_every_dashboard_expression_has_a_value(query: Query) -> None:
     for shown in dashboard_expressions():
         expression = shown.replace("$application", ".*").replace("$__rate_interval", "1m")
         try:
@@ -93,13 +93,13 @@ def test_every_expression_of_the_dashboards_has_a_value(query: Query) -> None:
             raise AssertionError(f"no value: {expression}") from absent
 
 
-def test_a_staged_incident_fires_its_alerts_and_no_other(query: Query) -> None:
+def test_a_simulated_incident_fires_exactly_its_alerts(query: Query) -> None:
     incident = {"RheostatObjectiveAtRisk", "RheostatBound", "RheostatExecutorsDoNotArrive"}
     wait_for(lambda: incident <= firing(query))
     assert firing(query) == incident
 
 
-def test_the_counters_are_those_of_the_job(query: Query) -> None:
+def test_counters_match_the_job(query: Query) -> None:
     (late,) = query("rheostat_late_rows_total")
     (rows,) = query("rheostat_rows_total")
     assert 0 < float(late["value"][1]) <= float(rows["value"][1])

@@ -28,9 +28,7 @@ def spark(driver: dict[str, str]) -> Iterator[SparkSession]:
     session.stop()
 
 
-def test_a_live_job_is_scraped_and_its_halt_and_its_end_are_alerts(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_halting_and_ending_a_scraped_job_fire_alerts(spark: SparkSession, tmp_path: Path) -> None:
     handle = rheostat.attach(
         spark,
         limits=(1, 1),

@@ -27,7 +27,7 @@ pytestmark = [
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-def test_the_slots_of_a_query_with_a_shuffle_are_all_its_tasks_at_once(
+def test_a_real_time_query_holds_a_slot_for_every_task(
     local_spark: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
     topics = [f"real-time-{way}-{uuid.uuid4().hex[:6]}" for way in ("in", "out")]

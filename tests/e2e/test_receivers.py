@@ -40,7 +40,7 @@ def job_on(cluster: Cluster, driver: dict[str, str], shape: Shape, stack: ExitSt
     return DStreamsJob(cluster, shape, feeds, stack, driver=driver).start()
 
 
-def test_a_streaming_context_is_seen_and_its_receivers_go_where_they_are_sent(
+def test_receivers_of_a_streaming_context_are_moved(
     cluster: Cluster, driver: dict[str, str], stack: ExitStack, tmp_path: Path
 ) -> None:
     job = job_on(cluster, driver, SHAPE, stack)
@@ -54,10 +54,12 @@ def test_a_streaming_context_is_seen_and_its_receivers_go_where_they_are_sent(
     assert handle.last.observation is not None
     assert handle.last.observation.trigger_s == 1.0
     policy.executors = 1
-    said = "2 receivers need 3 cores: 2 executors of 2, not 1"
-    until(said, lambda: handle.last and handle.last.rescaling.detail == said)
+    expected_detail = "2 receivers need 3 cores: 2 executors of 2, not 1"
+    until(expected_detail, lambda: handle.last and handle.last.rescaling.detail == expected_detail)
     handle.stop()
-    assert any(said in line for _, record in records(tmp_path) for line in explain(record))
+    assert any(
+        expected_detail in line for _, record in records(tmp_path) for line in explain(record)
+    )
     there = job.places()
     assert {*there.values()} == {"0", "1"}
     hosts = internals_of(job.streaming).executors.hosts()
@@ -72,8 +74,8 @@ def test_a_streaming_context_is_seen_and_its_receivers_go_where_they_are_sent(
 
 
 def _batch_s(handle: rheostat.Handle) -> float | None:
-    seen = handle.last.observation if handle.last else None
-    return seen.batch_s if seen else None
+    observation = handle.last.observation if handle.last else None
+    return observation.batch_s if observation else None
 
 
 def fleet_of(
@@ -111,21 +113,21 @@ def fleet_of(
     assert len(senders.ids) == sum(senders.due) > 500
 
 
-def test_each_record_that_was_acknowledged_comes_once_though_an_executor_is_killed(
+def test_acknowledged_records_over_http_survive_a_killed_executor(
     cluster: Cluster, broker: Broker, driver: dict[str, str], stack: ExitStack
 ) -> None:
     fleet_of("http", cluster, broker, driver, stack)
 
 
 @pytest.mark.thorough
-def test_so_does_each_that_came_over_a_socket(
+def test_acknowledged_records_over_a_socket_survive_a_killed_executor(
     cluster: Cluster, broker: Broker, driver: dict[str, str], stack: ExitStack
 ) -> None:
     fleet_of("socket", cluster, broker, driver, stack)
 
 
 @pytest.mark.thorough
-def test_the_documents_example_on_real_executors(
+def test_the_documented_example_works_on_real_executors(
     jvm: dict[str, str], stack: ExitStack, tmp_path: Path
 ) -> None:
     shape = Shape(executors=5, most=5, cores=4, receivers=5)

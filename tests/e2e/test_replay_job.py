@@ -41,10 +41,10 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def plain(path: Path, request: Request) -> list[str]:
-    return sorted(as_line(each, several=True) for each in replay(read(path), request))
+    return sorted(as_line(answer, several=True) for answer in replay(read(path), request))
 
 
-def test_the_lines_are_those_of_a_plain_replay_whatever_the_order_of_rows(
+def test_a_spark_replay_equals_a_plain_replay_for_any_row_order(
     spark: SparkSession, three: Path, tmp_path: Path
 ) -> None:
     header, *rows = three.read_text(encoding="utf-8").splitlines()
@@ -54,14 +54,14 @@ def test_the_lines_are_those_of_a_plain_replay_whatever_the_order_of_rows(
         REQUEST,
         Request(policy="hpa", interval_s=60.0, initial=4, limits=Limits.between(1, 16)),
     ):
-        found = list(
+        answers = list(
             lines(replay_job(read_frame(spark, tmp_path / "three.csv"), request, "three.csv"))
         )
-        assert sorted(found) == plain(three, request)
-        assert len(found) in (360, 90)
+        assert sorted(answers) == plain(three, request)
+        assert len(answers) in (360, 90)
 
 
-def test_nested_columns_of_csv_and_parquet_are_read_alike(
+def test_nested_columns_of_csv_and_parquet_are_equivalent(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     rows = [f'a,{t},2,100,"{{""bids"": 100.0}}",{STAGES}' for t in range(3)]
@@ -91,7 +91,7 @@ def test_nested_columns_of_csv_and_parquet_are_read_alike(
     assert plain(tmp_path / "parquet", request) == expected
 
 
-def test_a_row_that_is_refused_is_one_line(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_rejected_row_is_reported_in_one_line(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(
         "application,t_s,executors,busy\na,1,2,0.5\nb,1,2,0.5\nb,2,2,7\n", encoding="utf-8"
     )
@@ -101,7 +101,7 @@ def test_a_row_that_is_refused_is_one_line(spark: SparkSession, tmp_path: Path) 
         list(lines(replay_job(read_frame(spark, tmp_path / "a.csv"), REQUEST, "a.csv")))
 
 
-def test_a_table_without_applications_and_an_unknown_column_are_refused_before_the_job(
+def test_invalid_tables_are_rejected_before_the_job_starts(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     with pytest.raises(BadInput, match="no column application"):
@@ -116,7 +116,7 @@ def test_a_table_without_applications_and_an_unknown_column_are_refused_before_t
         read_frame(spark, tmp_path / "a.jsonl")
 
 
-def test_the_command_line_prints_the_lines_of_the_job(
+def test_the_command_prints_the_lines_of_the_job(
     three: Path, spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (

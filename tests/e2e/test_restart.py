@@ -57,7 +57,7 @@ def batches(job: Supervised, number: int) -> None:
 
 
 @needs_rescaling
-def test_a_restart_at_another_size_with_other_state_partitions_changes_no_row(
+def test_a_restart_with_a_repartition_changes_no_row(
     tmp_path: Path,
 ) -> None:
     feed(tmp_path, range(3))
@@ -67,22 +67,22 @@ def test_a_restart_at_another_size_with_other_state_partitions_changes_no_row(
         feed(tmp_path, range(3, FILES))
         job.restarted()
         batches(job, FILES)
-        two = [each for each in read(job.journal) if each.observation]
+        two = [record for record in read(job.journal) if record.observation]
         job.enough()
-        story = job.restarts()[0]
+        restart = job.restarts()[0]
     assert output(tmp_path) == expected(FILES)
     assert read_checkpoint(str(tmp_path / "checkpoint"), LocalFileSystem()).partitions == 6
-    assert [each.observation.target for each in two[-1:] if each.observation] == [2]
-    assert (story.executors_before, story.executors) == (1, 2)
-    assert (story.partitions_before, story.partitions, story.refusal) == (3, 6, "")
-    assert story.down_s
-    assert story.down_s > 0
-    said = rheostat("explain", str(job.journal))
-    assert "restart 1: 1 -> 2 executors, 3 -> 6 state partitions: downtime" in said
+    assert [record.observation.target for record in two[-1:] if record.observation] == [2]
+    assert (restart.executors_before, restart.executors) == (1, 2)
+    assert (restart.partitions_before, restart.partitions, restart.refusal) == (3, 6, "")
+    assert restart.down_s
+    assert restart.down_s > 0
+    explanation = rheostat("explain", str(job.journal))
+    assert "restart 1: 1 -> 2 executors, 3 -> 6 state partitions: downtime" in explanation
 
 
 @pytest.mark.skipif(RESCALES, reason="this PySpark gives a job other state partitions")
-def test_an_older_pyspark_restarts_a_job_at_another_size_and_refuses_other_state_partitions(
+def test_an_older_pyspark_changes_the_size_but_rejects_a_repartition(
     tmp_path: Path,
 ) -> None:
     feed(tmp_path, range(3))
@@ -101,14 +101,14 @@ def test_an_older_pyspark_restarts_a_job_at_another_size_and_refuses_other_state
         job.restarted()
         batches(job, FILES)
         job.enough()
-        story = job.restarts()[0]
+        restart = job.restarts()[0]
     assert output(tmp_path) == expected(FILES)
-    assert (story.executors_before, story.executors, story.refusal) == (1, 2, "")
+    assert (restart.executors_before, restart.executors, restart.refusal) == (1, 2, "")
 
 
 @needs_rescaling
 @pytest.mark.thorough
-def test_partitions_that_bind_are_rescaled_in_the_window_with_the_restart(tmp_path: Path) -> None:
+def test_limiting_partitions_are_repartitioned_in_the_maintenance_window(tmp_path: Path) -> None:
     feed(tmp_path, range(3))
     open_ = ["--allow-repartition", "--maintenance-window", "00:00-24:00 Europe/Berlin"]
     fixed = ["--policy", "fixed", "--set", "executors=2", "--restart-pause", "1"]
@@ -117,16 +117,16 @@ def test_partitions_that_bind_are_rescaled_in_the_window_with_the_restart(tmp_pa
         feed(tmp_path, range(3, FILES))
         batches(job, FILES)
         job.enough()
-        (story,) = job.restarts()
+        (restart,) = job.restarts()
     assert output(tmp_path) == expected(FILES)
     assert read_checkpoint(str(tmp_path / "checkpoint"), LocalFileSystem()).partitions == 2
-    assert (story.executors, story.partitions) == (2, 2)
-    assert "its 1 state partitions limit it, 2 would suffice: rheostat restart" in story.reason
+    assert (restart.executors, restart.partitions) == (2, 2)
+    assert "its 1 state partitions limit it, 2 would suffice: rheostat restart" in restart.reason
 
 
 @needs_rescaling
 @pytest.mark.thorough
-def test_a_supervisor_that_is_killed_in_a_restart_is_followed_by_the_next(tmp_path: Path) -> None:
+def test_a_new_supervisor_completes_an_interrupted_restart(tmp_path: Path) -> None:
     feed(tmp_path, range(3))
     with supervised(tmp_path, trigger="0 seconds") as job:
         batches(job, 2)
@@ -136,9 +136,9 @@ def test_a_supervisor_that_is_killed_in_a_restart_is_followed_by_the_next(tmp_pa
         job.process.kill()
         job.process.wait()
     with supervised(tmp_path, trigger="0 seconds") as job:
-        job.until("the start", lambda: job.story().phase == "running")
+        job.until("the start", lambda: job.state().phase == "running")
         batches(job, FILES)
         job.enough()
-        (story,) = job.restarts()
+        (restart,) = job.restarts()
     assert output(tmp_path) == expected(FILES)
-    assert (story.executors, story.partitions, story.refusal) == (2, 6, "")
+    assert (restart.executors, restart.partitions, restart.refusal) == (2, 6, "")

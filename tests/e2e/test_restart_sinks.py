@@ -60,7 +60,7 @@ class Topic:
 
     def __init__(self, bootstrap: str, name: str) -> None:
         self.name = name
-        self.seen: list[list[object]] = []
+        self.received: list[list[object]] = []
         self._consumer = Consumer(settings({"bootstrap.servers": bootstrap, "group.id": "test"}))
         self._consumer.assign([TopicPartition(name, 0, 0)])
 
@@ -68,14 +68,14 @@ class Topic:
         while records := self._consumer.consume(1000, 0.2):
             for record in records:
                 if record.error() is None:
-                    self.seen.append([record.key().decode(), int(record.value())])
-        return sorted(self.seen)
+                    self.received.append([record.key().decode(), int(record.value())])
+        return sorted(self.received)
 
 
 def written(folder: Path) -> list[str]:
     """Return the words in the files that the sink's log names, as a Spark reader would."""
     log = folder / "written" / "_spark_metadata"
-    entries = [each for each in log.glob("*") if each.name.split(".")[0].isdecimal()]
+    entries = [log_file for log_file in log.glob("*") if log_file.name.split(".")[0].isdecimal()]
     named = {
         json.loads(line)["path"] for entry in entries for line in entry.read_text().splitlines()[1:]
     }
@@ -116,29 +116,33 @@ def _compacted(folder: Path) -> bool:
 
 def partitions_of(folder: Path) -> dict[str, int]:
     return {
-        each.name: read_checkpoint(str(each), LocalFileSystem()).partitions
-        for each in (folder / "checkpoints").iterdir()
+        checkpoint.name: read_checkpoint(str(checkpoint), LocalFileSystem()).partitions
+        for checkpoint in (folder / "checkpoints").iterdir()
     }
 
 
-def test_ordered_by_hand(tmp_path: Path, broker: Broker, topic: Topic) -> None:
+def test_a_requested_repartition_keeps_both_sinks_exact(
+    tmp_path: Path, broker: Broker, topic: Topic
+) -> None:
     feed(tmp_path, range(3))
     with job(tmp_path, broker, topic, 3) as running:
         running.until("two batches", lambda: len(topic.rows()) > len(expected(1)[0]))
         running.until("its file sink", lambda: bool(written(tmp_path)))
         rheostat("restart", str(running.journal), "--executors", "2", "--partitions", "6")
         run_on(running, topic)
-        (story,) = running.restarts()
-    assert (story.partitions_before, story.partitions, story.refusal) == (3, 6, "")
+        (restart,) = running.restarts()
+    assert (restart.partitions_before, restart.partitions, restart.refusal) == (3, 6, "")
     assert partitions_of(tmp_path) == {"once": 6, "counts": 6}
 
 
-def test_unasked_in_the_window(tmp_path: Path, broker: Broker, topic: Topic) -> None:
+def test_an_automatic_repartition_keeps_both_sinks_exact(
+    tmp_path: Path, broker: Broker, topic: Topic
+) -> None:
     feed(tmp_path, range(3))
     allowed = ["--allow-repartition", "--maintenance-window", "00:00-24:00"]
     fixed = ["--policy", "fixed", "--set", "executors=2", "--restart-pause", "1"]
     with job(tmp_path, broker, topic, 1, *allowed, *fixed) as running:
         run_on(running, topic)
-        (story,) = running.restarts()
-    assert (story.executors, story.partitions, story.refusal) == (2, 2, "")
+        (restart,) = running.restarts()
+    assert (restart.executors, restart.partitions, restart.refusal) == (2, 2, "")
     assert partitions_of(tmp_path) == {"once": 2, "counts": 2}

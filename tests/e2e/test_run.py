@@ -105,9 +105,9 @@ class Run:
     def decided(self) -> list[tuple[Record, Observation, Decision]]:
         """Return the ticks with an observation and a decision."""
         return [
-            (each, each.observation, each.raw)
-            for each in self.records()
-            if each.observation and each.raw
+            (record, record.observation, record.raw)
+            for record in self.records()
+            if record.observation and record.raw
         ]
 
     def until(self, what: str, reached: Callable[[], bool]) -> None:
@@ -125,9 +125,9 @@ class Run:
         its name is read."""
         started = self.started()
         return [
-            each
-            for each in psutil.process_iter(["name"])
-            if each in started and "java" in each.info["name"]
+            process
+            for process in psutil.process_iter(["name"])
+            if process in started and "java" in process.info["name"]
         ]
 
     def ended_by(self, number: signal.Signals) -> int:
@@ -176,7 +176,7 @@ def lives(process: psutil.Process) -> bool:
         return False
 
 
-def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigterm_leaves_nothing(
+def test_a_stateful_query_is_autoscaled_locally_and_sigterm_cleans_up(
     tmp_path: Path,
 ) -> None:
     options = [
@@ -210,7 +210,7 @@ def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigter
     assert missing == NO_KAFKA
     executors = [observation.executors for _, observation, _ in run.decided()]
     registered = set(
-        dropwhile(lambda seen: seen == 0, executors)
+        dropwhile(lambda count: count == 0, executors)
     )  # on a loaded machine the first observation may precede the executors
     assert registered
     assert registered <= {1, 2}
@@ -220,7 +220,7 @@ def test_a_stateful_query_without_kafka_runs_sized_on_a_local_cluster_and_sigter
         assert record.target in (1, 2)
 
 
-def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceback(
+def test_shadow_mode_only_advises_and_a_failing_script_shows_its_traceback(
     tmp_path: Path, cluster: Cluster
 ) -> None:
     one = 'builder = builder.config("spark.cores.max", "1")'
@@ -240,17 +240,21 @@ def test_in_shadow_it_only_advises_and_a_script_that_fails_shows_its_own_traceba
     assert {observation.executors for _, observation, _ in run.decided()} == {1}
 
 
-def test_under_spark_submit_a_script_without_a_line_is_sized_as_sparks_configuration_says(
+def test_spark_submit_autoscales_an_unchanged_script_from_its_configuration(
     tmp_path: Path, cluster: Cluster
 ) -> None:
-    said = {
+    given_settings = {
         "policy": "fixed",
         "policy.executors": "2",
         "limits.max": "2",
         "loop.interval_s": "0.5",
         "journal": "journal",
     }
-    confs = [word for name in said for word in ("--conf", f"spark.rheostat.{name}={said[name]}")]
+    confs = [
+        word
+        for name in given_settings
+        for word in ("--conf", f"spark.rheostat.{name}={given_settings[name]}")
+    ]
     submit = [SPARK_SUBMIT, "--master", cluster.url, *confs]
     app = script(tmp_path)
     with Run(
@@ -271,7 +275,7 @@ def test_under_spark_submit_a_script_without_a_line_is_sized_as_sparks_configura
 
 
 @pytest.mark.thorough
-def test_against_dynamic_allocation_it_does_not_scale_the_script_s_exit_code_is_kept_and_its_cluster_is_gone(  # noqa: E501
+def test_with_dynamic_allocation_the_script_runs_unscaled_and_cleans_up(
     tmp_path: Path,
 ) -> None:
     moving = (
@@ -292,9 +296,7 @@ def test_against_dynamic_allocation_it_does_not_scale_the_script_s_exit_code_is_
     )
 
 
-def test_a_script_with_a_local_master_of_its_own_is_watched(
-    tmp_path: Path, cluster: Cluster
-) -> None:
+def test_a_script_with_a_local_master_is_observed(tmp_path: Path, cluster: Cluster) -> None:
     app = script(tmp_path, 'builder = builder.master("local[2]")')
     with Run(
         tmp_path,
@@ -307,7 +309,7 @@ def test_a_script_with_a_local_master_of_its_own_is_watched(
     ) as run:
         run.until(
             "a batch is seen",
-            lambda: any(each.observation and each.observation.batch_s for each in run.records()),
+            lambda: any(entry.observation and entry.observation.batch_s for entry in run.records()),
         )
         assert (run.finished(), run.output) == (0, "running\n"), run.errors
     unused, watches, _, local, _ = run.own_lines
@@ -318,7 +320,7 @@ def test_a_script_with_a_local_master_of_its_own_is_watched(
 
 
 @pytest.mark.thorough
-def test_an_application_gets_one_executor_of_two_on_loopback_and_no_java_outlives_a_killed_parent(
+def test_a_killed_parent_leaves_no_java_process_and_ports_stay_on_loopback(
     tmp_path: Path,
 ) -> None:
     with Run(
@@ -374,23 +376,23 @@ for number, cores in enumerate((2, 1)):
 
 
 @pytest.mark.thorough
-def test_what_the_user_has_set_is_the_same_inside_and_each_application_is_sized_in_its_room(
+def test_user_settings_are_kept_and_every_application_gets_its_own_limits(
     tmp_path: Path, cluster: Cluster
 ) -> None:
     variables = {**cluster.driver_environment(), "MASTER": cluster.url}
     before, _ = settings_inside(tmp_path, sys.executable, **variables)
     rheostat = (sys.executable, "-m", "rheostat.cli", "run", "--interval", "1", "--json")
-    after, said = settings_inside(tmp_path, *rheostat, **variables)
+    after, error_output = settings_inside(tmp_path, *rheostat, **variables)
     assert before["0 cores.max"] == "4"
     assert before["1 executor.cores"] == "1"
     added = {name for name, value in before.items() if value == "none"}
     assert added == {"0 decommission.enabled", "1 decommission.enabled"}
     assert after == before | dict.fromkeys(added, "true")
-    told = json.loads(said.splitlines()[-1])
-    limits = [each["limits"] for each in told["applications"]]
+    status = json.loads(error_output.splitlines()[-1])
+    limits = [application["limits"] for application in status["applications"]]
     assert limits == [{"min": 1, "max": 2}, {"min": 1, "max": 4}]
-    assert len({each["journal"] for each in told["applications"]}) == 2
-    own = [line for line in said.splitlines() if line.startswith("rheostat: ")]
+    assert len({application["journal"] for application in status["applications"]}) == 2
+    own = [line for line in error_output.splitlines() if line.startswith("rheostat: ")]
     assert (
         sum("has room for 2 executors of 2: 1 to 2 executors, not 1 to 8" in line for line in own)
         == 1

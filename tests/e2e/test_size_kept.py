@@ -75,7 +75,7 @@ def decided(handle: Handle, decisions: int = 4) -> list[tuple[int | None, str]]:
 
 
 @pytest.mark.thorough
-def test_executors_stay_where_nobody_has_decided_a_size(
+def test_attaching_removes_no_executor_without_a_decision(
     spark: SparkSession, cluster: Cluster, tmp_path: Path
 ) -> None:
     query = spark.readStream.format("rate").load().writeStream.format("noop").start()

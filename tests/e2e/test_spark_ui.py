@@ -35,7 +35,7 @@ for enabled in ("true", "false"):
 """
 
 
-def test_the_tab_leads_to_the_page_and_is_left_out_without_a_ui() -> None:
+def test_the_tab_links_to_the_page_and_is_omitted_without_a_ui() -> None:
     command = [sys.executable, "-c", PROGRAM]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert ended.stdout.splitlines() == [

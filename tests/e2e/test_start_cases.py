@@ -75,7 +75,7 @@ def ran(cluster: Cluster, broker: Broker, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_first_size_is_what_the_situation_needs(
+def test_the_initial_size_fits_the_situation(
     name: str, ran: Path, cluster: Cluster, broker: Broker, tmp_path: Path
 ) -> None:
     case = CASES[name]

@@ -181,7 +181,7 @@ class Places:
         return self._placement.weights() or {}
 
 
-def rehearsals(spark: SparkSession) -> set[int]:
+def warm_ups(spark: SparkSession) -> set[int]:
     return set(spark.sparkContext.statusTracker().getJobIdsForGroup(GROUP))
 
 
@@ -284,23 +284,23 @@ def test_state_follows_the_executors_and_the_output_is_exact(
 
 
 @pytest.mark.thorough
-def test_a_new_executor_rehearses_in_the_pauses_before_it_gets_state(
+def test_a_new_executor_warms_up_before_it_receives_state(
     spark: SparkSession, failed_tasks: Callable[[], int], tmp_path: Path
 ) -> None:
-    rehearsed, failed = rehearsals(spark), failed_tasks()
+    warmed, failed = warm_ups(spark), failed_tasks()
     queries = Queries(spark, tmp_path, ("counts",), LONG_TRIGGER_MS)
     queries.run_on()
     policy = Scripted(3)
     handle = attached(spark, policy, tmp_path)
     until("steady with 3", lambda: steady(handle, 3))
     assert Places(spark).shares() == [1, 2, 2]
-    assert rehearsals(spark) - rehearsed, "nothing was rehearsed on the new executor"
+    assert warm_ups(spark) - warmed, "nothing was rehearsed on the new executor"
     assert failed_tasks() == failed
     handle.stop()
     queries.assert_exact()
 
 
-def test_an_executor_is_held_by_tasks_that_sleep_on_it(
+def test_sleeping_tasks_hold_an_executor(
     spark: SparkSession, failed_tasks: Callable[[], int]
 ) -> None:
     parts, failed = internals_of(spark), failed_tasks()
@@ -316,7 +316,7 @@ def test_an_executor_is_held_by_tasks_that_sleep_on_it(
     assert failed_tasks() == failed
 
 
-def test_an_executor_is_hidden_from_sources_in_the_moment_in_which_it_comes_and_no_longer_when_that_is_over(  # noqa: E501
+def test_new_executors_are_hidden_from_sources_only_while_requested(
     spark: SparkSession, cluster: Cluster
 ) -> None:
     parts = internals_of(spark)
@@ -339,7 +339,7 @@ def one_after(cluster: Cluster, executors: Executors) -> str:
 
 
 @pytest.mark.thorough
-def test_an_executor_in_standby_holds_nothing_until_the_target_rises(
+def test_a_standby_executor_holds_no_state_until_the_target_rises(
     spark: SparkSession, failed_tasks: Callable[[], int], tmp_path: Path
 ) -> None:
     failed = failed_tasks()
@@ -370,7 +370,7 @@ def test_an_executor_in_standby_holds_nothing_until_the_target_rises(
 
 
 @pytest.mark.thorough
-def test_a_controller_that_is_stopped_while_state_moves_goes_on_when_it_is_attached_again(
+def test_a_controller_stopped_during_moves_continues_after_reattaching(
     spark: SparkSession, failed_tasks: Callable[[], int], tmp_path: Path
 ) -> None:
     failed = failed_tasks()

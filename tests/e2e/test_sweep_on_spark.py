@@ -32,7 +32,7 @@ policies: [fixed, ds2, spark-batch-ratio]
 
 
 @pytest.mark.thorough
-def test_a_sweep_that_was_killed_goes_on_and_ends_as_one_that_was_not(
+def test_a_killed_sweep_continues_with_the_same_result(
     driver: dict[str, str], tmp_path: Path
 ) -> None:
     spec, folder = tmp_path / "spec.yaml", tmp_path / "rows"
@@ -49,13 +49,13 @@ def test_a_sweep_that_was_killed_goes_on_and_ends_as_one_that_was_not(
         "--master",
         "local[2]",
     ]
-    surroundings = {
+    environment = {
         **os.environ,
         "PYTHONPATH": ":".join(sys.path),
         "PYSPARK_SUBMIT_ARGS": QUICK_START,
     }
     first = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=surroundings
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
     )
     while first.poll() is None and not list(folder.glob("rows-*.parquet")):
         time.sleep(0.05)

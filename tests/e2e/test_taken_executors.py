@@ -36,15 +36,15 @@ URGENT: dict[str, Any] = {
 
 def await_size(run: Run, size: int) -> None:
     until(f"{size} executors", lambda: run.sizes()[-1:] == [size] or not run.child.alive)
-    assert run.child.alive, run.said()[-4000:]
+    assert run.child.alive, run.log_text()[-4000:]
 
 
 def await_detail(run: Run, words: str) -> None:
-    until(words, lambda: any(words in each.rescaling.detail for each in run.records()))
+    until(words, lambda: any(words in record.rescaling.detail for record in run.records()))
 
 
 @needs_kubernetes
-def test_preemption_eviction_and_deletion_are_told_apart_and_none_is_a_scale_in(
+def test_preemption_eviction_and_deletion_are_distinguished_from_scale_in(
     tmp_path: Path,
 ) -> None:
     pytest.importorskip("kubernetes", reason="comes with the extra clusters")
@@ -58,7 +58,7 @@ def test_preemption_eviction_and_deletion_are_told_apart_and_none_is_a_scale_in(
             ask = cluster.plane.request
             ask("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", PRIORITY)
             ask("POST", PODS, URGENT)
-            run.says("was lost: its pod was preempted for one of higher priority")
+            run.await_line("was lost: its pod was preempted for one of higher priority")
             await_detail(run, "1 pod pending")
             await_detail(run, "0/1 nodes are available: 1 Insufficient cpu")
             ask("DELETE", f"{PODS}/urgent")
@@ -68,22 +68,24 @@ def test_preemption_eviction_and_deletion_are_told_apart_and_none_is_a_scale_in(
             (pod,) = ask("GET", f"{PODS}?labelSelector=spark-exec-id%3D{victim}")["items"]
             named = {"metadata": {"name": pod["metadata"]["name"]}}
             ask("POST", f"{PODS}/{named['metadata']['name']}/eviction", named)
-            run.says(f"executor {victim} was lost: its pod was evicted through the API")
+            run.await_line(f"executor {victim} was lost: its pod was evicted through the API")
             await_size(run, 2)
             run.work()
             victim = executor_id(cluster.executors()[0])
             (pod,) = ask("GET", f"{PODS}?labelSelector=spark-exec-id%3D{victim}")["items"]
             ask("DELETE", f"{PODS}/{pod['metadata']['name']}")
-            run.says(f"executor {victim} was lost: its pod was deleted, by a person or a program")
+            run.await_line(
+                f"executor {victim} was lost: its pod was deleted, by a person or a program"
+            )
             await_size(run, 2)
             run.work()
-            assert run.ended() == 0, run.said()[-4000:]
+            assert run.ended() == 0, run.log_text()[-4000:]
     run.check_counts()
     assert len(run.lost()) == 3
-    assert {each.target for each in run.records() if each.raw} == {2}
+    assert {record.target for record in run.records() if record.raw} == {2}
 
 
-def test_what_yarn_preempts_for_another_queue_is_told_and_comes_back(tmp_path: Path) -> None:
+def test_executors_preempted_by_yarn_are_reported_and_replaced(tmp_path: Path) -> None:
     with YarnCluster(cores=4) as cluster:
         own = {"spark.yarn.queue": "default"}
         run = Run(tmp_path / "run", cluster, cluster.url, own, COUNTS, most=4, size=4)
@@ -92,14 +94,14 @@ def test_what_yarn_preempts_for_another_queue_is_told_and_comes_back(tmp_path: P
             run.work()
             other = Run(tmp_path / "other", cluster, cluster.url, {"spark.yarn.queue": "urgent"})
             with other.child:
-                run.says("was lost: preempted by another workload")
+                run.await_line("was lost: preempted by another workload")
                 run.work()
-                assert other.ended() == 0, other.said()[-4000:]
+                assert other.ended() == 0, other.log_text()[-4000:]
             await_size(run, 4)
             run.work()
-            assert run.ended() == 0, run.said()[-4000:]
+            assert run.ended() == 0, run.log_text()[-4000:]
     run.check_counts()
     lost = run.lost()
     assert lost
-    assert all(each.endswith("preempted by another workload") for each in lost), lost
-    assert {each.target for each in run.records() if each.raw} == {4}
+    assert all(item.endswith("preempted by another workload") for item in lost), lost
+    assert {item.target for item in run.records() if item.raw} == {4}

@@ -35,9 +35,9 @@ def warm(
     cluster: Cluster, driver: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> WarmStart:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    found, why = arrivals("a test", cluster.folder)
-    assert found is not None, why
-    return found
+    warm_start, why = arrivals("a test", cluster.folder)
+    assert warm_start is not None, why
+    return warm_start
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def spark(cluster: Cluster, warm: WarmStart) -> Iterator[SparkSession]:
     session.stop()
 
 
-def test_an_executor_trains_and_the_next_arrives_warm(
+def test_the_second_executor_starts_from_the_first_ones_archive(
     cluster: Cluster, spark: SparkSession
 ) -> None:
     executors, warm = internals_of(spark).executors, of_session(spark)
@@ -65,8 +65,8 @@ def test_an_executor_trains_and_the_next_arrives_warm(
     assert line.startswith(f"{second.pid}: classes=done")
     assert "libraries=done" in line
     assert query.isActive
-    seen = len(query.recentProgress)
-    until(lambda: len(query.recentProgress) > seen + 1)
+    batches = len(query.recentProgress)
+    until(lambda: len(query.recentProgress) > batches + 1)
     query.stop()
 
 

@@ -29,12 +29,12 @@ def repartition(spark: Any, folder: Path, partitions: int) -> Rewritten:
 
 def commit(folder: Path, known: Checkpoint, rewrite: Rewrite, ids: StateIds) -> None:
     version, metadata, *offsets = known.last.text.split("\n")
-    told = json.loads(metadata)
-    told["conf"][SHUFFLE_PARTITIONS] = str(rewrite.partitions)
-    text = "\n".join([version, json.dumps(told), *offsets])
+    content = json.loads(metadata)
+    content["conf"][SHUFFLE_PARTITIONS] = str(rewrite.partitions)
+    text = "\n".join([version, json.dumps(content), *offsets])
     (folder / "offsets" / str(rewrite.batch)).write_text(text)
     version, body = known.committed.text.split("\n", 1)
-    told = json.loads(body)
+    content = json.loads(body)
     if ids:
-        told["stateUniqueIds"] = ids
-    (folder / "commits" / str(rewrite.batch)).write_text(f"{version}\n{json.dumps(told)}")
+        content["stateUniqueIds"] = ids
+    (folder / "commits" / str(rewrite.batch)).write_text(f"{version}\n{json.dumps(content)}")

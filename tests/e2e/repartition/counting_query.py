@@ -84,11 +84,11 @@ def output(folder: Path) -> list[Any]:
 
 def expected(files: int) -> list[Any]:
     """Return the output of an uninterrupted run."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     out = []
     for file in range(files):
-        seen.update(words(file))
-        out.append(sorted([word, seen[word]] for word in set(words(file))))
+        counts.update(words(file))
+        out.append(sorted([word, counts[word]] for word in set(words(file))))
     return out
 
 

@@ -27,7 +27,7 @@ from rheostat.storage.local_files import LocalFileSystem
 NEW = 5
 
 
-def forth(done: Path, folder: Path, disk: LocalFileSystem) -> None:
+def forward(done: Path, folder: Path, disk: LocalFileSystem) -> None:
     def wrote() -> None:
         if isinstance(disk, DyingDisk) and disk.count():
             os.kill(os.getpid(), 9)
@@ -67,34 +67,34 @@ def cured(cut: Path, target: Path, root: Path, to_new: bool) -> str:
     """Resume or roll back, and return which of the three checkpoints the result equals."""
     folder = copied(cut, target)
     try:
-        (forth if to_new else back)(root / "done", folder, QuickDisk())
+        (forward if to_new else back)(root / "done", folder, QuickDisk())
     except BadInput as nothing:  # the kill was before the journal existed, or after the end
-        said = str(nothing)
-        assert "no repartition" in said or "has now" in said, said
-    found = contents(folder)
+        message = str(nothing)
+        assert "no repartition" in message or "has now" in message, message
+    content = contents(folder)
     for name in ("ready", "done"):
-        if found == contents(root / name):
+        if content == contents(root / name):
             return name
     raise AssertionError(f"{folder} is neither what it was nor what it was to be")
 
 
 def main(root: Path, keep_every: int) -> None:
     number = 0
-    for way, start, work in (("forth", "ready", forth), ("back", "done", back)):
+    for way, start, work in (("forth", "ready", forward), ("back", "done", back)):
         for moment in MOMENTS:
             point = 0
             while True:
                 cut = copied(root / start, root / "cut")
                 if not killed(partial(work, root / "done", cut), point, moment):
                     break
-                found = {"way": way, "moment": moment, "phase": phase_of(cut / "checkpoint")}
+                outcome = {"way": way, "moment": moment, "phase": phase_of(cut / "checkpoint")}
                 for cure in ("resumed", "rolled back") if way == "forth" else ("rolled back",):
                     kept = root / "kept" / f"{number:03}-{cure}"
-                    found[cure] = cured(cut, kept, root, cure == "resumed")
+                    outcome[cure] = cured(cut, kept, root, cure == "resumed")
                     if number % keep_every:
                         shutil.rmtree(kept)
                     number += 1
-                sys.stdout.write(json.dumps(found) + "\n")
+                sys.stdout.write(json.dumps(outcome) + "\n")
                 point += 1
 
 

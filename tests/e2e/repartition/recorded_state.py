@@ -28,11 +28,11 @@ class RecordedState:
     """
 
     def __init__(self, done: Path, wrote: Callable[[], None] = lambda: None) -> None:
-        story = RepartitionLog(str(done), LocalFileSystem()).read()
-        assert story is not None
-        assert story.written is not None
+        state = RepartitionLog(str(done), LocalFileSystem()).read()
+        assert state is not None
+        assert state.written is not None
         self._done = done
-        self._written: Written = story.written
+        self._written: Written = state.written
         self._wrote = wrote
 
     def measure(self, state: StateVersion) -> Mapping[StoreId, StoreCount]:

@@ -109,28 +109,28 @@ def total(rows: DataFrame) -> DataFrame:
 
 def pandas_with_state(rows: DataFrame) -> DataFrame:
     def add(key: Any, frames: Iterator[pd.DataFrame], state: Any) -> Iterator[pd.DataFrame]:
-        seen = (state.get[0] if state.exists else 0) + sum(len(frame) for frame in frames)
-        state.update((seen,))
-        yield pd.DataFrame({"key": [key[0]], "seen": [seen]})
+        count = (state.get[0] if state.exists else 0) + sum(len(frame) for frame in frames)
+        state.update((count,))
+        yield pd.DataFrame({"key": [key[0]], "seen": [count]})
 
     return rows.groupBy("key").applyInPandasWithState(
         add, "key string, seen long", "seen long", "update", GroupStateTimeout.NoTimeout
     )
 
 
-class Keeper(StatefulProcessor):  # type: ignore[misc]
+class Recorder(StatefulProcessor):  # type: ignore[misc]
     """A value, a list, a map and timers of one key."""
 
     def init(self, handle: Any) -> None:
         self._handle = handle
-        self._seen = handle.getValueState("seen", "seen long")
+        self._count = handle.getValueState("seen", "seen long")
         self._numbers = handle.getListState("numbers", "number long")
         self._sides = handle.getMapState("sides", "side string", "rows long")
 
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802
         for frame in rows:
-            seen = (self._seen.get()[0] if self._seen.exists() else 0) + len(frame)
-            self._seen.update((seen,))
+            count = (self._count.get()[0] if self._count.exists() else 0) + len(frame)
+            self._count.update((count,))
             self._numbers.appendList([(int(number),) for number in frame["number"]])
             for side, part in frame.groupby("side"):
                 known = self._sides.getValue((side,))
@@ -153,14 +153,14 @@ class Keeper(StatefulProcessor):  # type: ignore[misc]
     def _shown(self, key: Any, why: str) -> pd.DataFrame:
         numbers = [row[0] for row in self._numbers.get()]
         sides = sorted((k[0], v[0]) for k, v in self._sides.iterator())
-        shown = f"{why} {self._seen.get()} {sorted(numbers)} {sides}"
+        shown = f"{why} {self._count.get()} {sorted(numbers)} {sides}"
         return pd.DataFrame({"key": [key[0]], "shown": [shown]})
 
 
 def transform_with_state(rows: DataFrame) -> DataFrame:
     late = rows.withWatermark("at", "10 seconds")
     return late.groupBy("key").transformWithStateInPandas(
-        Keeper(), "key string, shown string", "Update", "EventTime"
+        Recorder(), "key string, shown string", "Update", "EventTime"
     )
 
 
@@ -177,14 +177,14 @@ def java_object(spark: SparkSession, name: str) -> Any:
 def groups_with_state(rows: DataFrame) -> DataFrame:
     """Return flatMapGroupsWithState of Scala, called through its Java API."""
     spark = rows.sparkSession
-    seen = java_object(spark, "SeenState")
+    class_of_state = java_object(spark, "SeenState")
     java = spark._jvm
     sql_, encoders = java.org.apache.spark.sql, java.org.apache.spark.sql.Encoders
     given = (
         rows.select("key")
-        ._jdf.groupByKey(seen, encoders.STRING())
+        ._jdf.groupByKey(class_of_state, encoders.STRING())
         .flatMapGroupsWithState(
-            seen,
+            class_of_state,
             sql_.streaming.OutputMode.Update(),
             encoders.LONG(),
             encoders.STRING(),

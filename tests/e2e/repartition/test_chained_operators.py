@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 from pyspark.sql.streaming.state import GroupStateTimeout
 from tests.e2e.repartition.left_alone import check
-from tests.e2e.repartition.stateful_cases import Case, Keeper, inner_join, outer_join, windows
+from tests.e2e.repartition.stateful_cases import Case, Recorder, inner_join, outer_join, windows
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 
@@ -25,20 +25,20 @@ def once_then_windows_then_sessions(rows: DataFrame) -> DataFrame:
 
 def remember(key: Any, frames: Iterator[pd.DataFrame], state: Any) -> Iterator[pd.DataFrame]:
     """Collect the numbers of a key until 15 s of event time pass without a row."""
-    seen = state.get[0] if state.exists else ""
+    text = state.get[0] if state.exists else ""
     if state.hasTimedOut:
         state.remove()
-        yield pd.DataFrame({"key": [key[0]], "told": [f"quiet after {seen}"]})
+        yield pd.DataFrame({"key": [key[0]], "told": [f"quiet after {text}"]})
         return
     latest = 0
     numbers = []
     for frame in frames:
         numbers += [int(number) for number in frame["left_number"]]
         latest = max(latest, int(frame["left_at"].max().timestamp() * 1000))
-    seen += f" {sorted(numbers)}"
-    state.update((seen,))
+    text += f" {sorted(numbers)}"
+    state.update((text,))
     state.setTimeoutTimestamp(max(latest, state.getCurrentWatermarkMs()) + 15_000)
-    yield pd.DataFrame({"key": [key[0]], "told": [seen]})
+    yield pd.DataFrame({"key": [key[0]], "told": [text]})
 
 
 def joined_then_groups(rows: DataFrame) -> DataFrame:
@@ -64,8 +64,8 @@ def outer_then_windows(rows: DataFrame) -> DataFrame:
 def windows_then_total(rows: DataFrame) -> DataFrame:
     """Return a query whose second operator has only its window as key."""
     keyed = windows(rows)
-    whole = sql.window(sql.window_time("window"), "40 seconds")
-    return keyed.groupBy(whole).agg(sql.sum("sum").alias("sum"), sql.count("*").alias("keys"))
+    window = sql.window(sql.window_time("window"), "40 seconds")
+    return keyed.groupBy(window).agg(sql.sum("sum").alias("sum"), sql.count("*").alias("keys"))
 
 
 def kept_then_windows(rows: DataFrame) -> DataFrame:
@@ -82,7 +82,7 @@ def kept_then_windows(rows: DataFrame) -> DataFrame:
     )
 
 
-class Timed(Keeper):
+class Timed(Recorder):
     """Outputs the number of rows of a key, at the time of the newest row."""
 
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802
@@ -90,8 +90,8 @@ class Timed(Keeper):
         for _ in super().handleInputRows(key, iter(frames), timers):
             pass
         at = max(frame["at"].max() for frame in frames)
-        seen = self._seen.get()[0]
-        yield pd.DataFrame({"key": [key[0]], "at": [at], "seen": [seen]})
+        count = self._count.get()[0]
+        yield pd.DataFrame({"key": [key[0]], "at": [at], "seen": [count]})
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -115,7 +115,7 @@ CHAINS = {
 
 @pytest.mark.parametrize("provider", ["hdfs", "changelog", "format-2"])
 @pytest.mark.parametrize("chain", CHAINS)
-def test_the_chain_goes_on(spark, tmp_path, chain, provider):
+def test_chained_operators_continue_after_repartitions(spark, tmp_path, chain, provider):
     if CHAINS[chain].rocksdb_only and provider == "hdfs":
         pytest.skip("Spark has this operator on RocksDB only")
     check(spark, tmp_path, CHAINS[chain], provider, (4, 7, 3), files_a_part=2)

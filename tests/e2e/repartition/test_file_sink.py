@@ -49,7 +49,7 @@ def goes_on(spark: Any, folder: Path) -> None:
     assert words(spark, folder) == every
 
 
-def test_with_the_sink_named_forth_back_and_forth(spark: Any, tmp_path: Path) -> None:
+def test_a_file_sink_survives_repartitions_and_a_rollback(spark: Any, tmp_path: Path) -> None:
     checkpoint, sink = str(tmp_path / "checkpoint"), str(tmp_path / "output")
     for partitions in (3, 5):
         repartition(
@@ -64,13 +64,13 @@ def test_with_the_sink_named_forth_back_and_forth(spark: Any, tmp_path: Path) ->
     goes_on(spark, tmp_path)
 
 
-@pytest.mark.parametrize("who", ["rheostat", "spark"])
-def test_without_it_spark_ends_the_query_and_a_repair_cures_it(
-    spark: Any, tmp_path: Path, who: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("runner", ["rheostat", "spark"])
+def test_without_the_sink_option_the_query_fails_until_repaired(
+    spark: Any, tmp_path: Path, runner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rheostat.repartition.repair.require_stopped", quiet)
     checkpoint = str(tmp_path / "checkpoint")
-    if who == "spark":
+    if runner == "spark":
         spark._streamingCheckpointManager.repartition(checkpoint, 3)
     else:
         repartition(checkpoint, 3, lambda _: SparkRewriter(spark), check_stopped=quiet)

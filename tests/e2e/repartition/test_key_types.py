@@ -40,22 +40,22 @@ def counted(key: str) -> Case:
     return Case(query, "update")
 
 
-def first_seen(key: str) -> Case:
+def deduplicated(key: str) -> Case:
     """Return a deduplication, which hashes keys unchanged."""
     return Case(lambda rows: rows.selectExpr(f"{key} as typed").dropDuplicates(["typed"]))
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_count_by_a_key_of_this_type(spark, tmp_path, key):
+def test_counts_by_every_key_type_survive_a_repartition(spark, tmp_path, key):
     check(spark, tmp_path, counted(KEYS[key]), "changelog", (4, 7))
 
 
 @pytest.mark.parametrize("key", ["null", "float", "double", "struct", "wide decimal"])
-def test_a_deduplication_by_a_key_of_this_type(spark, tmp_path, key):
-    check(spark, tmp_path, first_seen(KEYS[key]), "hdfs", (8, 3))
+def test_deduplication_by_key_types_survives_a_repartition(spark, tmp_path, key):
+    check(spark, tmp_path, deduplicated(KEYS[key]), "hdfs", (8, 3))
 
 
-def test_spark_itself_keeps_no_state_by_a_collation(spark, tmp_path):
+def test_spark_rejects_state_keyed_by_a_collation(spark, tmp_path):
     configure(spark, 4, {})
     write_file(tmp_path / "files", 0)
     collated = counted("key collate UTF8_LCASE")

@@ -49,7 +49,7 @@ def goes_on(spark: Any, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("provider", [counting.ROCKSDB, counting.HDFS])
-def test_killed_at_every_change_of_a_file(
+def test_a_kill_at_any_file_change_loses_no_checkpoint(
     driver: dict[str, str], tmp_path: Path, provider: str
 ) -> None:
     spark = counting.session(provider, OLD)

@@ -29,7 +29,7 @@ PART = 14
 
 
 @pytest.mark.parametrize("provider", [counting.ROCKSDB, counting.HDFS])
-def test_the_query_goes_on_when_all_before_it_is_deleted(
+def test_the_query_continues_after_all_older_files_are_deleted(
     driver: dict[str, str], tmp_path: Path, provider: str
 ) -> None:
     checkpoint = str(tmp_path / "checkpoint")

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.e2e
         ("outer-join-4", "snapshot", 2, 3),
     ],
 )
-def test_a_query_goes_on_as_if_nothing_had_been(spark, tmp_path, case, provider, before, after):
+def test_a_rewrite_does_not_change_the_output(spark, tmp_path, case, provider, before, after):
     check(spark, tmp_path, CASES[case], provider, (before, after))
 
 
@@ -32,13 +32,15 @@ def test_a_query_goes_on_as_if_nothing_had_been(spark, tmp_path, case, provider,
 @pytest.mark.parametrize(("before", "after"), [(4, 7), (8, 3)])
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("case", CASES)
-def test_the_whole_matrix(spark, tmp_path, case, provider, before, after):
+def test_every_operator_and_provider_survives_a_rewrite(
+    spark, tmp_path, case, provider, before, after
+):
     if CASES[case].rocksdb_only and provider == "hdfs":
         pytest.skip("Spark has this operator on RocksDB only")
     check(spark, tmp_path, CASES[case], provider, (before, after), files_a_part=3)
 
 
-def test_a_limit_is_refused_before_anything_is_written(spark, tmp_path):
+def test_a_limit_is_rejected_before_any_write(spark, tmp_path):
     write_file(tmp_path / "files", 0)
     configure(spark, 2, {})
     limited = source(spark, tmp_path / "files").limit(5).writeStream.format("noop")
@@ -60,7 +62,7 @@ def test_a_rewrite_can_be_repeated(spark, tmp_path):
     assert rewriter.rewrite(rewrite) == rewriter.rewrite(rewrite)
 
 
-def test_a_rewrite_that_was_interrupted_goes_on_with_what_is_not_done(spark, tmp_path):
+def test_an_interrupted_rewrite_completes_only_missing_stores(spark, tmp_path):
     configure(spark, 2, PROVIDERS["snapshot"])
     write_file(tmp_path / "files", 0)
     run(spark, CASES["inner-join"], tmp_path / "files", tmp_path / "c")

@@ -80,10 +80,16 @@ def run(program: str, partitions: int, provider: str, folder: Path, of: str) -> 
 
 
 def repartition(folder: Path, partitions: int) -> None:
-    for each in (folder / "checkpoint").rglob("offsets"):
-        quieted(each.parent)
-        asked = ["state", "repartition", str(each.parent), "--partitions", str(partitions)]
-        process(["-m", "rheostat.cli", *asked, *sink_of(folder)])
+    for offsets_folder in (folder / "checkpoint").rglob("offsets"):
+        quieted(offsets_folder.parent)
+        arguments = [
+            "state",
+            "repartition",
+            str(offsets_folder.parent),
+            "--partitions",
+            str(partitions),
+        ]
+        process(["-m", "rheostat.cli", *arguments, *sink_of(folder)])
 
 
 def quieted(checkpoint: Path) -> None:
@@ -148,7 +154,7 @@ def output(folder: Path) -> list[str]:
         ("meters", "format-2"),
     ],
 )
-def test_up_and_down_the_output_is_that_of_a_run_left_alone(
+def test_programs_have_unchanged_output_after_repartitions(
     tmp_path: Path, program: str, provider: str
 ) -> None:
     feed(tmp_path / "input", 0)

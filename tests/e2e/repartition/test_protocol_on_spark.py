@@ -33,7 +33,7 @@ def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("provider", [counting.ROCKSDB, counting.HDFS])
-def test_forth_back_and_forth_again_the_output_is_that_of_an_uninterrupted_run(
+def test_repartitions_and_a_rollback_do_not_change_the_output(
     driver: dict[str, str], tmp_path: Path, provider: str
 ) -> None:
     spark = counting.session(provider, 4)
@@ -60,7 +60,9 @@ def test_forth_back_and_forth_again_the_output_is_that_of_an_uninterrupted_run(
         spark.stop()
 
 
-def test_what_spark_bricks_by_a_refusal_is_cured(driver: dict[str, str], tmp_path: Path) -> None:
+def test_a_checkpoint_blocked_by_a_rejected_spark_repartition_is_repaired(
+    driver: dict[str, str], tmp_path: Path
+) -> None:
     spark = counting.session(counting.HDFS, 4)
     try:
         counting.feed(tmp_path, range(3))
@@ -78,7 +80,7 @@ def test_what_spark_bricks_by_a_refusal_is_cured(driver: dict[str, str], tmp_pat
 
 
 @pytest.mark.parametrize("exactly_once", [True, False])
-def test_what_spark_bricks_by_a_kill_is_cured(
+def test_a_checkpoint_blocked_by_a_killed_spark_repartition_is_repaired(
     driver: dict[str, str], tmp_path: Path, exactly_once: bool
 ) -> None:
     checkpoint = tmp_path / "checkpoint"

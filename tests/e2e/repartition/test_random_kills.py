@@ -37,7 +37,7 @@ from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = pytest.mark.thorough
 
-FORTH = ("asked", "begun", "written", "verified", "locked", "placed", "committed")
+FORWARD = ("asked", "begun", "written", "verified", "locked", "placed", "committed")
 BACK = ("withdrawing", "unlocked")
 KILLS = 20
 MOST_TRIES = 4
@@ -53,19 +53,19 @@ class Way:
     phases_s: dict[str, float]
 
 
-def test_killed_in_every_phase(driver: dict[str, str], tmp_path: Path) -> None:
+def test_a_kill_in_any_phase_is_recovered(driver: dict[str, str], tmp_path: Path) -> None:
     """Kill in each phase in turn, at a random time within it."""
     drawn = random.Random(24)
     spark = counting.session(counting.ROCKSDB, OLD)
     try:
         begun(spark, tmp_path / "ready")
         after = tmp_path / "after"
-        forth = way(tmp_path / "ready", after, "repartition", "--partitions", str(NEW))
+        forward = way(tmp_path / "ready", after, "repartition", "--partitions", str(NEW))
         back = way(after, tmp_path / "undone", "undo")
         hit: Counter[str] = Counter()
         cured = 0
         for wanted in sought(hit):
-            one = back if wanted in BACK else forth
+            one = back if wanted in BACK else forward
             folder = copied(one.start, tmp_path / "killed")
             at_s = drawn.uniform(0, one.phases_s[wanted])
             hit[killed(folder / "checkpoint", one, wanted, at_s)] += 1
@@ -73,14 +73,14 @@ def test_killed_in_every_phase(driver: dict[str, str], tmp_path: Path) -> None:
             goes_on(spark, folder)
             cured += 1
         sys.stdout.write(f"{cured} kills: {dict(hit)}\n")
-        assert hit.keys() >= {*FORTH, *BACK}
+        assert hit.keys() >= {*FORWARD, *BACK}
     finally:
         spark.stop()
 
 
 def sought(hit: Counter[str]) -> Iterator[str]:
     """Yield all phases in turn, then those that were not hit."""
-    order = (*FORTH, *BACK)
+    order = (*FORWARD, *BACK)
     for number in range(KILLS):
         yield order[number % len(order)]
     for phase in order:
@@ -95,9 +95,9 @@ def way(start: Path, copy: Path, name: str, *options: str) -> Way:
     one = Way((name, *options), start, {})
     began = time.time()
     assert started(folder / "checkpoint", one).wait() == 0
-    story = read(folder / "checkpoint")
-    assert story is not None
-    marks = sorted([(began, "asked"), *((at, phase) for phase, at in story.times_s.items())])
+    state = read(folder / "checkpoint")
+    assert state is not None
+    marks = sorted([(began, "asked"), *((at, phase) for phase, at in state.times_s.items())])
     for (at, phase), (later, _) in pairwise(marks):
         one.phases_s[phase] = later - at
     return one
@@ -121,22 +121,22 @@ def killed(checkpoint: Path, one: Way, phase: str, after_s: float) -> str:
     """Kill a command ``after_s`` seconds into a phase, and return the phase that it was in."""
     command = started(checkpoint, one)
     while command.poll() is None:
-        story = read(checkpoint)
-        if phase == "asked" or (story is not None and phase in story.times_s):
+        state = read(checkpoint)
+        if phase == "asked" or (state is not None and phase in state.times_s):
             break
         time.sleep(0.0005)
     time.sleep(after_s)
     with suppress(ProcessLookupError):  # it has already ended
         os.killpg(command.pid, signal.SIGKILL)
     command.wait()
-    story = read(checkpoint)
-    return story.phase if story else "asked"
+    state = read(checkpoint)
+    return state.phase if state else "asked"
 
 
 def cure(spark: Any, folder: Path, resume: bool) -> None:
     checkpoint = str(folder / "checkpoint")
-    story = read(folder / "checkpoint")
-    on_its_way_back = story is not None and story.phase in BACK
+    state = read(folder / "checkpoint")
+    on_its_way_back = state is not None and state.phase in BACK
     with suppress(BadInput):  # the kill was before the beginning or after the end
         if resume and not on_its_way_back:
             repartition(checkpoint, NEW, lambda _: SparkRewriter(spark), check_stopped=quiet)

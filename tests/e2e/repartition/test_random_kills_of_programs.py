@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.repartition.kills_on_spark import copied
 from tests.e2e.repartition.test_other_programs import feed, output, process, quieted, run, sink_of
-from tests.e2e.repartition.test_random_kills import BACK, FORTH, Way, killed, read, way
+from tests.e2e.repartition.test_random_kills import BACK, FORWARD, Way, killed, read, way
 
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.storage.local_files import LocalFileSystem
@@ -27,7 +27,7 @@ KILLS = 3
     ("program", "provider"),
     [("balances", "hdfs"), ("meters", "format-2"), ("orders_and_payments", "changelog")],
 )
-def test_a_program_goes_on_after_a_kill_and_a_cure(
+def test_a_program_continues_after_a_kill_and_a_recovery(
     driver: dict[str, str], tmp_path: Path, program: str, provider: str
 ) -> None:
     drawn = random.Random(program)
@@ -35,33 +35,33 @@ def test_a_program_goes_on_after_a_kill_and_a_cure(
     run(program, OLD, provider, tmp_path, "changed")
     ready = copied(tmp_path / "changed", tmp_path / "ready")
     options = ["--partitions", str(NEW), *sink_of(tmp_path / "changed")]
-    forth = way(ready, tmp_path / "changed", "repartition", *options)
+    forward = way(ready, tmp_path / "changed", "repartition", *options)
     feed(tmp_path / "input", 1)
     copied(ready, tmp_path / "left alone")
     run(program, OLD, provider, tmp_path, "left alone")
     left_alone = output(tmp_path / "left alone" / "output")
     hit: Counter[str] = Counter()
-    for number, wanted in enumerate(drawn.sample(FORTH, KILLS)):
+    for number, wanted in enumerate(drawn.sample(FORWARD, KILLS)):
         folder = copied(ready, tmp_path / "changed")  # a file sink's log contains its full path
-        at_s = drawn.uniform(0, forth.phases_s[wanted])
-        hit[killed(folder / "checkpoint", forth, wanted, at_s)] += 1
-        cure(folder / "checkpoint", forth, resume=number % 2 == 0)
+        at_s = drawn.uniform(0, forward.phases_s[wanted])
+        hit[killed(folder / "checkpoint", forward, wanted, at_s)] += 1
+        cure(folder / "checkpoint", forward, resume=number % 2 == 0)
         run(program, OLD, provider, tmp_path, "changed")
         assert output(folder / "output") == left_alone, hit
     sys.stdout.write(f"{program}, {provider}: {dict(hit)}\n")
 
 
-def cure(checkpoint: Path, forth: Way, resume: bool) -> None:
+def cure(checkpoint: Path, forward: Way, resume: bool) -> None:
     """Resume the repartition, or undo it."""
-    story = read(checkpoint)
-    assert story is None or story.phase not in BACK
+    state = read(checkpoint)
+    assert state is None or state.phase not in BACK
     quieted(checkpoint)
     partitions = read_checkpoint(str(checkpoint), LocalFileSystem()).partitions
-    if resume and (story is None or story.phase != "done"):
-        name, *options = forth.command
+    if resume and (state is None or state.phase != "done"):
+        name, *options = forward.command
         process(["-m", "rheostat.cli", "state", name, str(checkpoint), *options])
         partitions = NEW
-    elif story is not None and not resume:
+    elif state is not None and not resume:
         process(["-m", "rheostat.cli", "state", "undo", str(checkpoint)])
         partitions = OLD
     assert read_checkpoint(str(checkpoint), LocalFileSystem()).partitions == partitions

@@ -18,23 +18,23 @@ pytestmark = pytest.mark.thorough
 
 
 @pytest.mark.parametrize("location", ["s3a://bucket/orders", "hdfs://nowhere.invalid:1/orders"])
-def test_without_a_way_in_it_is_one_line(tmp_path: Path, location: str) -> None:
-    asked = subprocess.run(
+def test_an_unreachable_location_is_reported_in_one_line(tmp_path: Path, location: str) -> None:
+    process = subprocess.run(
         [sys.executable, "-m", "rheostat.cli", "state", "inspect", location],
         env=environment(),
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
-    assert asked.returncode == 2, asked.stderr
-    said = [line for line in asked.stderr.splitlines() if line.startswith("rheostat")]
-    assert len(said) == 1
-    assert f"{location} cannot be read" in said[0]
-    assert "Traceback" not in asked.stderr
+    assert process.returncode == 2, process.stderr
+    lines = [line for line in process.stderr.splitlines() if line.startswith("rheostat")]
+    assert len(lines) == 1
+    assert f"{location} cannot be read" in lines[0]
+    assert "Traceback" not in process.stderr
     assert not [*tmp_path.iterdir()]
 
 
-def asked(*words: str) -> None:
+def run_state_command(*words: str) -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "rheostat.cli", "state", *words],
         env=environment(),
@@ -45,7 +45,7 @@ def asked(*words: str) -> None:
 
 
 @pytest.mark.parametrize("provider", [counting.ROCKSDB, counting.HDFS])
-def test_on_hdfs_forth_back_and_forth_again(
+def test_repartitions_and_a_rollback_on_hdfs_do_not_change_the_output(
     driver: dict[str, str], hdfs: str, tmp_path: Path, provider: str
 ) -> None:
     checkpoint = f"{hdfs}/checkpoints/counting"
@@ -53,11 +53,11 @@ def test_on_hdfs_forth_back_and_forth_again(
     try:
         counting.feed(tmp_path, range(3))
         counting.run(spark, tmp_path, checkpoint=checkpoint)
-        asked("repartition", checkpoint, "--partitions", "5")
-        asked("undo", checkpoint)
+        run_state_command("repartition", checkpoint, "--partitions", "5")
+        run_state_command("undo", checkpoint)
         counting.feed(tmp_path, range(3, 4))
         counting.run(spark, tmp_path, checkpoint=checkpoint)
-        asked("repartition", checkpoint, "--partitions", "2")
+        run_state_command("repartition", checkpoint, "--partitions", "2")
         counting.feed(tmp_path, range(4, 6))
         counting.run(spark, tmp_path, checkpoint=checkpoint)
         assert counting.output(tmp_path) == counting.expected(6)
@@ -65,7 +65,7 @@ def test_on_hdfs_forth_back_and_forth_again(
         spark.stop()
 
 
-def test_on_hdfs_what_spark_bricks_by_a_refusal_is_cured(
+def test_a_checkpoint_blocked_on_hdfs_is_repaired(
     driver: dict[str, str], hdfs: str, tmp_path: Path
 ) -> None:
     checkpoint = f"{hdfs}/checkpoints/broken"
@@ -78,7 +78,7 @@ def test_on_hdfs_what_spark_bricks_by_a_refusal_is_cured(
         counting.feed(tmp_path, range(3, 5))
         with pytest.raises(Exception, match="UNFINISHED_REPARTITION"):
             counting.run(spark, tmp_path, checkpoint=checkpoint)
-        asked("repair", checkpoint)
+        run_state_command("repair", checkpoint)
         counting.run(spark, tmp_path, checkpoint=checkpoint)
         assert counting.output(tmp_path) == counting.expected(5)
     finally:

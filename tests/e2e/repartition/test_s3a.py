@@ -85,7 +85,7 @@ def in_process(store: ObjectStore, folder: Path, module: str, *words: str) -> st
     return done.stdout
 
 
-def test_killed_at_many_requests_no_checkpoint_is_lost(tmp_path: Path) -> None:
+def test_a_kill_at_any_request_loses_no_checkpoint(tmp_path: Path) -> None:
     with object_store() as store:
         printed = in_process(
             store,
@@ -99,7 +99,7 @@ def test_killed_at_many_requests_no_checkpoint_is_lost(tmp_path: Path) -> None:
         assert int(printed.split()[-1]) >= POINTS
 
 
-def test_with_slow_downs_and_lost_responses_no_line_and_no_checkpoint_is_lost(
+def test_slow_downs_and_lost_responses_lose_no_line_or_checkpoint(
     tmp_path: Path,
 ) -> None:
     module = "tests.e2e.repartition.s3a_faults"
@@ -108,7 +108,7 @@ def test_with_slow_downs_and_lost_responses_no_line_and_no_checkpoint_is_lost(
         assert int(in_process(store, tmp_path, module, *words).split()[-1]) == 20
 
 
-def test_killed_and_continued_real_spark_goes_on_with_exact_output(tmp_path: Path) -> None:
+def test_a_killed_repartition_continues_with_exact_output(tmp_path: Path) -> None:
     checkpoint = f"s3a://{BUCKET}/{CHECKPOINT}"
     query = "tests.e2e.repartition.counting_on_s3a"
     with object_store() as store:
@@ -142,7 +142,9 @@ BAD_INPUT = {
 
 
 @pytest.mark.parametrize("case", BAD_INPUT)
-def test_a_store_that_refuses_is_one_line_and_exit_code_2(tmp_path: Path, case: str) -> None:
+def test_a_rejecting_store_is_reported_in_one_line_with_exit_code_2(
+    tmp_path: Path, case: str
+) -> None:
     location, settings, command = BAD_INPUT[case]
     with object_store() as store:
         store.skewed = command == "skewed"

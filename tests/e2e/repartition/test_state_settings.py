@@ -35,23 +35,23 @@ def quiet(*_: object) -> None:
 
 def by_command(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
     """Run the complete protocol, which loads the new state again and compares it."""
-    story = repartition(
+    state = repartition(
         str(checkpoint), partitions, lambda _: SparkRewriter(spark), check_stopped=quiet
     )
-    assert story.phase == "done"
+    assert state.phase == "done"
     assert read_checkpoint(str(checkpoint), LocalFileSystem()).partitions == partitions
 
 
 def kept(spark: SparkSession, checkpoint: Path) -> list[str]:
     """Return all rows of all stores, read by Spark's own state reader."""
-    told = []
+    stored_rows = []
     for operator in read_checkpoint(str(checkpoint), LocalFileSystem()).operators:
         for store in operator.stores:
             reader = spark.newSession().read.format("statestore")
             reader = reader.option("operatorId", operator.id).option("storeName", store.name)
             rows = reader.load(str(checkpoint)).select("key", "value").collect()
-            told += [f"{operator.id} {store.name} {row}" for row in rows]
-    return sorted(told)
+            stored_rows += [f"{operator.id} {store.name} {row}" for row in rows]
+    return sorted(stored_rows)
 
 
 def goes_on(
@@ -104,14 +104,14 @@ SOON = {
 }
 
 
-def test_rows_with_sums_in_format_2(spark, tmp_path):
+def test_rows_with_checksums_in_format_2_survive(spark, tmp_path):
     goes_on(spark, tmp_path, FAMILIES, "format-2", OF_ROCKSDB["sums of rows"], (2, 3))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("provider", ["snapshot", "changelog", "format-2"])
 @pytest.mark.parametrize("name", OF_ROCKSDB)
-def test_every_setting_of_rocksdb(spark, tmp_path, provider, name):
+def test_every_rocksdb_setting_survives(spark, tmp_path, provider, name):
     goes_on(spark, tmp_path, FAMILIES, provider, OF_ROCKSDB[name])
 
 
@@ -124,14 +124,14 @@ def test_snapshots_in_format_2(spark, tmp_path):
 @pytest.mark.parametrize("name", ["merged with commas", "sums of rows", "rows are not counted"])
 @pytest.mark.parametrize("provider", ["snapshot", "changelog", "format-2"])
 @pytest.mark.parametrize("variables", ["python", "scala"])
-def test_variables_under_a_setting_of_rocksdb(spark, tmp_path, variables, name, provider):
+def test_state_variables_survive_rocksdb_settings(spark, tmp_path, variables, name, provider):
     case = CASES["transform-with-state"] if variables == "python" else VARIABLES["of Scala"]
     goes_on(spark, tmp_path, case, provider, OF_ROCKSDB[name])
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("provider", ["snapshot", "changelog"])
-def test_a_changelog_that_is_switched_on_and_off_between_starts(spark, tmp_path, provider):
+def test_switching_the_changelog_between_starts_is_supported(spark, tmp_path, provider):
     other = {"snapshot": "true", "changelog": "false"}[provider]
 
     def later(rows: DataFrame) -> DataFrame:
@@ -149,7 +149,7 @@ OF_HDFS = {
 }
 
 
-def test_rows_with_sums_on_hdfs(spark, tmp_path):
+def test_rows_with_checksums_on_hdfs_survive(spark, tmp_path):
     goes_on(spark, tmp_path, JOIN, "hdfs", OF_HDFS["sums of rows"], (2, 3))
 
 
@@ -198,21 +198,21 @@ OF_QUERIES: dict[str, tuple[str, Mapping[str, str]]] = {
 @pytest.mark.thorough
 @pytest.mark.parametrize("provider", ["hdfs", "snapshot", "changelog", "format-2"])
 @pytest.mark.parametrize("name", OF_QUERIES)
-def test_a_format_or_setting_of_a_query(spark, tmp_path, name, provider):
+def test_query_formats_and_settings_survive(spark, tmp_path, name, provider):
     case, settings = OF_QUERIES[name]
     goes_on(spark, tmp_path, CASES[case], provider, settings)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("provider", ["hdfs", "changelog", "format-2"])
-def test_maintenance_that_cleans_up_amid_it_all(spark, tmp_path, provider):
+def test_concurrent_maintenance_is_tolerated(spark, tmp_path, provider):
     configured = replace(JOIN, settings=SOON)
     check(spark, tmp_path, configured, provider, PARTITIONS, 6, rewritten=by_command)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("provider", ["hdfs", "changelog"])
-def test_state_partitions_apart_from_those_of_other_shuffles(spark, tmp_path, provider):
+def test_a_separate_number_of_state_partitions_is_supported(spark, tmp_path, provider):
     apart = {f"{STREAMING}.internal.stateStore.partitions": "5"}
     goes_on(spark, tmp_path, CASES["count"], provider, apart, (8, 6, 3))
 
@@ -232,7 +232,7 @@ def test_values_of_a_megabyte(spark, tmp_path, provider):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("provider", ["hdfs", "changelog"])
-def test_spark_reads_the_same_rows(spark, tmp_path, provider):
+def test_sparks_state_reader_returns_the_same_rows(spark, tmp_path, provider):
     configure(spark, PARTITIONS[0], PROVIDERS[provider])
     for file in range(2):
         write_file(tmp_path / "files", file)
@@ -251,9 +251,7 @@ def by_key_and_side(rows: DataFrame) -> DataFrame:
 @pytest.mark.parametrize(
     "provider", [pytest.param("hdfs", marks=pytest.mark.thorough), "changelog"]
 )
-def test_state_that_spark_3_2_left_where_no_hash_of_its_key_puts_it_is_refused(
-    spark, tmp_path, provider
-):
+def test_state_with_a_mismatched_hash_from_spark_3_2_is_rejected(spark, tmp_path, provider):
     loose = {f"{STREAMING}.statefulOperator.useStrictDistribution": "false"}
     configure(spark, 4, {**PROVIDERS[provider], **loose})
     write_file(tmp_path / "files", 0)
@@ -270,7 +268,7 @@ def test_state_that_spark_3_2_left_where_no_hash_of_its_key_puts_it_is_refused(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("provider", ["hdfs", "changelog"])
-def test_the_streamlined_aggregation_is_refused(spark, tmp_path, provider):
+def test_the_streamlined_aggregation_is_rejected(spark, tmp_path, provider):
     streamlined = {f"{STREAMING}.useStreamlineAggregator": "true"}
     configure(spark, 4, {**PROVIDERS[provider], **streamlined})
     write_file(tmp_path / "files", 0)

@@ -48,19 +48,19 @@ class Mortal(StatefulProcessor):  # type: ignore[misc]
 
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802
         frame = pd.concat(list(rows))
-        told = {name: self._told(*kept, frame) for name, kept in self._kept.items()}
-        yield pd.DataFrame({"key": [key[0]], "told": [str(told)]})
+        output = {name: self._previous(*kept, frame) for name, kept in self._kept.items()}
+        yield pd.DataFrame({"key": [key[0]], "told": [str(output)]})
 
     def close(self) -> None:
         pass
 
-    def _told(self, seen: Any, numbers: Any, sides: Any, frame: pd.DataFrame) -> str:
+    def _previous(self, count: Any, numbers: Any, sides: Any, frame: pd.DataFrame) -> str:
         before = (
-            seen.get()[0] if seen.exists() else None,
+            count.get()[0] if count.exists() else None,
             sorted(row[0] for row in numbers.get()) if numbers.exists() else None,
             sorted((k[0], v[0]) for k, v in sides.iterator()) if sides.exists() else None,
         )
-        seen.update(((before[0] or 0) + len(frame),))
+        count.update(((before[0] or 0) + len(frame),))
         numbers.appendList([(int(number),) for number in frame["number"]])
         for side, part in frame.groupby("side"):
             known = sides.getValue((side,))
@@ -90,7 +90,7 @@ class Grown(StatefulProcessor):  # type: ignore[misc]
     def handleInputRows(self, key: Any, rows: Any, timers: Any) -> Iterator[pd.DataFrame]:  # noqa: N802
         frame = pd.concat(list(rows))
         value = self._value.get() if self._value.exists() else None
-        told = (
+        output = (
             value and tuple(value),
             sorted(str(tuple(row)) for row in self._list.get()),
             sorted(str((k[0], *v)) for k, v in self._map.iterator()),
@@ -99,7 +99,7 @@ class Grown(StatefulProcessor):  # type: ignore[misc]
         self._value.update(row)
         self._list.appendValue(row)
         self._map.updateValue((frame["side"].min(),), row)
-        yield pd.DataFrame({"key": [key[0]], "told": [str(told)]})
+        yield pd.DataFrame({"key": [key[0]], "told": [str(output)]})
 
     def close(self) -> None:
         pass
@@ -130,5 +130,5 @@ CASES = {
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("case", CASES)
-def test_variables_go_on(spark, tmp_path, case, provider):
+def test_state_variables_survive_repartitions(spark, tmp_path, case, provider):
     check(spark, tmp_path, CASES[case], provider, (4, 7, 3))

@@ -32,16 +32,16 @@ class Alarms(StatefulProcessor):
     def handleExpiredTimer(self, key, timerValues, expiredTimerInfo):
         amounts = sorted(str(row[0]) for row in self.amounts.get())
         regions = sorted((k[0], v[0]) for k, v in self.regions.iterator())
-        told = f"quiet since {expiredTimerInfo.getExpiryTimeInMs()} {amounts} {regions}"
+        result = f"quiet since {expiredTimerInfo.getExpiryTimeInMs()} {amounts} {regions}"
         self.amounts.clear()
         self.pending.clear()
-        yield pd.DataFrame({"customer": [key[0]], "told": [told]})
+        yield pd.DataFrame({"customer": [key[0]], "told": [result]})
 
     def close(self):
         pass
 
 
-told = (
+result = (
     event_files.events(spark)
     .withWatermark("at", "10 seconds")
     .groupBy("customer")
@@ -49,4 +49,4 @@ told = (
         Alarms(), "customer string, told string", outputMode="Update", timeMode="EventTime"
     )
 )
-event_files.run(told, "update")
+event_files.run(result, "update")

@@ -12,7 +12,7 @@ spark = event_files.session("baskets")
 
 def basket(key, frames, state):
     if state.hasTimedOut:
-        told = f"closed with {state.get[0]} of {state.get[1]}"
+        text = f"closed with {state.get[0]} of {state.get[1]}"
         state.remove()
     else:
         count, total = state.get if state.exists else (0, 0.0)
@@ -23,8 +23,8 @@ def basket(key, frames, state):
             latest = max(latest, int(frame["at"].max().timestamp() * 1000))
         state.update((count, round(total, 2)))
         state.setTimeoutTimestamp(max(latest, state.getCurrentWatermarkMs()) + 7_000)
-        told = f"{count} so far"
-    yield pd.DataFrame({"customer": [key[0]], "day": [str(key[1])], "told": [told]})
+        text = f"{count} so far"
+    yield pd.DataFrame({"customer": [key[0]], "day": [str(key[1])], "told": [text]})
 
 
 events = event_files.events(spark)

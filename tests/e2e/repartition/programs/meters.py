@@ -9,7 +9,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 spark = event_files.session("meters")
 
-TOLD = StructType([StructField("customer", StringType()), StructField("told", StringType())])
+OUTPUT = StructType([StructField("customer", StringType()), StructField("told", StringType())])
 
 
 class Meters(StatefulProcessor):
@@ -57,11 +57,11 @@ events = event_files.events(spark).withWatermark("at", "10 seconds")
 known = spark.createDataFrame(
     [(f"customer-{n}", n) for n in range(0, 60, 3)], "customer string, first long"
 )
-told = events.groupBy("customer").transformWithState(
+result = events.groupBy("customer").transformWithState(
     Meters(),
-    TOLD,
+    OUTPUT,
     outputMode="Update",
     timeMode="EventTime",
     initialState=known.groupBy("customer"),
 )
-event_files.run(told, "update")
+event_files.run(result, "update")

@@ -10,24 +10,24 @@ spark = event_files.session("reminders")
 
 
 def remind(key, frames, state):
-    told = []
+    texts = []
     if state.hasTimedOut:
-        told.append(f"quiet after {state.get[0]}")
+        texts.append(f"quiet after {state.get[0]}")
         state.remove()
     else:
-        seen = state.get[0] if state.exists else ""
+        earlier = state.get[0] if state.exists else ""
         for frame in frames:
             for one in sorted(frame["id"]):
-                seen = f"{seen[-200:]},{one}"
+                earlier = f"{earlier[-200:]},{one}"
             latest = int(frame["at"].max().timestamp() * 1000)
-        state.update((seen,))
+        state.update((earlier,))
         state.setTimeoutTimestamp(max(latest, state.getCurrentWatermarkMs()) + 4_000)
-        told.append(f"seen {seen}")
-    yield pd.DataFrame({"customer": [key[0]], "kind": [key[1]], "told": told})
+        texts.append(f"seen {earlier}")
+    yield pd.DataFrame({"customer": [key[0]], "kind": [key[1]], "told": texts})
 
 
 events = event_files.events(spark).withWatermark("at", "10 seconds")
-told = (
+result = (
     events.dropDuplicatesWithinWatermark(["id", "kind"])
     .groupBy("customer", "kind")
     .applyInPandasWithState(
@@ -38,4 +38,4 @@ told = (
         GroupStateTimeout.EventTimeTimeout,
     )
 )
-event_files.run(told, "append")
+event_files.run(result, "append")

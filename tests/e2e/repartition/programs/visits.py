@@ -17,8 +17,8 @@ class Visits(StatefulProcessor):
 
     def handleInputRows(self, key, rows, timerValues):
         for frame in rows:
-            seen = (self.count.get()[0] if self.count.exists() else 0) + len(frame)
-            self.count.update((seen,))
+            count = (self.count.get()[0] if self.count.exists() else 0) + len(frame)
+            self.count.update((count,))
             known = [row[0] for row in self.last.get()] if self.last.exists() else []
             self.last.put([(int(one),) for one in sorted([*known, *frame["id"]])[-5:]])
             for kind in frame["kind"]:
@@ -26,19 +26,19 @@ class Visits(StatefulProcessor):
                 self.kinds.updateValue((kind,), (before[0] + 1,))
         last = [row[0] for row in self.last.get()]
         kinds = sorted((k[0], v[0]) for k, v in self.kinds.iterator())
-        told = f"{self.count.get()[0]} {sorted(last)} {kinds}"
-        yield pd.DataFrame({"customer": [key[0]], "region": [key[1]], "told": [told]})
+        text = f"{self.count.get()[0]} {sorted(last)} {kinds}"
+        yield pd.DataFrame({"customer": [key[0]], "region": [key[1]], "told": [text]})
 
     def close(self):
         pass
 
 
 events = event_files.events(spark)
-told = events.groupBy("customer", "region").transformWithStateInPandas(
+result = events.groupBy("customer", "region").transformWithStateInPandas(
     Visits(),
     "customer string, region string, told string",
     outputMode="Update",
     timeMode="ProcessingTime",
 )
 # With processing time there is always another batch, so availableNow never ends.
-event_files.run(told, "update", once=True)
+event_files.run(result, "update", once=True)
