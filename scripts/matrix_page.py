@@ -1,10 +1,10 @@
-"""Write the tables and scatter plots of an evidence page from the runs of a matrix on real Spark.
+"""Write the tables and figures of the evidence pages of a matrix from its committed runs.
 
-A page shows the policies that attained the SLO on some seed, in five columns, and the errors of all
-runs of a query together; CSV files beside it have all rows and columns.
+A second argument names a lab's folder whose finished runs are first copied to the committed ones,
+next to the specification. All rows and columns are in CSV files beside the page.
 
-Run: rheostat lab run experiments/live-policies.yaml
-     python scripts/matrix_page.py live-policies out/lab
+Run: rheostat lab run experiments/thesis-spark.yaml
+     python scripts/matrix_page.py thesis-spark out/lab
 """
 
 from __future__ import annotations
@@ -15,13 +15,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rheostat_lab.experiment_file import spec_of, values_of
-from rheostat_lab.matrix.matrix_run import read_runs
+from rheostat_lab.matrix.kept_run import (
+    keep_finished,
+    kept_files,
+    observations,
+    read_runs,
+    results_of,
+)
 from rheostat_lab.matrix.matrix_spec import MatrixSpec
 from rheostat_lab.matrix.played_run import PlayedRun
 from rheostat_lab.matrix.policy_table import sentences, table
 from rheostat_lab.matrix.prediction_table import prediction_table
-from rheostat_lab.matrix.scatter_plot import scatter
-from rheostat_lab.matrix.simulated_runs import simulated_runs, simulation_table
+from rheostat_lab.matrix.run_figures import scatter, telemetry
+from rheostat_lab.matrix.simulated_runs import simulated_runs, simulation_rows, simulation_table
+from rheostat_lab.matrix.thesis_ranks import rank_table
 
 ROOT = Path(__file__).parents[1]
 EVIDENCE = ROOT / "docs" / "evidence"
@@ -30,8 +37,8 @@ EVIDENCE = ROOT / "docs" / "evidence"
 REPEATED = "it took fewer slot-hours"
 """A sentence that the table repeats."""
 
-SHOWN = (0, 1, 2, 4, 5)
-"""Of the table of a query: policy, attained, rows in time, slot-hours, the difference to ours."""
+SHOWN = range(8)
+"""Of the table of a query: the measures, without the 99 % quantile, failed tasks and exactness."""
 
 
 def cells(line: str) -> list[str]:
@@ -40,10 +47,8 @@ def cells(line: str) -> list[str]:
 
 
 def shortened(lines: Sequence[str]) -> list[str]:
-    """Return the rows of the policies that attained the SLO on some seed, in few columns."""
-    kept = [cells(line) for line in lines]
-    kept = [row for row in kept if not row[1].startswith(("0 of", "not played"))]
-    return [f"| {' | '.join(row[column] for column in SHOWN)} |" for row in kept]
+    """Return the rows in few columns."""
+    return [f"| {' | '.join(cells(line)[column] for column in SHOWN)} |" for line in lines]
 
 
 def totals(lines: Sequence[str]) -> list[str]:
@@ -65,50 +70,87 @@ def by_policy(tables: Mapping[str, Sequence[str]]) -> list[list[str]]:
     return [head, *([q, *cells(line)] for q, lines in tables.items() for line in lines[2:])]
 
 
-def parts(name: str, spec: MatrixSpec, runs: Sequence[PlayedRun]) -> dict[str, str]:
-    """Write the CSV files and return what stands between the marks of the page, by their names."""
-    by_query = {query: [run for run in runs if run.query == query] for query in spec.queries}
-    sizings = spec.sizings()
-    wanted = len(list(spec.cells()))
-    claim = [f"**Claim.** On real Spark and Kafka, {len(runs)} of {wanted} runs exist:", ""]
-    claim += [
-        f"* **{q}.** {' '.join(line for line in sentences(played, sizings) if REPEATED not in line)}"
-        for q, played in by_query.items()
+def claim(spec: MatrixSpec, runs: Sequence[PlayedRun]) -> list[str]:
+    """Return how many runs exist, on which seeds, and the result of each query in sentences."""
+    lines = [
+        f"**Claim.** On real Spark and Kafka, {len(runs)} of {len(list(spec.cells()))} runs exist:",
+        "",
     ]
-    shown = {
-        query: [sizing for sizing in sizings if any(run.policy == sizing for run in played)]
-        for query, played in by_query.items()
-    }
-    full = {query: table(played, shown[query]) for query, played in by_query.items() if played}
-    errors = prediction_table(list(runs), spec.queries)
-    if runs:
+    for query in spec.queries:
+        played = [run for run in runs if run.query == query]
+        seeds = ", ".join(map(str, sorted({run.seed for run in played}))) or "none"
+        text = [line for line in sentences(played, spec.sizings()) if REPEATED not in line]
+        lines.append(f"* **{query}: {len(played)} runs, seeds {seeds}.** {' '.join(text)}")
+    return lines
+
+
+def parts(name: str, spec: MatrixSpec, runs: Sequence[PlayedRun]) -> dict[str, Sequence[str]]:
+    """Write the CSV files and return what stands between the marks of the pages, by their names."""
+    full = {}
+    for query in spec.queries:
+        played = [run for run in runs if run.query == query]
+        shown = [sizing for sizing in spec.sizings() if any(run.policy == sizing for run in played)]
+        if played:
+            full[query] = table(played, list(dict.fromkeys([spec.sizings()[0], *shown])))
+    errors = prediction_table(runs, spec.queries)
+    if full:
         write_rows(name, by_policy(full))
         write_rows(f"{name}-prediction", [cells(line) for line in errors if "---" not in line])
-    tables = {
-        query: shortened(full[query]) if query in full else ["No run yet."] for query in by_query
-    }
-    tables |= {"prediction": totals(errors) or ["No run yet."]}
-    return {"claim": "\n".join(claim), **{mark: "\n".join(text) for mark, text in tables.items()}}
+    tables = {query: shortened(full[query]) if query in full else [] for query in spec.queries}
+    return {"claim": claim(spec, runs), **tables, "prediction": totals(errors)}
 
 
-def main(name: str, folder: Path) -> None:
-    """Put each part between its marks and draw the plots beside the page."""
-    path, page = ROOT / "experiments" / f"{name}.yaml", EVIDENCE / f"{name}.md"
-    spec = spec_of(MatrixSpec, path, values_of(path))
-    runs = read_runs(spec, folder / name)
+def telemetry_of(runs: Mapping[str, PlayedRun], query: str) -> list[str]:
+    """Return the names of the runs whose telemetry a query's figure has: the first one, the cheapest
+    that attained the objective, and the one with the longest waits.
+    """
+    played = {name: run for name, run in runs.items() if run.query == query}
+    attained = [name for name, run in played.items() if run.attained]
+    waits = [name for name, run in played.items() if run.latency_mean_s is not None]
+    cheapest = sorted(attained, key=lambda name: played[name].slot_hours)[:1]
+    slowest = sorted(waits, key=lambda name: -(played[name].latency_mean_s or 0.0))[:1]
+    return list(dict.fromkeys([*list(played)[:1], *cheapest, *slowest]))
+
+
+def fill(page: Path, marked: Mapping[str, Sequence[str]]) -> None:
+    """Put each part between its marks."""
     text = page.read_text(encoding="utf-8")
-    simulated = simulation_table(simulated_runs(spec, folder / name, runs))
-    simulation = "\n".join(simulated or ["Fewer than two runs of a query."])
-    for mark, part in {**parts(name, spec, runs), "simulation": simulation}.items():
+    for mark, lines in marked.items():
         begin, end = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
-        if begin not in text:
-            continue
-        before, rest = text.split(begin)
-        text = f"{before}{begin}\n\n{part}\n\n{end}{rest.split(end)[1]}"
+        if begin in text:
+            before, rest = text.split(begin)
+            part = "\n".join(lines or ["Too few runs yet."])
+            text = f"{before}{begin}\n\n{part}\n\n{end}{rest.split(end)[1]}"
     page.write_text(text, encoding="utf-8")
+
+
+def main(name: str, lab: Path | None = None) -> None:
+    """Fill the pages ``name``*.md and draw the figures beside them."""
+    path = ROOT / "experiments" / f"{name}.yaml"
+    spec, results = spec_of(MatrixSpec, path, values_of(path)), results_of(path)
+    if lab:
+        results.mkdir(parents=True, exist_ok=True)
+        keep_finished(spec, lab / name, results)
+    files = kept_files(spec.cells(), [results])
+    runs = read_runs(spec, files)
+    simulated = simulated_runs(spec, files, runs)
+    if simulated:
+        write_rows(f"{name}-simulation", simulation_rows(simulated))
+    marked = {
+        **parts(name, spec, list(runs.values())),
+        "simulation": simulation_table(simulated),
+        "ranks": rank_table((c, runs[c.name]) for c in spec.cells() if c.name in runs),
+    }
+    for page in sorted(EVIDENCE.glob(f"{name}*.md")):
+        fill(page, marked)
     for query in spec.queries:
-        scatter(EVIDENCE / f"{name}-{query}", [run for run in runs if run.query == query], spec.slo)
+        scatter(
+            EVIDENCE / f"{name}-{query}", [r for r in runs.values() if r.query == query], spec.slo
+        )
+        shown = {runs[run].policy: observations(files[run]) for run in telemetry_of(runs, query)}
+        if shown:
+            telemetry(EVIDENCE / f"{name}-{query}-telemetry.svg", shown)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], *map(Path, sys.argv[2:]))

@@ -17,8 +17,16 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.machine.atomic_file import replacing
 from rheostat_lab.demo import results_folder
 from rheostat_lab.experiment_file import spec_of
+from rheostat_lab.matrix.kept_run import (
+    file_name,
+    keep,
+    keep_finished,
+    kept_files,
+    read_runs,
+    results_of,
+)
 from rheostat_lab.matrix.matrix_spec import SET_UP_S, Cell, MatrixSpec
-from rheostat_lab.matrix.played_run import PlayedRun, is_played, read_run
+from rheostat_lab.matrix.played_run import PlayedRun
 from rheostat_lab.matrix.policy_table import sentences, table
 from rheostat_lab.matrix.prediction_table import prediction_table
 from rheostat_lab.matrix.run_process import play
@@ -32,12 +40,6 @@ def prepared(path: Path, values: Mapping[str, Any]) -> Callable[[str, Path], dic
     return partial(_run, path, spec_of(MatrixSpec, path, values))
 
 
-def read_runs(spec: MatrixSpec, folder: Path) -> list[PlayedRun]:
-    """Return the finished runs of a specification."""
-    runs = (read_run(folder / cell.name, cell) for cell in spec.cells())
-    return [run for run in runs if run is not None]
-
-
 def lines(spec: MatrixSpec, runs: Sequence[PlayedRun]) -> list[str]:
     """Return the result as Markdown tables with sentences about them."""
     output = [f"{len(runs)} of {len(list(spec.cells()))} runs exist."]
@@ -48,18 +50,20 @@ def lines(spec: MatrixSpec, runs: Sequence[PlayedRun]) -> list[str]:
 
 
 def _run(path: Path, spec: MatrixSpec, name: str, out: Path) -> dict[str, Any]:
-    """Play the missing runs into NAME/, and write NAME.json and NAME.parquet after each; raises
-    RheostatError at the end if a run has no summary.
+    """Play the runs that exist neither in NAME/ nor next to the specification, and write NAME.json
+    and NAME.parquet after each; raises RheostatError at the end if a run has no results.
     """
     folder, cells = out / name, list(spec.cells())
-    _require_same_conditions(spec, out / f"{name}.json")
-    missing = [(i, cell) for i, cell in enumerate(cells) if not is_played(folder / cell.name)]
+    folders = (folder, results_of(path))
+    keep_finished(spec, folder, folder)
+    known = kept_files(cells, folders)
+    missing = [(i, cell) for i, cell in enumerate(cells) if cell.name not in known]
+    result = _result(spec, name, out, folders)
     _require_time(spec, len(missing))
     for _, cell in missing:
         results_folder.check(folder / cell.name)
     failed: list[str] = []
     begin = time.monotonic()
-    result = _kept(spec, name, out)
     for count, (number, cell) in enumerate(missing):
         left_s = (len(missing) - count) * _seconds_per_run(spec, count, time.monotonic() - begin)
         typer.echo(
@@ -67,8 +71,8 @@ def _run(path: Path, spec: MatrixSpec, name: str, out: Path) -> dict[str, Any]:
             " left",
             err=True,
         )
-        _play(path, number, folder, cell, failed)
-        result = _kept(spec, name, out)
+        _play(path, number, folder, cell, spec, failed)
+        result = _result(spec, name, out, folders)
     typer.echo("\n".join(result["lines"]), err=True)
     if failed:
         raise RheostatError(
@@ -78,11 +82,14 @@ def _run(path: Path, spec: MatrixSpec, name: str, out: Path) -> dict[str, Any]:
     return result
 
 
-def _play(path: Path, number: int, folder: Path, cell: Cell, failed: list[str]) -> None:
+def _play(
+    path: Path, number: int, folder: Path, cell: Cell, spec: MatrixSpec, failed: list[str]
+) -> None:
     failure = folder / f"{cell.name}.{FAILURE}"
     failure.unlink(missing_ok=True)
     try:
         play(path, number, folder / cell.name, folder / f"{cell.name}.log")
+        keep(folder / cell.name, cell, spec.conditions(), folder / file_name(cell))
     except RheostatError as error:
         # The other runs are valid without it.
         failed.append(cell.name)
@@ -105,12 +112,12 @@ def _require_time(spec: MatrixSpec, runs: int) -> None:
         )
 
 
-def _kept(spec: MatrixSpec, name: str, out: Path) -> dict[str, Any]:
+def _result(spec: MatrixSpec, name: str, out: Path, folders: Sequence[Path]) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     folder = out / name
-    runs = read_runs(spec, folder)
+    runs = list(read_runs(spec, kept_files(spec.cells(), folders)).values())
     rows = [asdict(run) for run in runs]
     failures = {
         path.name.removesuffix(f".{FAILURE}"): path.read_text().strip()
@@ -129,21 +136,3 @@ def _kept(spec: MatrixSpec, name: str, out: Path) -> dict[str, Any]:
         with replacing(out / f"{name}.parquet") as fresh:
             pq.write_table(pa.Table.from_pylist(flat), fresh)
     return result
-
-
-def _require_same_conditions(spec: MatrixSpec, path: Path) -> None:
-    """Raise BadInput if the existing runs were played under other conditions."""
-    if not path.exists():
-        return
-    try:
-        before = json.loads(path.read_text(encoding="utf-8"))["conditions"]
-        wanted = spec.conditions()
-        others = [
-            f"{name} {before[name]}, not {wanted[name]}"
-            for name in wanted
-            if before[name] != wanted[name]
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise BadInput(f"{path} is no result of this experiment; name another --out") from None
-    if others:
-        raise BadInput(f"{path} has runs with {', '.join(others)}; name another --out")

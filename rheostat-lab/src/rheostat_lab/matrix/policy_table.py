@@ -27,11 +27,13 @@ def table(days: Days, policies: Sequence[str]) -> list[str]:
     head = (
         "policy",
         "attained",
+        "latency, mean",
+        "executors, mean",
+        "rescalings",
         "rows in time",
-        "99 % of rows within",
         "slot-hours",
         f"`{policies[0]}` less it",
-        "rescalings",
+        "99 % of rows within",
         "failed tasks",
         "exact",
     )
@@ -39,7 +41,7 @@ def table(days: Days, policies: Sequence[str]) -> list[str]:
     for policy in policies:
         theirs = of(days, policy)
         compared = _NOTHING if policy == policies[0] else _compared(shares(ours, theirs))
-        cells = _cells(theirs, compared) if theirs else ["not played", *[_NOTHING] * 7]
+        cells = _cells(theirs, compared) if theirs else ["not played", *[_NOTHING] * 9]
         lines.append(row(f"`{policy}`", *cells))
     return lines
 
@@ -121,13 +123,17 @@ def _any_attained(days: Days, policy: str) -> bool:
 def _cells(days: Days, compared: str) -> list[str]:
     in_time = [100 * day.share_within_slo for day in days if day.share_within_slo is not None]
     p99_s = [day.latency_p99_s for day in days if day.latency_p99_s is not None]
+    mean_s = [day.latency_mean_s for day in days if day.latency_mean_s is not None]
+    executors = [day.executors_mean for day in days if day.executors_mean is not None]
     return [
         _count(days, lambda day: day.attained),
+        _spread(mean_s, 2, " s"),
+        _spread(executors, 2),
+        _spread([day.rescalings for day in days], 0),
         _spread(in_time, 2, " %"),
-        _spread(p99_s, 1, " s"),
         _spread([day.slot_hours for day in days], 3),
         compared,
-        _spread([day.rescalings for day in days], 0),
+        _spread(p99_s, 1, " s"),
         str(sum(day.failed_tasks for day in days)),
         _count(days, lambda day: day.exact),
     ]

@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import typer
 
 from rheostat.errors import RheostatError
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.machine.process import Child
-from rheostat.model import Record
 from rheostat_lab.demo.demo_options import Demo
 from rheostat_lab.demo.demo_run import perform
 from rheostat_lab.demo.live_view import open_view
 from rheostat_lab.experiment_file import spec_of, values_of
 from rheostat_lab.matrix.matrix_spec import MatrixSpec
 from rheostat_lab.matrix.played_run import is_played
-
-TELEMETRY = "telemetry.parquet"
-"""The signals and sizes of a run at each decision."""
 
 _LOOK_S = 3600.0
 
@@ -43,20 +35,10 @@ def play(spec: Path, number: int, folder: Path, log: Path) -> None:
 
 
 def perform_run(demo: Demo) -> None:
-    """Perform a run and write its telemetry next to its report."""
+    """Perform a run; its results are in the demo's folder."""
     view = open_view("Rheostat", demo.max_executors, demo.slo.latency_s)
     with orderly_end(with_parent=True), view:
-        run, _ = perform(demo, view)
-    rows = [_row(record, run.start_s) for record in run.records]
-    pq.write_table(pa.Table.from_pylist(rows), demo.out / TELEMETRY)
-
-
-def _row(record: Record, start_s: float) -> dict[str, Any]:
-    """Return the numbers of a record; the journal has the other values of the observation."""
-    observation = record.observation
-    numbers = {} if observation is None else asdict(replace(observation, stages=None))
-    kept = {name: value for name, value in numbers.items() if isinstance(value, int | float)}
-    return {**kept, "t_s": record.t_s - start_s, "target": record.target}
+        perform(demo, view)
 
 
 def main(spec: Path, number: int, out: Path) -> None:

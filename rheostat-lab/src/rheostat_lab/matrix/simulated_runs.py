@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -10,7 +11,7 @@ from statistics import median
 from rheostat.errors import BadInput
 from rheostat.guards import guards_of
 from rheostat.policies.registry import create
-from rheostat.replay import recording
+from rheostat.replay.validate import Moment
 from rheostat.sim.engine import NoJournal, simulate
 from rheostat.sim.fitting.batch_fit import fit
 from rheostat.sim.fitting.recorded_run import Recorded, recorded
@@ -18,7 +19,7 @@ from rheostat.sim.measures import Measures, measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION
-from rheostat_lab.demo.results_folder import JOURNAL
+from rheostat_lab.matrix.kept_run import observations
 from rheostat_lab.matrix.matrix_spec import Cell, MatrixSpec
 from rheostat_lab.matrix.played_run import PlayedRun
 from rheostat_lab.matrix.policy_table import row
@@ -40,22 +41,23 @@ class Simulated:
         return None if measured is None or simulated is None else (measured, simulated)
 
 
-def simulated_runs(spec: MatrixSpec, folder: Path, runs: Sequence[PlayedRun]) -> list[Simulated]:
-    """Return the runs of a specification that a simulation can repeat.
+def simulated_runs(
+    spec: MatrixSpec, files: Mapping[str, Path], runs: Mapping[str, PlayedRun]
+) -> list[Simulated]:
+    """Return the runs of a specification that a simulation can repeat, given by name.
 
-    The plant of a run is calibrated on the other run of its query and load whose journal has the
-    most sizes. Runs without such a journal are omitted, and so are those sized by Spark's dynamic
+    The plant of a run is calibrated on the other run of its query and load whose recording has the
+    most sizes. Runs without such a recording are omitted, and so are those sized by Spark's dynamic
     allocation, which is not a policy of the simulation.
     """
-    cells = {(cell.query, cell.load, cell.sizing, cell.seed): cell for cell in spec.cells()}
-    played = [(cells[run.query, run.load, run.policy, run.seed], run) for run in runs]
-    recordings = {cell.name: _recorded(folder / cell.name / JOURNAL) for cell, _ in played}
+    played = [cell for cell in spec.cells() if cell.name in runs]
+    recordings = {cell.name: _recorded(files[cell.name]) for cell in played}
     plants: dict[str, SparkParameters] = {}
     results = []
-    for cell, run in played:
+    for cell in played:
         known = {
             other.name: other_run
-            for other, _ in played
+            for other in played
             if (other.query, other.load) == (cell.query, cell.load)
             and other != cell
             and (other_run := recordings[other.name])
@@ -65,8 +67,19 @@ def simulated_runs(spec: MatrixSpec, folder: Path, runs: Sequence[PlayedRun]) ->
             if widest not in plants:
                 # The speed of the other run's machine at its time is not a property of the job.
                 plants[widest] = fit(known[widest], known[widest].batches).parameters
-            results.append(Simulated(run, _simulate(spec, cell, plants[widest])))
+            results.append(Simulated(runs[cell.name], _simulate(spec, cell, plants[widest])))
     return results
+
+
+def simulation_rows(simulated: Sequence[Simulated]) -> list[list[str]]:
+    """Return a head and one row per run: each measure as measured and in simulation."""
+    names = [f"{name}, {kind}" for name in MEASURES for kind in ("measured", "simulated")]
+    rows = [["query", "policy", "seed", *names]]
+    for one in simulated:
+        pairs = [one.pair(name) for name in MEASURES]
+        values = [f"{value:.3g}" for pair in pairs for value in pair or (math.nan, math.nan)]
+        rows.append([one.run.query, one.run.policy, str(one.run.seed), *values])
+    return rows
 
 
 def simulation_table(simulated: Sequence[Simulated]) -> list[str]:
@@ -94,10 +107,11 @@ def _cells(name: str, pairs: Sequence[tuple[float, float]]) -> list[str]:
     else:
         errors = [abs(simulated / measured - 1) for measured, simulated in pairs]
         texts = [f"{median(errors):.0%}", f"{max(errors):.0%}"]
-    return [str(len(pairs)), *texts, _rank_correlation(pairs)]
+    return [str(len(pairs)), *texts, rank_correlation(pairs)]
 
 
-def _rank_correlation(pairs: Sequence[tuple[float, float]]) -> str:
+def rank_correlation(pairs: Sequence[tuple[float, float]]) -> str:
+    """Return Spearman's rank correlation; "-" for fewer than three pairs or equal values."""
     from scipy.stats import spearmanr
 
     if len(pairs) < 3 or any(len({pair[i] for pair in pairs}) == 1 for i in (0, 1)):
@@ -105,10 +119,10 @@ def _rank_correlation(pairs: Sequence[tuple[float, float]]) -> str:
     return f"{float(spearmanr(*zip(*pairs, strict=True)).statistic):.2f}"
 
 
-def _recorded(journal: Path) -> Recorded | None:
-    """Return a run as input of the fit; None if its journal is missing or too short."""
+def _recorded(path: Path) -> Recorded | None:
+    """Return a run as input of the fit; None if its recording is too short."""
     try:
-        return recorded(recording.read(journal))
+        return recorded({None: [Moment(path.name, now) for now in observations(path)]})
     except BadInput:
         return None
 

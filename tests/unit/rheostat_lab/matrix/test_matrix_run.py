@@ -10,8 +10,10 @@ import pytest
 
 from rheostat.cli.app import run
 from rheostat.errors import BadInput, RheostatError
+from rheostat_lab.experiment_file import spec_of, values_of
 from rheostat_lab.matrix import matrix_run
-from rheostat_lab.matrix.matrix_spec import Cell
+from rheostat_lab.matrix.kept_run import keep_finished, observations, results_of
+from rheostat_lab.matrix.matrix_spec import Cell, MatrixSpec
 from rheostat_lab.matrix.played_run import read_run
 
 SPEC = """experiment: matrix
@@ -34,8 +36,13 @@ SUMMARY = {
 FIXED, HPA = "q1-low-fixed-3", "q1-low-hpa-3"
 
 
+LOOK = {"schema": 1, "t_s": 100.5, "observation": {"t_s": 100.5, "executors": 2}}
+LINE = json.dumps({**LOOK, "rescaling": {"phase": "steady", "detail": ""}})
+
+
 def play_run(folder: Path, **changed: object) -> Path:
-    folder.mkdir(parents=True)
+    (folder / "journal").mkdir(parents=True)
+    (folder / "journal" / "segment-00000.jsonl").write_text(f"{LINE}\n")
     (folder / "summary.json").write_text(json.dumps({**SUMMARY, **changed}))
     return folder
 
@@ -100,7 +107,43 @@ def test_runs_with_other_settings_are_not_mixed(
     spec.write_text(SPEC.replace("minutes: 1", "minutes: 2"))
     capsys.readouterr()
     assert lab_run(spec, out) == 2
-    assert "has runs with minutes 1, not 2; name another --out" in capsys.readouterr().err
+    assert "was played with minutes 1, not 2; name another --out" in capsys.readouterr().err
+
+
+def test_committed_runs_are_not_played_again_on_a_fresh_clone(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = tmp_path / "elsewhere" / "short"
+    play_run(lab / HPA, latency_mean_s=2.5)
+    committed = results_of(spec)
+    committed.mkdir(parents=True)
+    keep_finished(spec_of(MatrixSpec, spec, values_of(spec)), lab, committed)
+    assert [path.name for path in committed.iterdir()] == [f"{HPA}.parquet"]
+    assert [now.executors for now in observations(committed / f"{HPA}.parquet")] == [2]
+    played: list[str] = []
+
+    def play(path: Path, number: int, folder: Path, log: Path) -> None:
+        played.append(folder.name)
+        play_run(folder)
+
+    monkeypatch.setattr(matrix_run, "play", play)
+    assert lab_run(spec, tmp_path / "out") == 0
+    assert played == [FIXED]
+    (result,) = json.loads(capsys.readouterr().out)
+    assert [row["latency_mean_s"] for row in result["rows"]] == [None, 2.5]
+
+
+def test_a_run_without_usable_results_has_failed_and_is_played_again(
+    tmp_path: Path, spec: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    play_run(out / "short" / FIXED)
+    play_run(out / "short" / HPA, slot_hours=0.0)
+    monkeypatch.setattr(matrix_run.results_folder, "check", lambda folder: None)
+    monkeypatch.setattr(matrix_run, "play", lambda path, number, folder, log: None)
+    assert lab_run(spec, out) == 1
+    failure = json.loads((out / "short.json").read_text())["failures"][HPA]
+    assert "has no slot-hours" in failure
 
 
 def test_a_folder_of_the_user_is_rejected_before_any_run(

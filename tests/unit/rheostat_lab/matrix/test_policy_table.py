@@ -17,6 +17,8 @@ def day(policy: str, seed: int, slot_hours: float, attained: bool = True) -> Pla
         attained=attained,
         share_within_slo=0.995 if attained else 0.9,
         latency_p99_s=5.0 if attained else 20.0,
+        latency_mean_s=1.5,
+        executors_mean=3.25,
         slot_hours=slot_hours,
         rescalings=6,
         failed_tasks=0,
@@ -35,10 +37,11 @@ def test_slot_hours_are_compared_on_seeds_that_both_attained() -> None:
 def test_every_row_has_the_mean_minimum_and_maximum_of_a_policy() -> None:
     rows = table([*OURS, day("hpa", 7, 0.4)], ["predictive", "hpa", "drs"])[2:]
     assert rows == [
-        "| `predictive` | 2 of 3 | 96.33 % (90.00 to 99.50) | 10.0 s (5.0 to 20.0) |"
-        " 0.300 (0.200 to 0.400) | - | 6 | 0 | 3 of 3 |",
-        "| `hpa` | 1 of 1 | 99.50 % | 5.0 s | 0.400 | -25 %, n 1 | 6 | 0 | 1 of 1 |",
-        "| `drs` | not played | - | - | - | - | - | - | - |",
+        "| `predictive` | 2 of 3 | 1.50 s | 3.25 | 6 | 96.33 % (90.00 to 99.50) |"
+        " 0.300 (0.200 to 0.400) | - | 10.0 s (5.0 to 20.0) | 0 | 3 of 3 |",
+        "| `hpa` | 1 of 1 | 1.50 s | 3.25 | 6 | 99.50 % | 0.400 | -25 %, n 1 | 5.0 s | 0 |"
+        " 1 of 1 |",
+        "| `drs` | not played | - | - | - | - | - | - | - | - | - |",
     ]
 
 

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rheostat.model import Observation
 from rheostat_lab.matrix.played_run import PlayedRun
-from rheostat_lab.matrix.scatter_plot import scatter
+from rheostat_lab.matrix.run_figures import PANELS, scatter, telemetry
 
 
 def run(policy: str, executors_mean: float | None, attained: bool = True) -> PlayedRun:
@@ -34,3 +35,16 @@ def test_the_plot_and_its_zoom_name_every_policy(tmp_path: Path) -> None:
 def test_runs_without_a_mean_are_not_plotted(tmp_path: Path) -> None:
     assert scatter(tmp_path / "q3", [run("hpa", None)], 10.0) == []
     assert not list(tmp_path.iterdir())
+
+
+def test_the_telemetry_of_runs_has_the_eight_panels_of_the_source(tmp_path: Path) -> None:
+    looks = [
+        Observation(t_s=float(t), executors=2, busy=0.4, batch_s=2.0, trigger_s=1.0)
+        for t in range(600)
+    ]
+    telemetry(tmp_path / "q3.svg", {"hpa": looks, "fixed executors=5": looks[:1]})
+    text = (tmp_path / "q3.svg").read_text()
+    assert len(PANELS) == 8
+    assert all(title in text for title in [*PANELS, "hpa", "fixed executors=5"])
+    assert (PANELS["idle"](looks[0]), PANELS["batch over trigger"](looks[0])) == (0.6, 2.0)
+    assert PANELS["CPU per slot"](looks[0]) is None
