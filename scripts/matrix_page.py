@@ -28,14 +28,14 @@ from rheostat_lab.matrix.policy_table import sentences, table
 from rheostat_lab.matrix.prediction_table import prediction_table
 from rheostat_lab.matrix.run_figures import scatter, telemetry
 from rheostat_lab.matrix.simulated_runs import simulated_runs, simulation_rows, simulation_table
-from rheostat_lab.matrix.thesis_ranks import rank_table
+from rheostat_lab.matrix.thesis_ranks import answer_table, rank_table
 
 ROOT = Path(__file__).parents[1]
 EVIDENCE = ROOT / "docs" / "evidence"
 
 
-REPEATED = "it took fewer slot-hours"
-"""A sentence that the table repeats."""
+LISTS = ("Where both attained", "Attained on no seed", "Not played")
+"""Sentences that the tables repeat."""
 
 SHOWN = range(8)
 """Of the table of a query: the measures, without the 99 % quantile, failed tasks and exactness."""
@@ -52,8 +52,9 @@ def shortened(lines: Sequence[str]) -> list[str]:
 
 
 def totals(lines: Sequence[str]) -> list[str]:
-    """Return the rows of all seeds together."""
-    return [line for line in lines if "| seed |" in line or "---" in line or "| all |" in line]
+    """Return the rows of all seeds together, and those of queries with one seed."""
+    summed = {cells(line)[0] for line in lines if "| all |" in line}
+    return [line for line in lines if "| all |" in line or cells(line)[0] not in summed]
 
 
 def write_rows(name: str, rows: Iterable[Sequence[str]]) -> None:
@@ -72,15 +73,20 @@ def by_policy(tables: Mapping[str, Sequence[str]]) -> list[list[str]]:
 
 def claim(spec: MatrixSpec, runs: Sequence[PlayedRun]) -> list[str]:
     """Return how many runs exist, on which seeds, and the result of each query in sentences."""
-    lines = [
-        f"**Claim.** On real Spark and Kafka, {len(runs)} of {len(list(spec.cells()))} runs exist:",
-        "",
-    ]
+    sizings, wanted = spec.sizings(), len(list(spec.cells()))
+    lines = [f"**Claim.** On real Spark and Kafka, {len(runs)} of {wanted} runs exist:", ""]
     for query in spec.queries:
-        played = [run for run in runs if run.query == query]
-        seeds = ", ".join(map(str, sorted({run.seed for run in played}))) or "none"
-        text = [line for line in sentences(played, spec.sizings()) if REPEATED not in line]
-        lines.append(f"* **{query}: {len(played)} runs, seeds {seeds}.** {' '.join(text)}")
+        days = [run for run in runs if run.query == query]
+        seeds = ", ".join(map(str, sorted({run.seed for run in days}))) or "none"
+        played = {run.policy for run in days}
+        missed = {run.policy for run in days if not run.attained}
+        lines.append(
+            f"* **{query}: {len(days)} runs, seeds {seeds}.** Of {len(sizings)} policies with"
+            f" parameters, {len(played)} were played, and {len(played - missed)} attained the"
+            f" objective on all of their seeds; {sum(run.exact for run in days)} of {len(days)}"
+            " outputs are exact."
+        )
+        lines += [f"  {line}" for line in sentences(days, sizings) if not line.startswith(LISTS)]
     return lines
 
 
@@ -96,8 +102,24 @@ def parts(name: str, spec: MatrixSpec, runs: Sequence[PlayedRun]) -> dict[str, S
     if full:
         write_rows(name, by_policy(full))
         write_rows(f"{name}-prediction", [cells(line) for line in errors if "---" not in line])
-    tables = {query: shortened(full[query]) if query in full else [] for query in spec.queries}
-    return {"claim": claim(spec, runs), **tables, "prediction": totals(errors)}
+    tables = {
+        query: [*shortened(lines), "", *figures(name, query)] for query, lines in full.items()
+    }
+    return {
+        "claim": claim(spec, runs),
+        **{q: tables.get(q, []) for q in spec.queries},
+        "prediction": totals(errors),
+    }
+
+
+def figures(name: str, query: str) -> list[str]:
+    """Return the links to the figures of a query."""
+    stem = f"{name}-{query}"
+    return [
+        f"![Mean latency against mean executors, {query}]({stem}-zoomed.svg)",
+        "",
+        f"[All points]({stem}.svg), [telemetry of three runs]({stem}-telemetry.svg)",
+    ]
 
 
 def telemetry_of(runs: Mapping[str, PlayedRun], query: str) -> list[str]:
@@ -136,10 +158,12 @@ def main(name: str, lab: Path | None = None) -> None:
     simulated = simulated_runs(spec, files, runs)
     if simulated:
         write_rows(f"{name}-simulation", simulation_rows(simulated))
+    played = [(cell, runs[cell.name]) for cell in spec.cells() if cell.name in runs]
     marked = {
         **parts(name, spec, list(runs.values())),
         "simulation": simulation_table(simulated),
-        "ranks": rank_table((c, runs[c.name]) for c in spec.cells() if c.name in runs),
+        "answer": answer_table(played),
+        "ranks": rank_table(played),
     }
     for page in sorted(EVIDENCE.glob(f"{name}*.md")):
         fill(page, marked)

@@ -52,7 +52,8 @@ def prediction(records: Iterable[Record], policy: Predictive) -> Prediction:
         same += (decision.target, decision.reason) == (record.raw.target, record.raw.reason)
         for name, error in _errors(record.observation, before, memory).items():
             by_kind[name].append(error)
-    lists = {name: tuple(errors) for name, errors in by_kind.items()}
+    # Rounded, because a committed run keeps them as text.
+    lists = {name: tuple(round(e, 4) for e in errors) for name, errors in by_kind.items()}
     return Prediction(**lists, looks=looks, same_decisions=same)
 
 

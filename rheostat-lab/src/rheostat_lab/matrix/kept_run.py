@@ -47,6 +47,12 @@ SCHEMA = pa.schema(
 )
 """Columns of the file; ``t_s`` counts from the first decision."""
 
+_COMPRESSION: Mapping[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 19,
+    "write_statistics": False,
+}
+
 
 def results_of(spec: Path) -> Path:
     """Return the folder of the committed runs of a specification's file."""
@@ -75,9 +81,13 @@ def keep(folder: Path, cell: Cell, conditions: Mapping[str, Any], path: Path) ->
     start_s = kept[0].t_s if kept else 0.0
     rows = [{**asdict(now), "t_s": now.t_s - start_s} for now in kept]
     about = {"run": asdict(run) if run else None, "conditions": conditions}
-    table = pa.Table.from_pylist(rows, SCHEMA.with_metadata({"rheostat": json.dumps(about)}))
-    with replacing(path) as fresh:
-        pq.write_table(table, fresh, compression="zstd", compression_level=19)
+    with (
+        replacing(path) as fresh,
+        # Arrow's own schema would repeat the metadata.
+        pq.ParquetWriter(fresh, SCHEMA, **_COMPRESSION, store_schema=False) as file,
+    ):
+        file.write_table(pa.Table.from_pylist(rows, SCHEMA))
+        file.add_key_value_metadata({"rheostat": json.dumps(about)})
 
 
 def file_name(cell: Cell) -> str:
@@ -114,7 +124,7 @@ def observations(path: Path) -> list[Observation]:
 
 def _run(path: Path, wanted: Mapping[str, Any]) -> PlayedRun:
     try:
-        about = json.loads(pq.read_schema(path).metadata[b"rheostat"])
+        about = json.loads(pq.read_metadata(path).metadata[b"rheostat"])
         run, given = about["run"], about["conditions"]
         predicted = run["prediction"]
         if predicted is not None:

@@ -1,4 +1,6 @@
-"""The autoscalers of the thesis on Spark next to its published runs on Flink, by query. Pure."""
+"""The answers of runs to the thesis' questions: which autoscaler, and whether the ranks on Flink
+hold on Spark. Pure.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 from typing import Any, TypeAlias
 
+from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION
 from rheostat_lab.matrix.matrix_spec import Cell
 from rheostat_lab.matrix.played_run import PlayedRun
-from rheostat_lab.matrix.policy_table import row
+from rheostat_lab.matrix.policy_table import of, row
 from rheostat_lab.matrix.simulated_runs import rank_correlation
 from rheostat_lab.thesis import thesis_runs
 
@@ -25,6 +28,13 @@ _VARIED = {
 }
 _SIGNALS = ("", "cpu", "busy")
 """Signals of an HPA that correspond to the thesis' CPU load; "" for the other policies."""
+
+_OURS, _THESIS, _FIXED, _SPARK = "`predictive`", "the thesis' six", "a fixed size", "Spark's own"
+_TUNED = "tuned on a simulated day"
+_KINDS = (_OURS, _THESIS, _TUNED, _FIXED, _SPARK)
+
+_TUNED_COOLDOWN_S = 10
+"""Cooldown of the tuned DS2; the thesis' own has another one."""
 
 _BEST = 3
 Measures: TypeAlias = tuple[float, float, float]
@@ -46,6 +56,41 @@ def rank_table(runs: Iterable[tuple[Cell, PlayedRun]]) -> list[str]:
     return [row(*head, "best on Spark"), row(*["---"] * (len(head) + 1)), *lines] if lines else []
 
 
+def answer_table(runs: Iterable[tuple[Cell, PlayedRun]]) -> list[str]:
+    """Return one row per query: of each kind of sizing, the cheapest that attained the objective on
+    all of its seeds, with its mean slot-hours.
+    """
+    by_query: dict[str, dict[str, list[tuple[Cell, PlayedRun]]]] = {}
+    for cell, run in runs:
+        by_query.setdefault(cell.query, {}).setdefault(_kind(cell), []).append((cell, run))
+    lines = [
+        row(query, *(_cheapest([run for _, run in kinds.get(kind, [])]) for kind in _KINDS))
+        for query, kinds in by_query.items()
+    ]
+    return [row("query", *_KINDS), row(*["---"] * (1 + len(_KINDS))), *lines] if lines else []
+
+
+def _kind(cell: Cell) -> str:
+    of_policy = {"predictive": _OURS, "fixed": _FIXED, DYNAMIC_ALLOCATION: _SPARK}
+    if cell.policy in of_policy:
+        return of_policy[cell.policy]
+    is_tuned = cell.parameters.get("cooldown_s") == _TUNED_COOLDOWN_S
+    return _THESIS if variant(cell.policy, cell.parameters) and not is_tuned else _TUNED
+
+
+def _cheapest(runs: Sequence[PlayedRun]) -> str:
+    policies = {policy: of(runs, policy) for policy in dict.fromkeys(run.policy for run in runs)}
+    hours = {
+        policy: mean(run.slot_hours for run in days)
+        for policy, days in policies.items()
+        if all(run.attained for run in days)
+    }
+    if not hours:
+        return f"missed by all {len(policies)}" if policies else "not played"
+    best = min(hours, key=lambda policy: hours[policy])
+    return f"`{best}` {hours[best]:.3f} ({len(hours)} of {len(policies)} attain)"
+
+
 def variant(policy: str, parameters: Mapping[str, Any]) -> Variant | None:
     """Return the thesis' autoscaler that a policy with parameters corresponds to, if any."""
     signal, _, value = str(parameters.get(_VARIED.get(policy, ""), "no value")).rpartition(" ")
@@ -56,8 +101,11 @@ def variant(policy: str, parameters: Mapping[str, Any]) -> Variant | None:
 
 
 def _here(runs: Sequence[tuple[Cell, PlayedRun]]) -> dict[Variant, Measures]:
-    # A specification lists tuned parameters first; the thesis' own are the last of a variant.
-    sizings = {variant(cell.policy, cell.parameters): cell.sizing for cell, _ in runs}
+    sizings = {
+        variant(cell.policy, cell.parameters): cell.sizing
+        for cell, _ in runs
+        if _kind(cell) == _THESIS
+    }
     grouped = {
         name: [
             (run.latency_mean_s, run.executors_mean, float(run.rescalings))

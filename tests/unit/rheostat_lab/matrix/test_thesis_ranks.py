@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from rheostat_lab.experiment_file import spec_of, values_of
 from rheostat_lab.matrix.matrix_spec import MatrixSpec
 from rheostat_lab.matrix.played_run import PlayedRun
-from rheostat_lab.matrix.thesis_ranks import rank_table, variant
+from rheostat_lab.matrix.thesis_ranks import answer_table, rank_table, variant
 from rheostat_lab.thesis import thesis_runs
 
 PATH = Path(__file__).parents[4] / "experiments" / "thesis-spark.yaml"
@@ -69,3 +70,18 @@ def test_without_the_thesis_autoscalers_there_is_no_table() -> None:
     assert rank_table([]) == []
     assert variant("hpa", {"metrics": "lag_rows 500 each"}) is None
     assert variant("predictive", {}) is None
+
+
+def test_the_answer_names_the_cheapest_of_each_kind_that_attained_on_all_of_its_seeds() -> None:
+    known = list(zip([cell for cell in CELLS if cell.seed == 7], runs(1.0), strict=True))
+    cheap = [
+        (cell, replace(run, slot_hours=0.2, attained=cell.policy != "varga-v1"))
+        for cell, run in known
+        if cell.query == "q3" and cell.policy in ("varga-v1", "varga-v2", "fixed", "hpa")
+    ]
+    missed = [(cell, replace(run, attained=False)) for cell, run in known if cell.query == "q11"]
+    lines = answer_table([*cheap, *missed])
+    assert lines[2].startswith("| q3 | not played | `hpa metrics=busy 0.7 down_window_s=15` 0.200 ")
+    assert "(6 of 9 attain) | `hpa metrics=lag_rows 500 each" in lines[2]
+    assert lines[2].endswith("| `fixed executors=5` 0.200 (4 of 4 attain) | not played |")
+    assert lines[3].startswith("| q11 | missed by all 1 | missed by all 18 | missed by all 3 |")
