@@ -36,7 +36,7 @@ def test_single_draws_equal_vectorized_draws(seed: int, lane: int, counters: lis
 def test_data_of_one_kind_do_not_depend_on_the_split(
     seed: int, kind: str, first: int, sizes: list[int]
 ) -> None:
-    complete = encode(events(kind, seed, first, sum(sizes)), 5)
+    complete = list(encode(events(kind, seed, first, sum(sizes)), 5))
     parts: list[bytes] = []
     for size in sizes:
         parts += encode(events(kind, seed, first + len(parts), size), 5)

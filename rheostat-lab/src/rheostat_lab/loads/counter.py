@@ -53,7 +53,10 @@ def bits(seed: int, lane: int, n: Numbers) -> Bits:
 
 def uniform(seed: int, lane: int, n: Numbers) -> NDArray[np.float64]:
     """Return ``uniform_at`` for every counter of the array ``n``, with the same shape."""
-    draws: NDArray[np.float64] = (bits(seed, lane, n) >> np.uint64(11)) * _TO_UNIT
+    drawn = bits(seed, lane, n)
+    drawn >>= np.uint64(11)
+    draws = drawn.astype(np.float64)
+    draws *= _TO_UNIT
     return draws
 
 
@@ -61,7 +64,9 @@ def below(seed: int, lane: int, n: Numbers, bound: int | Numbers) -> Numbers:
     """Return an integer in [0, bound) for every counter of ``n``; ``bound`` is one number or one
     per counter, below 2**53.
     """
-    return (uniform(seed, lane, n) * bound).astype(np.int64)
+    draws = uniform(seed, lane, n)
+    draws *= bound
+    return draws.astype(np.int64)
 
 
 def _key(seed: int, lane: int) -> int:

@@ -34,6 +34,7 @@ TIME = pa.timestamp("ms", tz="UTC")
 TIMES = ("date_time", "expires")
 _START_MS = 1_763_662_000_000
 _GROUP = 10_000
+_AT_A_TIME = 500
 
 
 def columns(kind: str) -> dict[str, str]:
@@ -42,8 +43,8 @@ def columns(kind: str) -> dict[str, str]:
     return numbers | dict.fromkeys(TEXT_COLUMNS[kind], "STRING")
 
 
-def encode(batch: Events, created_ms: int) -> list[bytes]:
-    """Return one JSON object per event, with ``date_time`` = ``created_ms`` (Unix milliseconds).
+def encode(batch: Events, created_ms: int) -> Iterator[bytes]:
+    """Yield one JSON object per event, with ``date_time`` = ``created_ms`` (Unix milliseconds).
 
     Records are rows of a byte table that is filled column by column; shorter numbers and texts are
     padded with blanks outside of quotes. Numbers of events are below 10^12.
@@ -55,10 +56,12 @@ def encode(batch: Events, created_ms: int) -> list[bytes]:
     for name in NUMBERS[batch.kind]:
         _write_digits(rows[name], _numbers(batch, name, created_ms))
     for column, table in layout.texts.items():
-        rows[column] = table[batch.columns[column]]
+        rows[column] = table.take(batch.columns[column])
     # NumPy strips trailing zero bytes of this type, so records have the length of their text.
-    lines: list[bytes] = rows.view(f"S{rows.itemsize}").tolist()
-    return lines
+    lines = rows.view(f"S{rows.itemsize}")
+    # A few at a time: the memory of records that were sent is still in the cache for the next.
+    for first_line in range(0, len(lines), _AT_A_TIME):
+        yield from lines[first_line : first_line + _AT_A_TIME].tolist()
 
 
 def to_table(batch: Events, created_ms: Numbers | int) -> pa.Table:

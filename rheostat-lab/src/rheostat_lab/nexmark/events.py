@@ -111,11 +111,10 @@ def event_numbers(kind: str, n: Numbers) -> Numbers:
 def _bids(seed: int, n: Numbers) -> dict[str, Numbers]:
     epoch = n // PLACES["bids"][1]
     # In each epoch of 50 events, the person and the auctions precede the bids.
-    channel = np.where(
-        uniform(seed, _HOT_CHANNEL, n) < 0.5,
-        below(seed, _CHANNEL, n, HOT_CHANNELS),
-        HOT_CHANNELS + below(seed, _CHANNEL, n, CHANNELS),
-    )
+    channel = uniform(seed, _CHANNEL, n)
+    is_hot = uniform(seed, _HOT_CHANNEL, n) < 0.5
+    channel *= np.where(is_hot, HOT_CHANNELS, CHANNELS)
+    channel = np.where(is_hot, 0, HOT_CHANNELS) + channel.astype(np.int64)
     hot_bidder = epoch // _HOT_GROUP * _HOT_GROUP + 1
     return {
         "id": n,

@@ -25,7 +25,7 @@ Q1 = (
 
 @pytest.fixture(scope="module")
 def topic() -> pa.Table:
-    return events_of(iter(encode(events("bids", 7, 0, COUNT), CREATED_MS)))
+    return events_of(encode(events("bids", 7, 0, COUNT), CREATED_MS))
 
 
 @pytest.fixture(scope="module")

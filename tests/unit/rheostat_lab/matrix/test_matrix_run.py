@@ -10,6 +10,7 @@ import pytest
 
 from rheostat.cli.app import run
 from rheostat.errors import BadInput, RheostatError
+from rheostat_lab.demo import results_folder
 from rheostat_lab.experiment_file import spec_of, values_of
 from rheostat_lab.matrix import matrix_run
 from rheostat_lab.matrix.kept_run import keep_finished, observations, results_of
@@ -139,7 +140,7 @@ def test_a_run_without_usable_results_has_failed_and_is_played_again(
     out = tmp_path / "out"
     play_run(out / "short" / FIXED)
     play_run(out / "short" / HPA, slot_hours=0.0)
-    monkeypatch.setattr(matrix_run.results_folder, "check", lambda folder: None)
+    monkeypatch.setattr(results_folder, "check", lambda folder: None)
     monkeypatch.setattr(matrix_run, "play", lambda path, number, folder, log: None)
     assert lab_run(spec, out) == 1
     failure = json.loads((out / "short.json").read_text())["failures"][HPA]

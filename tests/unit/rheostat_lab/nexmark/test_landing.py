@@ -28,7 +28,7 @@ def test_written_events_are_read_back_completely(
     assert (target.write(0, 30, CREATED_MS), target.write(30, 11, CREATED_MS)) == (30, 11)
     assert target.flush(1.0) == 0
     read = read_events(address, "topic", events_kind)
-    written = events_of(iter(encode(events(events_kind, 7, 0, 41), CREATED_MS)), events_kind)
+    written = events_of(encode(events(events_kind, 7, 0, 41), CREATED_MS), events_kind)
     assert read.cast(written.schema).sort_by("id") == written.sort_by("id")
 
 
