@@ -29,9 +29,12 @@ def script(executors: int, n: int) -> list[Observation]:
     """Return a day at one look a minute, then an hour and ``n`` seconds at one a second."""
     load = Cosine()
     looks = [*range(0, DAY_S, 60), *range(DAY_S, DAY_S + HOUR_S + n)]
-    seen = [moment(t, executors, load) for t in looks]
+    observations = [moment(t, executors, load) for t in looks]
     # as many slot-seconds as the rows take: a model that fits is what a decision is slow with
-    return [replace(each, batch_s=0.3 + (each.batch_rows or 0) / 300_000) for each in seen]
+    return [
+        replace(observation, batch_s=0.3 + (observation.batch_rows or 0) / 300_000)
+        for observation in observations
+    ]
 
 
 def main(arguments: list[str]) -> None:
@@ -44,9 +47,9 @@ def main(arguments: list[str]) -> None:
     policy = create(given.policy)
     memory: Memory = {}
     took_ms: list[float] = []
-    seen = script(given.executors, given.n)
+    observations = script(given.executors, given.n)
     gc.freeze()  # a job has no thousands of observations that its collector would walk over
-    for observation in seen:
+    for observation in observations:
         began_ns = time.thread_time_ns()
         _, memory = policy.decide(observation, memory)
         took_ms.append((time.thread_time_ns() - began_ns) / 1e6)

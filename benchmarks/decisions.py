@@ -115,18 +115,18 @@ def main(arguments: list[str]) -> None:
     load = Cosine()
     script = [moment(t, given.executors, load) for t in range(HISTORY_S + given.n)]
     gc.freeze()  # a job has no thousands of observations that its collector would walk over
-    table, found = Table("policy", "median ms", "p99 ms", "memory bytes"), {}
+    table, results = Table("policy", "median ms", "p99 ms", "memory bytes"), {}
     for name in given.policy or (*POLICIES, *VARIANTS):
-        found[name] = measure(name, script, given.n)
+        results[name] = measure(name, script, given.n)
         table.add_row(
             name,
-            f"{found[name]['median_ms']:.4f}",
-            f"{found[name]['p99_ms']:.4f}",
-            f"{found[name]['memory_bytes']}",
+            f"{results[name]['median_ms']:.4f}",
+            f"{results[name]['p99_ms']:.4f}",
+            f"{results[name]['memory_bytes']}",
         )
     Console().print(table)
     if given.out:
-        given.out.write_text(json.dumps({"n": given.n, "policies": found}, indent=2) + "\n")
+        given.out.write_text(json.dumps({"n": given.n, "policies": results}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -46,8 +46,8 @@ def measure(cluster: Cluster, executors: int, flags: Sequence[str]) -> list[dict
     options = session_options(Limits(max_executors=executors), archive_flags=flags, quiet=True)
     spark = start_session(cluster.url, options, "executor start")
     try:
-        asked = internals_of(spark).executors
-        return [_measure_one(cluster, asked, total) for total in range(1, executors + 1)]
+        allocator = internals_of(spark).executors
+        return [_measure_one(cluster, allocator, total) for total in range(1, executors + 1)]
     finally:
         spark.stop()
         _wait(lambda: not cluster.executors())

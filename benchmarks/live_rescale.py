@@ -99,12 +99,12 @@ def measure(given: argparse.Namespace, way: str) -> dict[str, Any]:
             )
         changes = open_method(way, job, low, (low, high), folder)
         stack.callback(changes.stop)
-        found = rescale_by_turns(given, way, job, changes)
+        results = rescale_by_turns(given, way, job, changes)
         changes.stop()
         verdict = job.finish()
         if given.events:
             job.copy_log(given.events / f"{way}.events")
-        return found | {
+        return results | {
             "failed_queries": job.failures,
             "exact": verdict.exact,
             "verdict": repr(verdict),
@@ -145,7 +145,7 @@ def rescale_by_turns(
     marks: list[Mark] = []
     busy: list[tuple[float, float]] = []
     stolen: list[float] = []
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for number in range(given.warm_up + given.rescales):
         busy += await_calm(given, way, job)
         before = taken_so_far_s()
@@ -153,12 +153,12 @@ def rescale_by_turns(
         if number >= given.warm_up:
             since_s = time.time()
             stolen.append(share_taken(before))
-            found = result(job, marks, 2 * given.warm_up, busy, stolen)
-            keep(given, way, found)
-            say(f"{way}: {number - given.warm_up + 1} of {given.rescales} " + in_words(found))
+            results = result(job, marks, 2 * given.warm_up, busy, stolen)
+            keep(given, way, results)
+            say(f"{way}: {number - given.warm_up + 1} of {given.rescales} " + in_words(results))
             busy.append((since_s, time.time()))
             job.run_on(1)
-    return found
+    return results
 
 
 def await_calm(given: argparse.Namespace, way: str, job: StatefulJob) -> list[tuple[float, float]]:
@@ -231,20 +231,24 @@ def result(
     return {"exact": None, **measures(run), "state_mb_in_rocksdb": job.state_bytes() / 1e6, **more}
 
 
-def keep(given: argparse.Namespace, way: str, found: dict[str, Any]) -> None:
+def keep(given: argparse.Namespace, way: str, results: dict[str, Any]) -> None:
     """Write FILE with this way's numbers in it, and the plot."""
     kept = json.loads(given.out.read_text()) if given.out.exists() else {}
-    ways = {**kept.get("ways", {}), way: found} if kept.get("what") == what(given) else {way: found}
-    whole = {
+    ways = (
+        {**kept.get("ways", {}), way: results}
+        if kept.get("what") == what(given)
+        else {way: results}
+    )
+    document = {
         "what": what(given),
         "date": dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds"),
         "ways": ways,
     }
     given.out.parent.mkdir(parents=True, exist_ok=True)
     partial = given.out.with_suffix(".partial")
-    partial.write_text(json.dumps(whole, indent=1) + "\n")
+    partial.write_text(json.dumps(document, indent=1) + "\n")
     partial.replace(given.out)
-    draw(whole, given.out.with_suffix(".png"))
+    draw(document, given.out.with_suffix(".png"))
 
 
 def what(given: argparse.Namespace) -> dict[str, Any]:
@@ -274,19 +278,21 @@ def what(given: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def in_words(found: dict[str, Any]) -> str:
+def in_words(results: dict[str, Any]) -> str:
     """Say the last numbers in one line."""
     parts = [
-        f"failed tasks {found['failed_tasks']}",
-        f"stalls {len(found['stalls'])}",
-        f"steady {found['steady_batch_s']}",
+        f"failed tasks {results['failed_tasks']}",
+        f"stalls {len(results['stalls'])}",
+        f"steady {results['steady_batch_s']}",
     ]
     for kind in ("in", "out", "out_start"):
-        told = found[kind]
-        values = ", ".join(f"{value:.2f}" for value in told["values"][-6:])
-        parts.append(f"{kind}: n {told['n']}, median {told['median'] or 0:.2f}, last {values}")
-    parts.append(f"stolen {', '.join(f'{share:.1%}' for share in found['stolen_share'][-6:])}")
-    parts.append(f"share {found['out']['new_executor_state_shares'][-6:]}")
+        summary = results[kind]
+        values = ", ".join(f"{value:.2f}" for value in summary["values"][-6:])
+        parts.append(
+            f"{kind}: n {summary['n']}, median {summary['median'] or 0:.2f}, last {values}"
+        )
+    parts.append(f"stolen {', '.join(f'{share:.1%}' for share in results['stolen_share'][-6:])}")
+    parts.append(f"share {results['out']['new_executor_state_shares'][-6:]}")
     return "; ".join(parts)
 
 
@@ -392,13 +398,13 @@ def main(given: list[str]) -> int:
     (way,) = read.ways
     try:
         with orderly_end():
-            found = measure(read, way)
-        keep(read, way, found)
+            results = measure(read, way)
+        keep(read, way, results)
     except RheostatError as error:
         say(f"{way}: {error}")
         return error.exit_code
-    say(f"{way}: exact {found['exact']}, {found['verdict']}; {read.out}")
-    return 0 if found["exact"] else 1
+    say(f"{way}: exact {results['exact']}, {results['verdict']}; {read.out}")
+    return 0 if results["exact"] else 1
 
 
 if __name__ == "__main__":

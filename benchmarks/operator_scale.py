@@ -50,11 +50,11 @@ def took_s(driver: Driver, ask: Callable[[int], None]) -> dict[str, float]:
     until(lambda: (driver.status() or {}).get("target") == LARGE, "it is decided")
     decided_s = time.monotonic() - begun
     until(lambda: driver.at_work() == LARGE, "they are at work")
-    found = dict(zip(TIMES, (decided_s, time.monotonic() - begun), strict=True))
+    times_s = dict(zip(TIMES, (decided_s, time.monotonic() - begun), strict=True))
     ask(SMALL)
     until(lambda: driver.at_work() == SMALL, "the others are gone")
     time.sleep(2.0)  # what has left takes no processor from the next one
-    return found
+    return times_s
 
 
 def measure(place: Place, pairs: int) -> list[tuple[dict[str, float], dict[str, float]]]:
@@ -65,15 +65,15 @@ def measure(place: Place, pairs: int) -> list[tuple[dict[str, float], dict[str, 
     limits = {"min": SMALL, "max": 4}
     driver.tell("/sizing", {"mode": "external", "size": SMALL, "limits": limits})
     took_s(driver, ask_agent(place, driver))  # the first one warms up, and is not told
-    found = []
+    measured = []
     for number in range(pairs):
         pair = {}
         for way in ("alone", "operator") if number % 2 else ("operator", "alone"):
             alone = way == "alone"
             pair[way] = took_s(driver, ask_agent(place, driver) if alone else ask_operator(place))
         say(f"{number + 1}/{pairs}: {pair}")
-        found.append((pair["alone"], pair["operator"]))
-    return found
+        measured.append((pair["alone"], pair["operator"]))
+    return measured
 
 
 def interval(values: list[float]) -> tuple[float, float, float]:
@@ -88,7 +88,7 @@ def interval(values: list[float]) -> tuple[float, float, float]:
     return ranked[0], ranked[-1], 1 - 2 / 2**n
 
 
-def told(pairs: list[tuple[dict[str, float], dict[str, float]]], what: str) -> str:
+def report(pairs: list[tuple[dict[str, float], dict[str, float]]], what: str) -> str:
     """Return the times of both ways and their difference in words."""
     alone, behind = ([pair[way][what] for pair in pairs] for way in (0, 1))
     later = [one - other for one, other in zip(behind, alone, strict=True)]
@@ -112,13 +112,13 @@ def main(arguments: list[str]) -> None:
         place = Place(Path(folder))
         try:
             place.start()
-            found = measure(place, given.pairs)
+            measured = measure(place, given.pairs)
         finally:
             place.stop()
     for what in TIMES:
-        sys.stdout.write(told(found, what) + "\n")
+        sys.stdout.write(report(measured, what) + "\n")
     if given.out:
-        given.out.write_text(json.dumps(found, indent=2) + "\n")
+        given.out.write_text(json.dumps(measured, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -98,9 +98,11 @@ def measure(
         time.sleep(seconds)
         parts_s, elapsed_s = dict(handle.overhead.parts_s()), handle.overhead.elapsed_s
         handle.stop()
-    seen = query.recentProgress
+    progress = query.recentProgress
     batches = [
-        event["durationMs"]["triggerExecution"] / 1000 for event in seen if event["batchId"] > first
+        event["durationMs"]["triggerExecution"] / 1000
+        for event in progress
+        if event["batchId"] > first
     ]
     parts = {part: spent_s / elapsed_s for part, spent_s in parts_s.items()}
     return {
@@ -169,8 +171,14 @@ def run(
         "cores": os.cpu_count(),
         "machine": platform.machine(),
     }
-    asked = {"tasks": tasks, "seconds": seconds, "interval_s": interval, "live": live, "goal": GOAL}
-    result = {**where, **asked, **summary(samples), "samples": samples}
+    settings = {
+        "tasks": tasks,
+        "seconds": seconds,
+        "interval_s": interval,
+        "live": live,
+        "goal": GOAL,
+    }
+    result = {**where, **settings, **summary(samples), "samples": samples}
     _print(
         f"CPU-seconds per second of one core (Spark {home.version}, {tasks} tasks a batch, a"
         f" decision every {interval:g} s)",

@@ -125,8 +125,8 @@ def sized(job: Job, policy: str, **parameters: float) -> Sized:
         until_s=60 * MINUTES,
         interval_s=5,
     )
-    told = measures(run.ledger, job.slo, warm_up_s=WARM_UP_S)
-    return Sized(told.attained, told.executor_hours * 3600 * job.plant.slots_per_executor)
+    result = measures(run.ledger, job.slo, warm_up_s=WARM_UP_S)
+    return Sized(result.attained, result.executor_hours * 3600 * job.plant.slots_per_executor)
 
 
 def best_fixed(job: Job) -> Sized | None:
@@ -138,12 +138,12 @@ def best_fixed(job: Job) -> Sized | None:
     return fixed(sizes[bisect_left(sizes, True, key=lambda size: fixed(size).attained)])
 
 
-def told(played: list[Played]) -> list[str]:
+def report(played: list[Played]) -> list[str]:
     """Return how often both attained, and at what cost, a row a kind of load and a start."""
     groups = {"all": played}
-    groups |= {kind: [each for each in played if each.job.kind == kind] for kind in KINDS}
-    for start_s in sorted({each.job.plant.start_s for each in played}):
-        same = [each for each in played if each.job.plant.start_s == start_s]
+    groups |= {kind: [outcome for outcome in played if outcome.job.kind == kind] for kind in KINDS}
+    for start_s in sorted({outcome.job.plant.start_s for outcome in played}):
+        same = [outcome for outcome in played if outcome.job.plant.start_s == start_s]
         groups[f"start {start_s:g} s"] = same
     head = ("jobs", "n", "predictive", "told the peak", "measured-throughput")
     head += ("predictive less it", "predictive less fixed", "told the peak less fixed")
@@ -153,25 +153,25 @@ def told(played: list[Played]) -> list[str]:
 
 
 def _cells(group: list[Played]) -> tuple[str, ...]:
-    attained = [each for each in group if each.ours.attained]
-    informed = [each for each in group if each.informed.attained]
-    both = [each for each in attained if each.theirs.attained]
+    attained = [outcome for outcome in group if outcome.ours.attained]
+    informed = [outcome for outcome in group if outcome.informed.attained]
+    both = [outcome for outcome in attained if outcome.theirs.attained]
     return (
         str(len(group)),
         str(len(attained)),
         str(len(informed)),
-        str(sum(each.theirs.attained for each in group)),
-        _less([each.ours.slot_s / each.theirs.slot_s - 1 for each in both]),
-        _less([each.ours.slot_s / each.fixed.slot_s - 1 for each in attained]),
-        _less([each.informed.slot_s / each.fixed.slot_s - 1 for each in informed]),
+        str(sum(outcome.theirs.attained for outcome in group)),
+        _less([outcome.ours.slot_s / outcome.theirs.slot_s - 1 for outcome in both]),
+        _less([outcome.ours.slot_s / outcome.fixed.slot_s - 1 for outcome in attained]),
+        _less([outcome.informed.slot_s / outcome.fixed.slot_s - 1 for outcome in informed]),
     )
 
 
 def _less(shares: list[float]) -> str:
     """Return a mean with its 95 % bootstrap interval."""
-    if (found := mean_of(shares)) is None:
+    if (mean := mean_of(shares)) is None:
         return "-"
-    return f"{found['mean']:+.0%} [{found['low']:+.0%}, {found['high']:+.0%}]"
+    return f"{mean['mean']:+.0%} [{mean['low']:+.0%}, {mean['high']:+.0%}]"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -188,8 +188,12 @@ def main(arguments: list[str] | None = None) -> None:
             continue
         ours, informed = sized(job, "predictive"), sized(job, "predictive", peak=job.peak)
         played.append(Played(job, fixed, ours, informed, sized(job, "measured-throughput")))
-    alone = [each.job.seed for each in played if each.theirs.attained and not each.ours.attained]
-    lines = told(played)
+    alone = [
+        outcome.job.seed
+        for outcome in played
+        if outcome.theirs.attained and not outcome.ours.attained
+    ]
+    lines = report(played)
     lines.append(f"left out: {infeasible}; seeds that measured-throughput attained alone: {alone}")
     sys.stdout.write("\n".join(lines) + "\n")
 

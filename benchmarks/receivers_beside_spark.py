@@ -119,12 +119,12 @@ def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
 
 def _sizes(cluster: Cluster, end_s: float) -> list[int]:
     """Count the executors that are paid for, once a second up to the end."""
-    found = []
+    sizes = []
     tick = threading.Event()
     while time.time() < end_s:
         tick.wait(1.0 - time.time() % 1.0)
-        found.append(len(cluster.executors()))
-    return found
+        sizes.append(len(cluster.executors()))
+    return sizes
 
 
 def _runs(sizes: list[int]) -> list[tuple[int, int]]:
@@ -137,7 +137,9 @@ def _numbers(job: DStreamsJob, feeds: list[LineFeed], sizes: list[int]) -> dict[
     context = job.spark.sparkContext
     rest = Rest(context.uiWebUrl, context.applicationId, 30.0)
     batches = read_batches(rest.get("streaming/batches")) or []
-    delays = [(each.waited_s or 0.0) + each.took_s for each in batches if each.took_s is not None]
+    delays = [
+        (batch.waited_s or 0.0) + batch.took_s for batch in batches if batch.took_s is not None
+    ]
     failed = ExecutorsEndpoint(context.uiWebUrl, context.applicationId, 30.0).failed_tasks()
     sent = sum(len(feed.sent) for feed in feeds)
     return {

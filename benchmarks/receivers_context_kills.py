@@ -51,9 +51,9 @@ def main() -> None:
     given = parser.parse_args()
     given.out.parent.mkdir(parents=True, exist_ok=True)
     with orderly_end(True), ExitStack() as stack:
-        found = measure(given, stack)
-    given.out.write_text(json.dumps(found, indent=2))
-    sys.stderr.write(f"{json.dumps(found)}\n")
+        result = measure(given, stack)
+    given.out.write_text(json.dumps(result, indent=2))
+    sys.stderr.write(f"{json.dumps(result)}\n")
 
 
 def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:

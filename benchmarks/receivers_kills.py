@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out/receivers_kills.json"))
     given = parser.parse_args()
     given.out.parent.mkdir(parents=True, exist_ok=True)
-    found: list[dict[str, Any]] = []
+    results: list[dict[str, Any]] = []
     with orderly_end(True), ExitStack() as stack:
         broker = stack.enter_context(Broker())
         cluster = stack.enter_context(Cluster(cores=EXECUTORS * CORES))
@@ -54,9 +54,9 @@ def main() -> None:
         fleet = job.receive(given.protocol, (1, 3), RECEIVER_ROWS_PER_S)
         query = job.read()
         for number in range(given.histories):
-            found.append(run((given.protocol, number), job, fleet, cluster, broker, query))
-            sys.stderr.write(f"{found[-1]}\n")
-            given.out.write_text(json.dumps(found, indent=2))
+            results.append(run((given.protocol, number), job, fleet, cluster, broker, query))
+            sys.stderr.write(f"{results[-1]}\n")
+            given.out.write_text(json.dumps(results, indent=2))
 
 
 def fullest(fleet: Fleet) -> str:

@@ -74,11 +74,11 @@ def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     )
     stack.callback(handle.stop)
 
-    def seen() -> list[int]:
+    def distribution() -> list[int]:
         return job.counts(executors.hosts())
 
     def reach(wanted: list[int], within_s: float = 240.0) -> float:
-        took_s = until(f"{wanted}", lambda: seen() == wanted, within_s)
+        took_s = until(f"{wanted}", lambda: distribution() == wanted, within_s)
         sys.stderr.write(f"{time.strftime('%H:%M:%S')} {wanted} after {took_s:.1f} s\n")
         return took_s
 
@@ -89,13 +89,13 @@ def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     example["third_executor_s"] = reach([3, 2, 0])
     example["balanced_s"] = reach([2, 2, 1])
     receiver_moves.BALANCE_S = given.every
-    found = []
-    while len(found) < given.rebalancings:
+    durations_s = []
+    while len(durations_s) < given.rebalancings:
         policy.executors = 2
         reach([3, 2])
         policy.executors = 3
         until("a third executor", lambda: len(executors.hosts()) == 3)
-        found.append(reach([2, 2, 1]))
+        durations_s.append(reach([2, 2, 1]))
     killed = [kill_fullest(job, cluster, executors) for _ in range(given.kills)]
     for feed in feeds:
         feed.stop()
@@ -104,10 +104,10 @@ def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
     duplicates = sum(count - 1 for count in job.came.values())
     return {
         "example": example,
-        "rebalancings": len(found),
+        "rebalancings": len(durations_s),
         "every_s": given.every,
-        "from_arrival_s": [round(took_s, 1) for took_s in found],
-        "within_two_minutes": sum(took_s <= TWO_MINUTES_S for took_s in found),
+        "from_arrival_s": [round(took_s, 1) for took_s in durations_s],
+        "within_two_minutes": sum(took_s <= TWO_MINUTES_S for took_s in durations_s),
         "killed_then_all_run_s": [round(took_s, 1) for took_s in killed],
         "failed_batches_of_the_last_hundred": failed,
         "lines_sent": sum(len(feed.sent) for feed in feeds),

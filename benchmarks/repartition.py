@@ -50,15 +50,15 @@ def rheostat(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
     return {"s": took, "rows": count.rows, "bytes": count.bytes}
 
 
-def whole(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
+def full_protocol(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
     """Go through the whole protocol: the rewrite, the new state loaded again and compared row by
     row, and the files put in their places.
     """
     began = time.monotonic()
-    story = repartition(
+    state = repartition(
         str(checkpoint), partitions, lambda _: SparkRewriter(spark), check_stopped=lambda *_: None
     )
-    phases = story.times_s
+    phases = state.times_s
     return {
         "s": time.monotonic() - began,
         "phases_s": {name: round(at - phases["begun"], 2) for name, at in phases.items()},
@@ -132,7 +132,7 @@ def _read(
 
 WAYS = {
     "rheostat": rheostat,
-    "whole": whole,
+    "whole": full_protocol,
     "spark": spark_runner,
     "once": once,
     "filter": filtered,
@@ -142,8 +142,8 @@ WAYS = {
 
 def cpu_s() -> float:
     """Return the processor time of the driver's JVM, whose tasks run inside it."""
-    times = [each.cpu_times() for each in psutil.Process().children(recursive=True)]
-    return sum(each.user + each.system for each in times)
+    times = [process.cpu_times() for process in psutil.Process().children(recursive=True)]
+    return sum(process.user + process.system for process in times)
 
 
 def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
@@ -162,10 +162,10 @@ def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str,
                 shutil.copytree(original, copy)
                 os.sync()  # else one pays for the bytes that the one before has left
                 before_s = cpu_s()
-                found = WAYS[way](spark, copy, partitions)
-                found["cpu_s"] = cpu_s() - before_s
+                result = WAYS[way](spark, copy, partitions)
+                result["cpu_s"] = cpu_s() - before_s
                 shutil.rmtree(copy)
-                results.append({"way": way, "to": partitions, "round": number, **found})
+                results.append({"way": way, "to": partitions, "round": number, **result})
                 SCREEN.print(results[-1])
     return {
         "keys": options.keys,
@@ -182,9 +182,9 @@ def summary(result: dict[str, Any], way: str) -> dict[str, float]:
     """Return the median of a way, without the first round where there are more: in it the JVM
     compiles.
     """
-    found = [each for each in result["results"] if each["way"] == way]
-    steady = [each for each in found if each["round"]] or found
-    return {name: round(median(each[name] for each in steady), 2) for name in ("s", "cpu_s")}
+    results = [row for row in result["results"] if row["way"] == way]
+    steady = [row for row in results if row["round"]] or results
+    return {name: round(median(row[name] for row in steady), 2) for name in ("s", "cpu_s")}
 
 
 def main() -> None:

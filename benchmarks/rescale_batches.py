@@ -49,7 +49,7 @@ def batches_of(
     for task in sorted(log.tasks, key=lambda task: task.launch_s):
         number = next((i for i, end_s in enumerate(ends_s) if task.launch_s < end_s), len(ends_s))
         (of_batch if log.purpose(task) == "batch" else others)[number].append(task)
-    found = []
+    batches = []
     for i, (start_s, took_s) in enumerate(curve):
         stages: dict[tuple[int, int], list[Task]] = defaultdict(list)
         for task in of_batch[i]:
@@ -61,24 +61,24 @@ def batches_of(
             if (ends_s[i - 1] if i else 0.0) <= life.added_s < ends_s[i]
         ]
         count = sum(moved.get(run, 0) for run in runs if run)
-        found.append(
+        batches.append(
             TimedBatch(start_s, start_s + took_s, list(stages.values()), others[i], count, came)
         )
-    return found
+    return batches
 
 
 def moves_by_batch(log: EventLog, partitions: int) -> dict[tuple[str, int], int]:
     """Count, for each batch, the state partitions that ran elsewhere than before."""
     held: dict[int, str] = {}
-    found = {}
+    moves = {}
     for batch, holders in sorted(
-        log.partition_holders(partitions).items(), key=lambda each: each[0][1]
+        log.partition_holders(partitions).items(), key=lambda item: item[0][1]
     ):
-        found[batch] = sum(
+        moves[batch] = sum(
             held.get(partition, executor) != executor for partition, executor in holders.items()
         )
         held.update(holders)
-    return found
+    return moves
 
 
 def by_executor(tasks: Iterable[Task]) -> str:
@@ -86,15 +86,15 @@ def by_executor(tasks: Iterable[Task]) -> str:
     of: dict[str, list[Task]] = defaultdict(list)
     for task in tasks:
         of[task.executor].append(task)
-    told = []
+    parts = []
     for executor, done in sorted(of.items()):
         took_s = [task.finish_s - task.launch_s for task in done]
         cpu_s = sum(task.cpu_s for task in done)
-        told.append(
+        parts.append(
             f"{executor}: {len(done)} in {sum(took_s):.2f} s, longest {max(took_s):.2f}, CPU"
             f" {cpu_s:.2f}"
         )
-    return "; ".join(told)
+    return "; ".join(parts)
 
 
 def show(batch: TimedBatch, log: EventLog) -> None:
@@ -120,14 +120,14 @@ def show(batch: TimedBatch, log: EventLog) -> None:
 
 
 def rescales(
-    found: dict[str, Any], kind: str, batches: Sequence[TimedBatch]
+    results: dict[str, Any], kind: str, batches: Sequence[TimedBatch]
 ) -> list[tuple[float, list[TimedBatch]]]:
     """Return the disturbance of each scored rescale of a kind, and its batches: scaling out those
     from the registration on.
     """
-    marks = [mark for mark in found["marks"][-found["rescales"] :] if mark[0] == kind]
-    told = []
-    for (_, begin_s, settled_s), value in zip(marks, found[kind]["values"], strict=True):
+    marks = [mark for mark in results["marks"][-results["rescales"] :] if mark[0] == kind]
+    rescales_with_batches = []
+    for (_, begin_s, settled_s), value in zip(marks, results[kind]["values"], strict=True):
         tail = [batch for batch in batches if batch.start_s >= settled_s][:TAIL_BATCHES]
         held = [
             batch
@@ -135,8 +135,8 @@ def rescales(
             if batch.end_s > begin_s and batch.start_s < settled_s and batch not in tail
         ] + tail
         first = next((i for i, batch in enumerate(held) if batch.registered), 0)
-        told.append((value, held[first:]))
-    return told
+        rescales_with_batches.append((value, held[first:]))
+    return rescales_with_batches
 
 
 def say(line: str) -> None:
@@ -160,14 +160,14 @@ def main(given: list[str]) -> int:
         help="show the long batches of rescales above this disturbance",
     )
     read = parser.parse_args(given)
-    whole = json.loads(read.file.read_text())
-    if read.way not in whole["ways"]:
-        parser.error(f"{read.file} has {', '.join(whole['ways'])}, not {read.way!r}")
-    found, log = whole["ways"][read.way], EventLog()
+    document = json.loads(read.file.read_text())
+    if read.way not in document["ways"]:
+        parser.error(f"{read.file} has {', '.join(document['ways'])}, not {read.way!r}")
+    results, log = document["ways"][read.way], EventLog()
     log.read(read.events.read_bytes().splitlines(keepends=True))
-    batches = batches_of(found["curve"], log, whole["what"]["state_partitions"])
+    batches = batches_of(results["curve"], log, document["what"]["state_partitions"])
     for kind in [read.kind] if read.kind else ["in", "out"]:
-        for value, held in rescales(found, kind, batches):
+        for value, held in rescales(results, kind, batches):
             marked = [
                 f"{b.end_s - b.start_s:.2f}{'*' if b.moved else ''}{'+' if b.registered else ''}"
                 for b in held

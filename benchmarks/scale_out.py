@@ -64,11 +64,11 @@ class Pairs:
         self._job.pause(REST_S)
         executors, begun_s = self._job.internals.executors, time.time()
         executors.request_total(self._wanted)
-        told = self._arrivals(lambda: begun_s)
+        arrivals = self._arrivals(lambda: begun_s)
         executors.request_total(1)
         executors.decommission(self._job.executors()[1:])
         self._job.until("one is left", lambda: len(self._job.executors()) == 1)
-        return told
+        return arrivals
 
     def loop(self) -> dict[str, float]:
         """The production loop with a policy that says the size, state placed as usual."""
@@ -85,11 +85,11 @@ class Pairs:
         )
         self._job.pause(REST_S)
         live.ask(self._wanted)
-        told = self._arrivals(lambda: decided[0])
+        arrivals = self._arrivals(lambda: decided[0])
         live.await_steady(self._wanted)
         live.rescale(1)
         live.stop()
-        return told
+        return arrivals
 
     def _arrivals(self, begun_s: Callable[[], float]) -> dict[str, float]:
         job = self._job
@@ -100,13 +100,13 @@ class Pairs:
 
     def _at_work(self) -> bool:
         there = self._endpoint.registered() or []
-        return sum(each.task_s > 0 for each in there) >= self._wanted
+        return sum(executor.task_s > 0 for executor in there) >= self._wanted
 
 
 def measure(kind: str, pairs: int, more: int) -> dict[str, list[dict[str, float]]]:
     """Return the times of all pairs, by way."""
     cluster = local_cluster(kind, 1 + more, 2, say)
-    found: dict[str, list[dict[str, float]]] = {"loop": [], "spark": []}
+    samples: dict[str, list[dict[str, float]]] = {"loop": [], "spark": []}
     with ExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory(prefix="rheostat-scale-out-"))
         broker = stack.enter_context(Broker())
@@ -120,20 +120,20 @@ def measure(kind: str, pairs: int, more: int) -> dict[str, list[dict[str, float]
         both.loop()
         for number in range(pairs):
             for way in ("loop", "spark") if number % 2 else ("spark", "loop"):
-                found[way].append(getattr(both, way)())
-                say(f"{number + 1} of {pairs}, {way}: {found[way][-1]}")
-    return found
+                samples[way].append(getattr(both, way)())
+                say(f"{number + 1} of {pairs}, {way}: {samples[way][-1]}")
+    return samples
 
 
-def summary(found: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
+def summary(measured: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
     """Return medians, samples and the ratio of the medians, for each of both moments."""
-    told: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for moment in ("registered", "at work"):
-        samples = {way: [round(one[moment], 2) for one in each] for way, each in found.items()}
-        medians = {way: statistics.median(each) for way, each in samples.items()}
+        samples = {way: [round(one[moment], 2) for one in runs] for way, runs in measured.items()}
+        medians = {way: statistics.median(runs) for way, runs in samples.items()}
         ratio = round(medians["loop"] / medians["spark"], 2)
-        told[moment] = {"median_s": medians, "ratio": ratio, "samples_s": samples}
-    return told
+        result[moment] = {"median_s": medians, "ratio": ratio, "samples_s": samples}
+    return result
 
 
 def say(line: str) -> None:
@@ -152,15 +152,15 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="write the same JSON to this file")
     given = parser.parse_args(words)
     with orderly_end():
-        found = summary(measure(given.kind, given.pairs, given.more))
-    told = {
+        result = summary(measure(given.kind, given.pairs, given.more))
+    document = {
         "kind": given.kind,
         "spark": find_spark_home().version,
         "pairs": given.pairs,
         "more": given.more,
-        **found,
+        **result,
     }
-    text = json.dumps(told)
+    text = json.dumps(document)
     sys.stdout.write(text + "\n")
     if given.out:
         given.out.write_text(text + "\n")

@@ -57,7 +57,7 @@ MOST = 8
 ROUND_DEADLINE_S = 1800.0
 SETTLE_S = 240.0
 BOUNDARY_POLL_S = 0.02
-REHEARSAL_SHARE = 0.5
+WARM_UP_SHARE = 0.5
 """Of the boundaries of a query with pauses."""
 COUNTED = (
     "moves",
@@ -115,7 +115,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
         )
         job.start()
         players = {"moves": play_moves, "planned": play_rescalings, "killed": play_rescalings}
-        told = players[kind](given, job, cluster, chance, kind == "killed")
+        result = players[kind](given, job, cluster, chance, kind == "killed")
         verdict = job.finish()
         log = job.follow_log()
         failed = len(log.failed_tasks)
@@ -133,7 +133,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
             "exact": verdict.exact,
             "mismatches": verdict.missing + verdict.unexpected,
             "rows": verdict.expected,
-            **told,
+            **result,
         }
 
 
@@ -155,16 +155,16 @@ def play_moves(
             dealt = {unit: chance.choice(list(hosts)) for unit in placement.units}
             placement.assign(dealt, hosts)
             preload.begin(dealt)
-        if hosts and given.trigger and chance.random() < REHEARSAL_SHARE:
-            rehearse(job, rhythms, *chance.choice(sorted(hosts.items())))
+        if hosts and given.trigger and chance.random() < WARM_UP_SHARE:
+            warm_up(job, rhythms, *chance.choice(sorted(hosts.items())))
         if chance.random() < given.kill_share:
             kills += kill_one(cluster, chance)
         internals.executors.request_total(given.executors)
     return {"kills": kills, "rescales": 0}
 
 
-def rehearse(job: StatefulJob, rhythms: Rhythms, executor: str, host: str) -> None:
-    """Let an executor rehearse the state, beside what is being loaded, where the pause has room."""
+def warm_up(job: StatefulJob, rhythms: Rhythms, executor: str, host: str) -> None:
+    """Warm up an executor for the state during a load, where the pause has room."""
     time.sleep(BOUNDARY_S)
     with suppress(Py4JError):  # it may be killed meanwhile
         if rhythms.pause_left_s(job.query, time.time()) >= ROOM_S:
@@ -225,9 +225,9 @@ def kill_one(cluster: Cluster, chance: random.Random) -> int:
     return 0
 
 
-def record(state: dict[str, Any], told: dict[str, Any]) -> None:
+def record(state: dict[str, Any], result: dict[str, Any]) -> None:
     """Add a round to the record."""
-    state["rounds"].append(told)
+    state["rounds"].append(result)
     for name in COUNTED:
         state[name] = sum(int(one.get(name, 0)) for one in state["rounds"])
     state["planned_rescales"] = sum(
@@ -272,24 +272,24 @@ def run_child(given: argparse.Namespace, arguments: Sequence[str], number: int) 
     """Play a round in a process of its own and return what it told; a round that broke down is
     told, too.
     """
-    told_file = given.state.with_suffix(f".round{number}")
-    told_file.unlink(missing_ok=True)
+    result_file = given.state.with_suffix(f".round{number}")
+    result_file.unlink(missing_ok=True)
     try:
         subprocess.run(
             [sys.executable, __file__, *arguments, "--round", str(number)],
             timeout=ROUND_DEADLINE_S,
             check=True,
         )
-        told: dict[str, Any] = json.loads(told_file.read_text())
+        result: dict[str, Any] = json.loads(result_file.read_text())
     except (OSError, ValueError, subprocess.SubprocessError) as fault:
-        told = {
+        result = {
             "round": number,
             "exact": False,
             "failed_rounds": 1,
             "why": f"{type(fault).__name__}: {fault}"[:300],
         }
-    told_file.unlink(missing_ok=True)
-    return told
+    result_file.unlink(missing_ok=True)
+    return result
 
 
 def say(line: str) -> None:
@@ -390,18 +390,23 @@ def main(given: list[str]) -> int:
     if read.round is not None:
         with orderly_end():
             try:
-                told = play_round(read, read.round)
+                result = play_round(read, read.round)
             except RheostatError as fault:
-                told = {"round": read.round, "exact": False, "failed_rounds": 1, "why": str(fault)}
-        read.state.with_suffix(f".round{read.round}").write_text(json.dumps(told))
+                result = {
+                    "round": read.round,
+                    "exact": False,
+                    "failed_rounds": 1,
+                    "why": str(fault),
+                }
+        read.state.with_suffix(f".round{read.round}").write_text(json.dumps(result))
         return 0
     state, until = begun(read), time.monotonic() + read.seconds
     while state["moves"] < read.moves and time.monotonic() < until:
         with orderly_end():
-            told = run_child(read, given, len(state["rounds"]))
-        record(state, told)
+            result = run_child(read, given, len(state["rounds"]))
+        record(state, result)
         save(state, read.state)
-        say(f"{told}")
+        say(f"{result}")
         say(", ".join(f"{name} {state[name]}" for name in COUNTED))
     return 0 if state.get("exact", True) else 1
 

@@ -87,10 +87,10 @@ class Bench:
         """Start an executor in that way, let it work, let it go; return what it cost."""
         with tempfile.TemporaryDirectory() as folder:
             self._write(self._flags(steps, Path(folder)))
-            asked_s, known = time.time(), {each.pid for each in self._cluster.executors()}
+            requested_s, known = time.time(), {entry.pid for entry in self._cluster.executors()}
             executor = self._come()
             registered_s = time.time()
-            process = [each for each in self._cluster.executors() if each.pid not in known][-1]
+            process = [entry for entry in self._cluster.executors() if entry.pid not in known][-1]
             start_cpu_s = cpu_s(process)
             before = self._job.last_batch
             if "rehearsal" in steps:
@@ -103,16 +103,16 @@ class Bench:
             memory_mib = getattr(process.memory_full_info(), "pss", 0) >> 20
             tasks = self._tasks(executor)
             note = Path(folder) / "warm-start.log"
-            said = note.read_text().strip() if note.exists() else ""
+            agent_note = note.read_text().strip() if note.exists() else ""
             durations = {n: b.duration_s for n, b in self._job.batches.items()}
             self._leave(executor)
         return {
-            "start_s": registered_s - asked_s,
+            "start_s": registered_s - requested_s,
             "start_cpu_s": start_cpu_s,
             "warm_cpu_s": warm_cpu_s,
             "memory_mib": memory_mib,
             **tasks,
-            "agent": said,
+            "agent": agent_note,
             "usual_s": statistics.median(
                 durations[n] for n in range(before - 3, before + 1) if n in durations
             ),
@@ -162,7 +162,7 @@ class Bench:
         self._placement.assign(dict.fromkeys(units, executor), self._executors.hosts())
 
     def _leave(self, executor: str) -> None:
-        old = [each for each in self._job.executors() if each != executor]
+        old = [entry for entry in self._job.executors() if entry != executor]
         self._job.run_on(1)
         units = sorted(self._placement.units)[: PARTITIONS // (OLD + 1)]
         self._placement.assign(
@@ -178,7 +178,7 @@ class Bench:
         """Return CPU-seconds and seconds of an executor's first and last tasks, of stages that read
         and of stages with state.
         """
-        found: dict[str, list[tuple[str, float, float]]] = {"source": [], "state": []}
+        tasks_by_kind: dict[str, list[tuple[str, float, float]]] = {"source": [], "state": []}
         faults: list[str] = []
         for stage in (self._rest.get("stages") or [])[:60]:
             if stage.get("description") in OURS:
@@ -195,10 +195,12 @@ class Bench:
                 elif task["executorId"] == executor and "taskMetrics" in task:
                     metrics = task["taskMetrics"]
                     cpu = (metrics["executorCpuTime"] + metrics["executorDeserializeCpuTime"]) / 1e9
-                    found[kind].append((task["launchTime"], cpu, task.get("duration", 0) / 1000))
+                    tasks_by_kind[kind].append(
+                        (task["launchTime"], cpu, task.get("duration", 0) / 1000)
+                    )
         costs = {
             f"{kind}_{name}": value
-            for kind, tasks in found.items()
+            for kind, tasks in tasks_by_kind.items()
             for name, value in (
                 ("first_cpu_s", sum(task[1] for task in sorted(tasks)[:1])),
                 ("first_s", sum(task[2] for task in sorted(tasks)[:1])),

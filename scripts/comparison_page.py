@@ -74,28 +74,30 @@ COLUMNS = (
 )
 
 
-def page(told: Mapping[str, Any], took: str) -> str:
+def page(comparison: Mapping[str, Any], took: str) -> str:
     """Return the page of a comparison."""
-    seeds = 1 + max(row["seed"] for row in told["rows"])
-    texts = dict.fromkeys(told["loads"].values())
+    seeds = 1 + max(row["seed"] for row in comparison["rows"])
+    texts = dict.fromkeys(comparison["loads"].values())
     tried = sum(len(candidates(policy)) for policy in GRIDS)
     lines = [
         "| load, start | attained on all seeds | cheapest that attains |"
         f" `{OURS}` | clairvoyant, best fixed size | plots |",
         "|" + "---|" * 6,
     ]
-    for load in told["loads"]:
-        entries = [entry for entry in told["summary"] if entry["load"] == load]
-        lines.append(summary_row(load, entries, told["starts_s"][load]))
+    for load in comparison["loads"]:
+        entries = [entry for entry in comparison["summary"] if entry["load"] == load]
+        lines.append(summary_row(load, entries, comparison["starts_s"][load]))
     claim = Counter(line.split("|")[3].split()[0] for line in lines[2:]).most_common()
     body = BODY.format(
         seeds=seeds,
-        trials=told["trials"],
+        trials=comparison["trials"],
         took=took,
         loads="; ".join(f"`{text}`" for text in texts),
         ours=OURS,
         tried=tried,
-        starts=", ".join(f"{start_s:g}" for start_s in sorted(set(told["starts_s"].values()))),
+        starts=", ".join(
+            f"{start_s:g}" for start_s in sorted(set(comparison["starts_s"].values()))
+        ),
         table="\n".join(lines),
     )
     head = HEAD.format(
@@ -129,21 +131,21 @@ def summary_row(load: str, entries: Sequence[Mapping[str, Any]], start_s: float)
     return "| " + " | ".join(cells) + " |"
 
 
-def table(told: Mapping[str, Any]) -> str:
+def table(comparison: Mapping[str, Any]) -> str:
     """Return all rows of a comparison as CSV; costs in 1,000 slot-seconds."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["load", "start_s", "policy", *COLUMNS])
-    for load in told["loads"]:
+    for load in comparison["loads"]:
         writer.writerows(
-            [load.split("-")[0], f"{told['starts_s'][load]:g}", *_cells(entry)]
-            for entry in told["summary"]
+            [load.split("-")[0], f"{comparison['starts_s'][load]:g}", *_cells(entry)]
+            for entry in comparison["summary"]
             if entry["load"] == load
         )
-        bound = told["non_anticipative"][load]
+        bound = comparison["non_anticipative"][load]
         most = f"{bound['policy']['cost'] / 1000:.1f}" if bound["policy"] else "unknown"
         between = f"{bound['lower'] / 1000:.1f} to {most}"
-        place = [load.split("-")[0], f"{told['starts_s'][load]:g}"]
+        place = [load.split("-")[0], f"{comparison['starts_s'][load]:g}"]
         writer.writerow([*place, "(non-anticipative bound)", "", between])
     return text.getvalue()
 

@@ -38,12 +38,17 @@ Each plot shows 140 simulated minutes of the [default Spark plant](../concepts/s
 def pages() -> dict[str, str]:
     """Return the text of every page by its file name."""
     described = [describe(name) for name in POLICIES]
-    return {"README.md": index(described), **{f"{each.name}.md": page(each) for each in described}}
+    return {
+        "README.md": index(described),
+        **{f"{policy.name}.md": page(policy) for policy in described},
+    }
 
 
 def index(described: list[Description]) -> str:
     """Return the list of all policies."""
-    rows = [f"| [{each.name}]({each.name}.md) | {_cell(each.title)} |" for each in described]
+    rows = [
+        f"| [{policy.name}]({policy.name}.md) | {_cell(policy.title)} |" for policy in described
+    ]
     head = (
         "`rheostat policies` prints this list, `rheostat policies NAME` one policy;"
         " `rheostat replay query-1_HPA_50 --policy NAME --max 16` [tries it](../guides/replay.md)."
@@ -61,9 +66,9 @@ def index(described: list[Description]) -> str:
     )
 
 
-def page(each: Description) -> str:
+def page(policy: Description) -> str:
     """Return the page of one policy."""
-    rows = [_row(parameter) for parameter in each.parameters]
+    rows = [_row(parameter) for parameter in policy.parameters]
     table = (
         ["| parameter | default | unit | meaning |", "|---|---|---|---|", *rows]
         if rows
@@ -71,19 +76,19 @@ def page(each: Description) -> str:
     )
     parts = [
         MADE,
-        f"# {each.name}\n",
-        f"{each.summary}\n",
+        f"# {policy.name}\n",
+        f"{policy.summary}\n",
         "## Formula\n",
-        f"```text\n{each.formula}\n```\n",
+        f"```text\n{policy.formula}\n```\n",
         "## Parameters\n",
         *table,
         "",
         "## Source\n",
-        f"{each.source}\n",
+        f"{policy.source}\n",
         "## Weakness\n",
-        f"It fails when {each.fails_when}.\n",
+        f"It fails when {policy.fails_when}.\n",
         "## Plot\n",
-        f"![Rate, executors and latency]({each.name}.svg)",
+        f"![Rate, executors and latency]({policy.name}.svg)",
         PLOTTED,
     ]
     return "\n".join(parts)
@@ -120,9 +125,9 @@ def write() -> None:
             path.unlink()
     for name, text in made.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-    for name, each in shown.items():
-        if digest_in(FOLDER / name) != each.digest:
-            each.draw(FOLDER / name)
+    for name, figure in shown.items():
+        if digest_in(FOLDER / name) != figure.digest:
+            figure.draw(FOLDER / name)
 
 
 if __name__ == "__main__":

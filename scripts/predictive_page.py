@@ -31,10 +31,10 @@ RUNS: TypeAlias = Mapping[Any, Mapping[str, Any]]
 PLACES: TypeAlias = Mapping[tuple[str, str], Mapping[str, RUNS]]
 
 
-def by_place(found: Sequence[Mapping[str, Any]]) -> PLACES:
+def by_place(results: Sequence[Mapping[str, Any]]) -> PLACES:
     """Return rows by (load, start), policy and seed."""
     places: dict[tuple[str, str], dict[str, dict[int, Mapping[str, Any]]]] = {}
-    for row in found:
+    for row in results:
         place = places.setdefault((row["load"], row["plant"].removeprefix("start ")), {})
         place.setdefault(row["policy"], {})[row["seed"]] = row
     return dict(sorted(places.items(), key=lambda item: (item[0][0], float(item[0][1].split()[0]))))
@@ -43,8 +43,8 @@ def by_place(found: Sequence[Mapping[str, Any]]) -> PLACES:
 def policies(sweeps: Path) -> Table:
     """Return predictive beside measured-throughput, paired by seed."""
     lines: Table = [("load", "start", OURS, DEFAULT, f"{OURS} less {DEFAULT}")]
-    for place, found in by_place(rows(sweeps / "predictive")).items():
-        ours, theirs = found[OURS], found[DEFAULT]
+    for place, results in by_place(rows(sweeps / "predictive")).items():
+        ours, theirs = results[OURS], results[DEFAULT]
         shown = [_cell(ours), _cell(theirs), _less(ours, theirs)]
         lines.append((*place, *shown))
     return lines
@@ -64,9 +64,9 @@ def peers(sweeps: Path) -> Table:
     others_by_place = by_place([row for row in played if not row["policy"].startswith("(")])
     for place, others in others_by_place.items():
         ours, bound = ours_by_place[place][OURS], bounds.get(place, {})
-        most = max(len(each) for each in others.values())
-        whole = [each for each in others if len(others[each]) == most]
-        name = min(whole, key=lambda each: (-_attained(others[each]), _cost(others[each])))
+        most = max(len(runs) for runs in others.values())
+        complete = [peer for peer in others if len(others[peer]) == most]
+        name = min(complete, key=lambda peer: (-_attained(others[peer]), _cost(others[peer])))
         other = f"`{name}`: {_cell(others[name])}; {OURS} {_less(ours, others[name])}"
         static, clairvoyant = bound.get(STATIC, {}), bound.get(CLAIRVOYANT, {})
         scores = [
@@ -74,9 +74,9 @@ def peers(sweeps: Path) -> Table:
             for seed, path in clairvoyant.items()
             if seed in static and (row := ours.get(seed))
         ]
-        known = [each for each in scores if each is not None]
-        told = f"{mean(known):.2f}, {min(known):.2f} (n {len(known)})" if known else ""
-        lines.append((*place, _plain(clairvoyant), _plain(static), told, other))
+        known = [score for score in scores if score is not None]
+        summary_text = f"{mean(known):.2f}, {min(known):.2f} (n {len(known)})" if known else ""
+        lines.append((*place, _plain(clairvoyant), _plain(static), summary_text, other))
     return lines
 
 
@@ -85,14 +85,16 @@ def objectives(sweeps: Path) -> Table:
     of each load.
     """
     lines: Table = [("plant or load", OURS, *SIMPLE, f"{OURS} less {DEFAULT}")]
-    found = rows(sweeps / "predictive-objectives")
+    results = rows(sweeps / "predictive-objectives")
     for kind in ("plant", "load"):
-        for name in sorted({row[kind] for row in found}, key=_in_order):
-            runs: dict[str, dict[Any, Mapping[str, Any]]] = {each: {} for each in (OURS, *SIMPLE)}
-            for row in found:
+        for name in sorted({row[kind] for row in results}, key=_in_order):
+            runs: dict[str, dict[Any, Mapping[str, Any]]] = {
+                policy: {} for policy in (OURS, *SIMPLE)
+            }
+            for row in results:
                 if row[kind] == name:
                     runs[row["policy"]][row["load"], row["plant"], row["seed"]] = row
-            cells = [_cell(each) for each in runs.values()]
+            cells = [_cell(policy_runs) for policy_runs in runs.values()]
             lines.append((name, *cells, _less(runs[OURS], runs[DEFAULT])))
     return lines
 
@@ -103,33 +105,33 @@ def _in_order(name: str) -> tuple[str, float]:
     return words, float(start.split()[0]) if start else 0.0
 
 
-def _attained(found: RUNS) -> int:
-    return sum(bool(row["attained"]) for row in found.values())
+def _attained(runs: RUNS) -> int:
+    return sum(bool(row["attained"]) for row in runs.values())
 
 
-def _cost(found: RUNS) -> float:
-    return mean(row["cost"] for row in found.values())
+def _cost(runs: RUNS) -> float:
+    return mean(row["cost"] for row in runs.values())
 
 
-def _cell(found: RUNS) -> str:
-    if not found:
+def _cell(runs: RUNS) -> str:
+    if not runs:
         return ""
-    return f"{_attained(found)} of {len(found)}, {_cost(found) / 1000:.1f}"
+    return f"{_attained(runs)} of {len(runs)}, {_cost(runs) / 1000:.1f}"
 
 
-def _plain(found: RUNS) -> str:
-    return f"{_cost(found) / 1000:.1f}" if found else ""
+def _plain(runs: RUNS) -> str:
+    return f"{_cost(runs) / 1000:.1f}" if runs else ""
 
 
 def _less(ours: RUNS, theirs: RUNS) -> str:
     """Return the difference in cost, as a share of theirs, with its interval."""
     pairs = [(row["cost"], theirs[seed]["cost"]) for seed, row in ours.items() if seed in theirs]
-    told = mean_of([ours_cost / their_cost - 1 for ours_cost, their_cost in pairs])
-    if told is None:
+    difference = mean_of([ours_cost / their_cost - 1 for ours_cost, their_cost in pairs])
+    if difference is None:
         return ""
     if len(pairs) < 3:
-        return f"{told['mean']:+.0%}"
-    return f"{told['mean']:+.0%} [{told['low']:+.0%}, {told['high']:+.0%}]"
+        return f"{difference['mean']:+.0%}"
+    return f"{difference['mean']:+.0%} [{difference['low']:+.0%}, {difference['high']:+.0%}]"
 
 
 TABLES = {

@@ -30,15 +30,15 @@ def chosen(cells: Sequence[Cell], tried: Sequence[Row]) -> Iterator[Cell]:
     """Give of each load and start the cells of the two policies that did best there, each at its
     best parameters, and the bounds.
     """
-    found = {row["key"]: _rank(row) for row in tried}
-    known = sorted((cell for cell in cells if cell.key in found), key=_place)
+    ranks = {row["key"]: _rank(row) for row in tried}
+    known = sorted((cell for cell in cells if cell.key in ranks), key=_place)
     for _, there in groupby(known, lambda cell: _place(cell)[:2]):
-        each = [
-            min(same, key=lambda cell: found[cell.key]) for _, same in groupby(there, key=_place)
+        best_of_place = [
+            min(same, key=lambda cell: ranks[cell.key]) for _, same in groupby(there, key=_place)
         ]
-        yield from (cell for cell in each if cell.policy == BOUNDS)
-        others = [cell for cell in each if cell.policy != BOUNDS]
-        yield from sorted(others, key=lambda cell: found[cell.key])[:BEST]
+        yield from (cell for cell in best_of_place if cell.policy == BOUNDS)
+        others = [cell for cell in best_of_place if cell.policy != BOUNDS]
+        yield from sorted(others, key=lambda cell: ranks[cell.key])[:BEST]
 
 
 def _rank(row: Row) -> tuple[int, float]:
@@ -60,10 +60,10 @@ def main(arguments: Sequence[str]) -> None:
     known = sorted({cell.seed for cell in tuning})
     wanted = [replace(cell, seed=seed) for seed in [*seeds, *known] for cell in ours.values()]
     wanted += [replace(cell, seed=seed) for seed in seeds for cell in best]
-    sweep(wanted, folder.with_name(f"{folder.name}-best"), here, chunk=CHUNK, done=_said)
+    sweep(wanted, folder.with_name(f"{folder.name}-best"), here, chunk=CHUNK, done=_log_progress)
 
 
-def _said(ended: int, total: int) -> None:
+def _log_progress(ended: int, total: int) -> None:
     sys.stderr.write(f"{ended} of {total}\n")
 
 

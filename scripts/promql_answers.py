@@ -53,12 +53,12 @@ def questions() -> list[tuple[str, str, float, float]]:
     and with few samples.
     """
     times = (30.0, 60.0, 299.5, 300.0, 345.0, 420.0, 640.0, 901.0, 902.0, 960.0)
-    asked = [(now, window) for now in times for window in (15.0, 60.0, 75.0, 300.0)]
+    moments = [(now, window) for now in times for window in (15.0, 60.0, 75.0, 300.0)]
     return [
         (function, name, now, window)
         for function in FUNCTIONS
         for name in series()
-        for now, window in asked
+        for now, window in moments
     ]
 
 
@@ -97,11 +97,11 @@ def answers() -> dict[str, Any]:
         try:
             _wait(address)
             version = _get(address, "status/buildinfo", {})["version"]
-            found = [[*question, _ask(address, *question)] for question in questions()]
+            results = [[*question, _ask(address, *question)] for question in questions()]
         finally:
             server.terminate()
             server.wait(timeout=30)
-    return {"version": version, "series": series(), "answers": found}
+    return {"version": version, "series": series(), "answers": results}
 
 
 def _ask(address: str, function: str, name: str, now: float, window: float) -> float | None:
@@ -135,12 +135,12 @@ def _wait(address: str) -> None:
 
 
 if __name__ == "__main__":
-    said = answers()
-    rows = ",\n  ".join(json.dumps(row) for row in said["answers"])
+    document = answers()
+    rows = ",\n  ".join(json.dumps(row) for row in document["answers"])
     kept = ",\n  ".join(
-        f"{json.dumps(name)}: {json.dumps(samples)}" for name, samples in said["series"].items()
+        f"{json.dumps(name)}: {json.dumps(samples)}" for name, samples in document["series"].items()
     )
     sys.stdout.write(
-        f'{{"version": {json.dumps(said["version"])},\n "series": {{\n  {kept}}},\n "answers": [\n '
+        f'{{"version": {json.dumps(document["version"])},\n "series": {{\n  {kept}}},\n "answers": [\n '
         f" {rows}]}}\n"
     )

@@ -173,21 +173,24 @@ def _setting(setting: settings.ConfSetting) -> str:
 
 def journal() -> str:
     """Return the page of the journal's lines, whose observation is also a recording's row."""
-    said = [MADE, "# Journal and recordings\n"]
-    said.append(
+    lines = [MADE, "# Journal and recordings\n"]
+    lines.append(
         f"A journal is a folder of segments, one JSON object a line, `schema: {SCHEMA}`. Absent"
         " values are left out; a reader skips names that it does not know. A recording (CSV,"
         " Parquet) has the fields of [`Observation`](#observation) as its columns:"
         " [replay](../guides/replay.md#the-columns).\n"
     )
     for kind in (*RECORD, *KEPT):
-        said += [f"## {kind.__name__}\n", _first(kind) + "\n", "| field | type | |"]
-        said += ["|---|---|---|", *_fields(kind), ""]
-    said += ["## Evidence\n", "The numbers behind a decision, as `rheostat explain` prints them.\n"]
-    said += ["| name in `evidence` | meaning | unit |", "|---|---|---|"]
-    said += [f"| `{name}` | {term.words} | {term.unit} |" for name, term in TERMS.items()]
-    said += ["| `pi OPERATOR` | slots that the operator needs | slots |", ""]
-    return "\n".join(said)
+        lines += [f"## {kind.__name__}\n", _first(kind) + "\n", "| field | type | |"]
+        lines += ["|---|---|---|", *_fields(kind), ""]
+    lines += [
+        "## Evidence\n",
+        "The numbers behind a decision, as `rheostat explain` prints them.\n",
+    ]
+    lines += ["| name in `evidence` | meaning | unit |", "|---|---|---|"]
+    lines += [f"| `{name}` | {term.words} | {term.unit} |" for name, term in TERMS.items()]
+    lines += ["| `pi OPERATOR` | slots that the operator needs | slots |", ""]
+    return "\n".join(lines)
 
 
 def metrics() -> str:
@@ -206,11 +209,11 @@ def metrics() -> str:
 
 
 def _fields(kind: type[Any]) -> list[str]:
-    told = _attribute_docs(kind)
+    docs = _attribute_docs(kind)
     types = {
         field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(kind)
     }
-    return [f"| `{n}` | `{_cell(t)}` | {_cell(told.get(n, ''))} |" for n, t in types.items()]
+    return [f"| `{n}` | `{_cell(t)}` | {_cell(docs.get(n, ''))} |" for n, t in types.items()]
 
 
 def _attribute_docs(kind: type[Any]) -> dict[str, str]:

@@ -16,19 +16,19 @@ ROOT = Path(__file__).parents[1]
 
 def newest_entry() -> str:
     """Return the version of the changelog's newest entry."""
-    found = re.search(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    return found[1] if found else "none"
+    match = re.search(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    return match[1] if match else "none"
 
 
 def tag() -> str | None:
     """Return the tag of the commit that is checked out, None if it has none."""
-    told = subprocess.run(
+    result = subprocess.run(
         ["git", "describe", "--tags", "--exact-match", "--match", "v*"],
         cwd=ROOT,
         capture_output=True,
         text=True,
     )
-    return told.stdout.strip() or None
+    return result.stdout.strip() or None
 
 
 if tag() not in (None, f"v{newest_entry()}"):

@@ -64,7 +64,7 @@ class Kubelet:
         self._names = Names(means.folder / "hosts")
         self._means = replace(means, names=self._names.option)
         self._nodes = {name: Node(name) for name in (f"node-{n}" for n in range(nodes))}
-        self._seen: set[str] = set()
+        self._known: set[str] = set()
         self._ending: set[str] = set()
         self._addresses: dict[str, str] = {}
         self._numbers = count()
@@ -153,8 +153,8 @@ class Kubelet:
             if uid not in self._ending:
                 self._ending.add(uid)
                 threading.Thread(target=self._end, args=(node, pod), daemon=True).start()
-        elif uid not in self._seen and pod.status.phase == "Pending":
-            self._seen.add(uid)
+        elif uid not in self._known and pod.status.phase == "Pending":
+            self._known.add(uid)
             threading.Thread(target=self._start, args=(node, pod), daemon=True).start()
 
     def _start(self, node: Node, pod: Any) -> None:
