@@ -230,7 +230,7 @@ def test_controls_require_the_token(browser, served, tmp_path):
 
 
 def test_a_what_if_answer_includes_its_error(browser, served, tmp_path):
-    from rheostat.cli.services.serve import _whatif
+    from rheostat.cli.serve import _whatif
 
     journal(tmp_path / "orders", 1800.0)
     jobs = jobs_of([str(tmp_path / "orders")], lambda _: True)

@@ -1,4 +1,10 @@
-"""Assembles all commands and maps errors to exit codes."""
+"""Assembles all commands and maps errors to exit codes.
+
+Other distributions add commands through the entry-point group ``rheostat.commands``: an entry point
+``GROUP.NAME`` (or ``NAME`` for a top-level command) refers to a function that Typer accepts.
+``rheostat-lab`` adds ``demo`` and the groups of ``LAB_GROUPS``; without it, these names answer with
+the package to install.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +12,17 @@ import logging
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any
 
 import typer
 
 import rheostat
-from rheostat.cli.extensions import OF_LAB, add_missing, extend, installed
-from rheostat.errors import RheostatError
+from rheostat.errors import BadInput, RheostatError
+from rheostat.machine.missing_module import Installation
 
 COMMANDS = {
-    "run": "run.run_app:run",
+    "run": "run:run",
     "restart": "restart:restart",
     "advise": "recordings.advise:advise",
     "replay": "recordings.replay:replay",
@@ -28,14 +35,29 @@ COMMANDS = {
     "doctor": "doctor:doctor",
     "calibrate": "recordings.calibrate:calibrate",
     "whatif": "recordings.whatif:whatif",
-    "serve": "services.serve:serve",
-    "top": "services.top:top",
-    "connect-server": "services.connect_server:connect_server",
+    "serve": "serve:serve",
+    "top": "serve:top",
+    "connect-server": "connect_server:connect_server",
 }
 """The function of each command, in the order of the help."""
 
-GROUPS = {"operator": "services.operator:app", "state": "state.state:app"}
+GROUPS = {"operator": "operator:app", "state": "state:app"}
 """The Typer application of each group of commands."""
+
+GROUP = "rheostat.commands"
+LAB_GROUPS = {
+    "cluster": "A cluster on this computer, loopback only: Spark Standalone, YARN or Kubernetes.",
+    "kafka": "A real Kafka broker on this computer: one node, KRaft, loopback only.",
+    "simulate": "Policies on simulated jobs: the production loop, unchanged, against a plant.",
+    "lab": "Measurements on real Spark, from specifications.",
+    "nexmark": "The benchmark's events and queries.",
+}
+"""The help of each group that consists of extensions only."""
+
+OF_LAB = ("demo", *LAB_GROUPS)
+"""The commands and groups of ``rheostat-lab``."""
+
+_ANY_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 def application(only: str = "") -> typer.Typer:
@@ -130,3 +152,47 @@ def _log_to_standard_error() -> None:
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     log.propagate = False
+
+
+def installed(only: str = "") -> list[EntryPoint]:
+    """Return the installed entry points, or those of one command or group."""
+    return [
+        entry
+        for entry in entry_points(group=GROUP)
+        if only in ("", entry.name, entry.name.rpartition(".")[0])
+    ]
+
+
+def extend(app: typer.Typer, entries: Iterable[EntryPoint]) -> tuple[str, ...]:
+    """Add commands to ``app`` and its groups; return the names of those that failed to load."""
+    for name, text in LAB_GROUPS.items():
+        app.add_typer(typer.Typer(no_args_is_help=True, help=text), name=name)
+    parents = {group.name: group.typer_instance for group in app.registered_groups} | {"": app}
+    left_out = []
+    for entry in entries:
+        group, _, name = entry.name.rpartition(".")
+        try:
+            if (parent := parents[group]) and name not in _names(parent):
+                parent.command(name)(entry.load())
+        except (KeyError, ImportError, AttributeError):
+            left_out.append(entry.name)
+    empty = {name for name in LAB_GROUPS if (parent := parents[name]) and not _names(parent)}
+    app.registered_groups = [group for group in app.registered_groups if group.name not in empty]
+    return tuple(left_out)
+
+
+def add_missing(app: typer.Typer, names: Iterable[str]) -> None:
+    """Add a hidden command for each missing name, which reports the package to install."""
+    available = _names(app) | {group.name for group in app.registered_groups}
+    for name in names:
+        if name not in available:
+            context = _ANY_ARGUMENTS
+            app.command(name, hidden=True, add_help_option=False, context_settings=context)(_refuse)
+
+
+def _refuse(context: typer.Context) -> None:
+    raise BadInput(f"the command {context.info_name} {Installation.here().lab_advice()}")
+
+
+def _names(group: typer.Typer) -> set[str | None]:
+    return {command.name for command in group.registered_commands}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.options.options import pairs
+from rheostat.cli.options import pairs
 from rheostat.cli.output import out_option, plain_table, write_out
 from rheostat.errors import BadInput
 

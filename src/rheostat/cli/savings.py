@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rheostat.cli.options.options import span_s
+from rheostat.cli.options import span_s
 from rheostat.cli.output import AsJson, Out, emit, plain_table
 from rheostat.cli.status_text import UNKNOWN
 from rheostat.errors import BadInput

@@ -10,7 +10,7 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.cli.options.options import pairs
+from rheostat.cli.options import pairs
 from rheostat.cli.output import emit
 from rheostat.cli.recordings.replay import show_decisions
 from rheostat.errors import BadInput

@@ -8,8 +8,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from rheostat.cli.app import application
-from rheostat.cli.extensions import GROUP, OF_LAB, add_missing, extend, installed
+from rheostat.cli.app import GROUP, OF_LAB, add_missing, application, extend, installed
 from rheostat.errors import BadInput
 
 

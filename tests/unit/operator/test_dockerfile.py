@@ -10,7 +10,7 @@ import pytest
 import yaml
 from typer.main import get_command
 
-from rheostat.cli.services.operator import app
+from rheostat.cli.operator import app
 
 tomllib = pytest.importorskip("tomllib", reason="comes with Python 3.11")
 ROOT = Path(__file__).parents[3]

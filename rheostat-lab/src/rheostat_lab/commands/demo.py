@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.options.options import Parameters, chosen, takes
+from rheostat.cli.options import Parameters, chosen, takes
 from rheostat.config import GuardOptions
 from rheostat.errors import BadInput
 from rheostat.policies.default_policy import DEFAULT_POLICY

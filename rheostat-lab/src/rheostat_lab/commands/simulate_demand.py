@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.options.options import pairs
+from rheostat.cli.options import pairs
 from rheostat.cli.output import AsJson, Out, emit, plain_table, watched
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo

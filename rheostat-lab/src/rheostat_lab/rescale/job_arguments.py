@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from rheostat.cli.options.options import pairs
+from rheostat.cli.options import pairs
 from rheostat.errors import BadInput
 
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rheostat.cli.options.options import span_s
+from rheostat.cli.options import span_s
 from rheostat.errors import BadInput
 from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.replay.event_logs.log_files import ROLLED, LogFiles, find_logs, missing

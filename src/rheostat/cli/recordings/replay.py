@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.options.options import Floor, Interval, Parameters, PolicyName, chosen, takes
+from rheostat.cli.options import Floor, Interval, Parameters, PolicyName, chosen, takes
 from rheostat.cli.output import out_option, plain_table, watched, working, write_out
 from rheostat.config import GuardOptions
 from rheostat.model import Limits, Slo

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rheostat.cli.options.options import Floor, Interval, Parameters, PolicyName, chosen
-from rheostat.cli.output import Out, emit, working
-from rheostat.cli.recordings.whatif_answer import show_answer
+from rheostat.cli.options import Floor, Interval, Parameters, PolicyName, chosen
+from rheostat.cli.output import Out, emit, plain_table, working
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.third_party import search_first
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from rheostat.sim.fitting.counterfactual import Answer, Change, Outcome
+    from rheostat.sim.measures import Elasticity
 
 
 def whatif(
@@ -72,3 +79,114 @@ def whatif(
     with working(f"fitting {path.name}"):
         answered = answer(run, question)
     emit(answered.as_json, as_json, out, lambda: show_answer(answered))
+
+
+_SHOWN = 40
+_SAVES = 0.005
+"""The smallest share of slot-hours that is reported as a saving: less rounds to 0 %."""
+
+_KIND = 0.005
+"""Difference in the share of late rows from which the simulation is reported as optimistic: half of
+the error budget."""
+
+
+def show_answer(answer: Answer) -> None:
+    """Print a result."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    _show_outcomes(console, answer)
+    for line in (verdict(answer), *errors(answer), *(f"note: {note}" for note in answer.notes)):
+        console.print(line, soft_wrap=True, markup=False)
+    if answer.decisions:
+        _show_decisions(console, answer.decisions)
+
+
+def verdict(answer: Answer) -> str:
+    """Return the cost of the policy in one line; it claims a saving only if the SLO is met."""
+    share, hours = abs(answer.more_slot_hours_share), abs(answer.more_slot_hours)
+    fewer = answer.more_slot_hours_share <= -_SAVES
+    takes = (
+        f"{share:.0%} {'fewer' if fewer else 'more'} slot-hours than were recorded ({hours:.3f})"
+    )
+    within = f"99 % of the rows within {answer.slo.latency_s:g} s, 90 % in every five minutes"
+    if not answer.simulated_with_policy.attained:
+        late = answer.simulated_with_policy.late_share
+        rows = "no row was committed" if late is None else f"{late:.2%} of the rows are late"
+        no_saving = ", which is no saving" if fewer else ""
+        return (
+            f"{answer.policy} misses the objective ({within}): {rows}; it takes {takes}{no_saving}"
+        )
+    if answer.saved_share is None or answer.saved_share < _SAVES:
+        return f"{answer.policy} keeps the objective ({within}) and takes {takes}"
+    missed = "" if answer.recorded.attained else "; the recorded run missed it"
+    return (
+        f"{answer.policy} saves {answer.saved_share:.0%} of the recorded slot-hours ({hours:.3f})"
+        f" and keeps the objective ({within}){missed}"
+    )
+
+
+def errors(answer: Answer) -> list[str]:
+    """Return messages about the error, relative to the recorded run and on held-out data."""
+    off, error = answer.deviation, answer.error
+    late = "" if off.late_share is None else f"{100 * off.late_share:+.2f} points of late rows, "
+    lines = [
+        f"error, simulated as recorded against recorded: {late}latency"
+        f" {_percent(off.latency_mean)} in the mean, {_percent(off.latency_p99)} at 99 %",
+        f"error where the plant was not fitted: batch time {error.batch_s_median:.0%} at the"
+        f" median, lag {error.lag_of_peak:.0%} of its peak, peak of the lag"
+        f" {error.lag_peak_ratio:.0%} of the recorded one",
+    ]
+    if off.late_share is not None and off.late_share <= -_KIND:
+        lines.append(
+            "note: the simulation is optimistic compared with the recorded run: expect more late"
+            f" rows than the column {answer.policy} has"
+        )
+    return lines
+
+
+def _show_outcomes(console: Console, answer: Answer) -> None:
+    outcomes = (answer.recorded, answer.simulated_as_recorded, answer.simulated_with_policy)
+    table = plain_table("", "recorded", "simulated as recorded", f"simulated with {answer.policy}")
+    for label, name, unit in (
+        ("slot-hours", "slot_hours", ".3f"),
+        (f"rows later than {answer.slo.latency_s:g} s", "late_share", ".2%"),
+        ("objective kept", "attained", ""),
+        ("latency, mean, s", "latency_mean_s", ".1f"),
+        ("latency, 99 %, s", "latency_p99_s", ".1f"),
+        ("executors, mean", "executors_mean", ".2f"),
+        ("rescalings", "rescalings", "d"),
+    ):
+        table.add_row(label, *(_cell(outcome, name, unit) for outcome in outcomes))
+    for label, name in (("missing", "accuracy_under"), ("too many", "accuracy_over")):
+        table.add_row(
+            f"{label}, of the demand",
+            *(_cell(outcome.elasticity, name, ".0f", " %") for outcome in outcomes),
+        )
+    console.print(table)
+    console.print()
+
+
+def _show_decisions(console: Console, changes: Sequence[Change]) -> None:
+    from rich.markup import escape
+
+    table = plain_table("time", "executors", "why")
+    for change in changes[:_SHOWN]:
+        table.add_row(
+            f"{change.t_s:.0f} s", f"{change.before} -> {change.after}", escape(change.reason)
+        )
+    console.print()
+    console.print(table)
+    if len(changes) > _SHOWN:
+        console.print(f"... and {len(changes) - _SHOWN} more; all of them: --json")
+
+
+def _cell(outcome: Outcome | Elasticity | None, name: str, unit: str, sign: str = "") -> str:
+    value = getattr(outcome, name, None)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else format(value, unit) + sign
+
+
+def _percent(share: float | None) -> str:
+    return "unknown" if share is None else f"{share:+.0%}"

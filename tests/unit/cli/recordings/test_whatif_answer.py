@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rheostat.cli.recordings.whatif_answer import errors, show_answer, verdict
+from rheostat.cli.recordings.whatif import errors, show_answer, verdict
 from rheostat.model import Slo
 from rheostat.sim.fitting.calibration import Errors
 from rheostat.sim.fitting.counterfactual import Answer, Deviation, Outcome

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.cli.options.options import chosen
+from rheostat.cli.options import chosen
 from rheostat.errors import BadInput
 
 OWN = """

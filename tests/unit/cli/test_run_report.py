@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rheostat.cli.app import run
-from rheostat.cli.run.run_app import executor_seconds, hand_out, report
+from rheostat.cli.run import executor_seconds, hand_out, report
 from rheostat.journal.folder import FolderJournal
 from rheostat.local.app_run import Application, Request
 from rheostat.model import Capabilities, Decision, Limits, Observation, Record, Rescaling

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import typer
 
+from rheostat.cli import run
 from rheostat.cli.app import application
-from rheostat.cli.run import run_app
-from rheostat.cli.run.run_options import RunOptions
+from rheostat.cli.run import RunOptions
 from rheostat.config import LoopOptions
 from rheostat.errors import BadInput
 from rheostat.local.app_run import settings_for
@@ -42,7 +42,7 @@ def settings_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         lines.append(cli)
         raise typer.Exit
 
-    monkeypatch.setattr(run_app, "request_of", capture)
+    monkeypatch.setattr(run, "request_of", capture)
 
     def make(*arguments: str, conf: dict[str, str] = CONF) -> Settings:
         application("run")(["run", str(script), *arguments], standalone_mode=False)

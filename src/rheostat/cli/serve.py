@@ -1,9 +1,10 @@
-"""``rheostat serve``: the web page of jobs, read from their journals or from their drivers."""
+"""``rheostat serve`` and ``rheostat top``: jobs on a web page and in the terminal."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import out_option, write_out
+from rheostat.cli.output import AsJson, Out, emit, out_option, plain_table, write_out
 from rheostat.cli.status import alive
 from rheostat.config import ServeOptions
 from rheostat.errors import BadInput, RheostatError
@@ -19,6 +20,8 @@ from rheostat.journal.known_journals import known_journals
 from rheostat.machine.scratch_folder import state_folder
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from rheostat.control.jobs import Job, Scan
 
 Places = Annotated[
@@ -123,7 +126,7 @@ def _mirrored(place: str) -> Scan:
 
 def _whatif(job: Job, question: Mapping[str, Any]) -> Mapping[str, Any]:
     """Answer a what-if question about the journal of a job."""
-    from rheostat.cli.recordings.whatif_answer import errors, verdict
+    from rheostat.cli.recordings.whatif import errors, verdict
     from rheostat.control.journal_job import JournalJob
     from rheostat.model import Limits, Slo
     from rheostat.policies.registry import create
@@ -146,3 +149,80 @@ def _whatif(job: Job, question: Mapping[str, Any]) -> Mapping[str, Any]:
     answered = answer(run, Question(policy=policy, limits=limits, slo=slo))
     texts = {"verdict": verdict(answered), "errors": errors(answered)}
     return {**answered.as_json, "policy": policy, **texts, "decisions": []}
+
+
+_COLOURS = {
+    "Healthy": "green",
+    "Late": "red",
+    "Bound": "yellow",
+    "Halted": "magenta",
+    "Blind": "magenta",
+    "Not scaling": "dim",
+}
+_COLUMNS = ("state", "job", "executors", "rows/s", "latency", "objective", "late", "saved", "")
+
+
+def top(
+    places: Places = None,
+    every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.5)] = 2.0,
+    once: Annotated[bool, typer.Option(help="Print once and exit.")] = False,
+    as_json: AsJson = False,
+    out: Out = None,
+) -> None:
+    """Show jobs in the terminal, those that need attention first; Ctrl-C ends it.
+
+    Example: rheostat top --once /var/lib/rheostat/journals
+    """
+    from rich.console import Console
+    from rich.live import Live
+
+    from rheostat.control.jobs import jobs_of
+
+    jobs = jobs_of(places or known(), alive, os.environ.get("RHEOSTAT_READ_TOKEN"), elsewhere)
+    console = Console()
+    if once or as_json or out or not console.is_terminal:
+        rows = ordered(jobs.rows())
+        emit(rows, as_json, out, lambda: console.print(table(rows)))
+        return
+    with Live(
+        table(ordered(jobs.rows())), console=console, auto_refresh=False, screen=True
+    ) as live:
+        while True:
+            time.sleep(every)
+            live.update(table(ordered(jobs.rows())), refresh=True)
+
+
+def ordered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows sorted by state, those that need attention first."""
+    ranks = ("Late", "Blind", "Bound", "Halted", "Not scaling", "Healthy")
+    return sorted(rows, key=lambda row: (ranks.index(row["word"]), row["name"]))
+
+
+def table(rows: list[dict[str, Any]]) -> Table:
+    """Return the rows as a table."""
+    from rich.markup import escape
+
+    shown = plain_table(*_COLUMNS)
+    for row in rows:
+        colour = _COLOURS[row["word"]]
+        ceiling = f" of {row['ceiling']}" if row.get("ceiling") else ""
+        shown.add_row(
+            f"[{colour}]{row['word']}[/]",
+            escape(row["name"]),
+            f"{_number(row.get('executors'))}{ceiling}",
+            _number(row.get("rate")),
+            _number(row.get("latency_s"), " s"),
+            _number(row.get("slo_s"), " s"),
+            _share(row.get("late_share"), 2),
+            _share(row.get("saved_share"), 0),
+            escape(row["sentence"]),
+        )
+    return shown
+
+
+def _number(value: float | None, unit: str = "") -> str:
+    return "-" if value is None else f"{value:,.0f}{unit}" if value >= 100 else f"{value:.3g}{unit}"
+
+
+def _share(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}%}"

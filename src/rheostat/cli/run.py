@@ -7,16 +7,15 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.options.options import explicit_options, takes
-from rheostat.cli.output import write_out
-from rheostat.cli.run.run_options import OutputOptions, RunOptions
+from rheostat.cli.options import explicit_options, pairs, takes
+from rheostat.cli.output import emit, write_out
 from rheostat.config import (
     ExportOptions,
     GuardOptions,
@@ -29,13 +28,140 @@ from rheostat.config import (
 from rheostat.errors import BadInput
 from rheostat.journal.folder import read
 from rheostat.journal.rescalings import rescalings
-from rheostat.local.app_run import Application, Request
+from rheostat.local.app_run import Application, AppRun, Request, plan, settings_for
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits, Record
+from rheostat.policies.default_policy import DEFAULT_POLICY
 
 if TYPE_CHECKING:
     from rheostat.clusters.run_settings import Plan
-    from rheostat.local.app_run import Request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How and where an application is autoscaled, and the source of its lag and its journal."""
+
+    policy: str = field(
+        default=DEFAULT_POLICY,
+        metadata={"help": "policy by name, or your own as module:Class, also next to the script"},
+    )
+    parameters: list[str] | None = field(
+        default=None,
+        metadata={"flag": "--set", "help": "a parameter of the policy, name=value; repeat it"},
+    )
+    minimum: int = field(
+        default=1, metadata={"flag": "--min", "help": "floor of the number of executors"}
+    )
+    maximum: int | None = field(
+        default=None,
+        metadata={
+            "flag": "--max",
+            "help": "ceiling of the number of executors; default: --local, else 8",
+        },
+    )
+    slo: float = field(default=10.0, metadata={"help": "latency objective in seconds"})
+    price: float = field(
+        default=0.0, metadata={"help": "price of a slot-hour, in which savings are shown; 0: none"}
+    )
+    shadow: bool = field(
+        default=False,
+        metadata={"flag": "--shadow", "help": "only watch and advise; nothing is touched"},
+    )
+
+    master: str | None = field(
+        default=None,
+        metadata={"help": "Spark master; default: the one of your settings, else a local cluster"},
+    )
+    local: int | None = field(
+        default=None,
+        metadata={
+            "help": "a local Standalone cluster with room for this many executors",
+            "least": 1,
+        },
+    )
+    kafka: str | None = field(
+        default=None,
+        metadata={
+            "help": (
+                "ask Kafka for the lag: host:port, or a file of properties (name=value lines as"
+                " librdkafka calls them, with SASL and TLS); a local cluster gets Kafka's source"
+            )
+        },
+    )
+    journal: str | None = field(
+        default=None,
+        metadata={
+            "help": (
+                "folder of the journal, also hdfs:// or s3a:// and such; default: in the user's"
+                " state folder, one an application."
+                " Further applications of the script get folders in it"
+            )
+        },
+    )
+
+    def __post_init__(self) -> None:
+        if self.master and self.local:
+            raise BadInput(f"--master {self.master} and --local {self.local} exclude each other")
+
+    def arguments(self, groups: Mapping[str, Any], explicit: frozenset[str]) -> dict[str, Any]:
+        """Return the arguments of explicitly set options, in the form of ``settings.merge``.
+
+        ``groups`` are the groups of options by name. Raises BadInput for a ceiling above
+        ``--local``.
+        """
+        from rheostat.kafka.client import client_config
+        from rheostat.settings import GROUPS
+
+        given = {name: getattr(self, name) for name in {"policy", "slo", "price"} & explicit}
+        if "parameters" in explicit:
+            given["parameters"] = pairs(self.parameters or ())
+        if self.journal:
+            given["journal"] = self.journal
+        if self.kafka:
+            given["kafka"] = client_config(self.kafka)
+        for name, group in groups.items():
+            names = {option.name for option in fields(group)} & explicit
+            own = {option: getattr(group, option) for option in names}
+            given |= {name: own} if own and name in GROUPS else own
+        return {**given, "limits": self._limits(explicit)}
+
+    def _limits(self, explicit: frozenset[str]) -> dict[str, int]:
+        limits = {"min": self.minimum} if "minimum" in explicit else {}
+        if self.maximum is not None and self.local and self.maximum > self.local:
+            raise BadInput(
+                f"--max {self.maximum} does not fit into a local cluster with room for"
+                f" {self.local}; raise --local or lower --max"
+            )
+        ceiling = self.local if self.maximum is None else self.maximum
+        return limits if ceiling is None else {**limits, "max": ceiling}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions:
+    """Output of the command in addition to that of the script."""
+
+    show_settings: bool = field(
+        default=False,
+        metadata={
+            "flag": "--show-settings",
+            "help": "print what would be set in Spark, yours where there is one, and run nothing",
+        },
+    )
+    as_json: bool = field(
+        default=False,
+        metadata={
+            "flag": "--json",
+            "help": (
+                "at the end one line of JSON on standard error (standard output is the script's):"
+                " exit code, policy, limits, and of every application its journal, rescalings and"
+                " slot-hours; with --show-settings JSON in place of its text"
+            ),
+        },
+    )
+    out: Path | None = field(
+        default=None,
+        metadata={"help": "write the same JSON to this file, first when the script starts"},
+    )
 
 
 def hand_out(
@@ -119,7 +245,6 @@ def run_supervised(
 
 
 def _supervisor(request: Request, restarts: RestartOptions) -> int:
-    from rheostat.local.app_run import plan
     from rheostat.restart.supervised import journal_of_script, supervise
 
     if request.shadow:
@@ -135,7 +260,6 @@ def _supervisor(request: Request, restarts: RestartOptions) -> int:
 
 def _job(request: Request, arguments: list[str], output: OutputOptions, folder: Path) -> int:
     from rheostat.journal.control_channel import ControlChannel
-    from rheostat.local.app_run import AppRun
     from rheostat.spark.launching import run_script
     from rheostat.spark.restarting import OneBatch, own_report
 
@@ -145,10 +269,7 @@ def _job(request: Request, arguments: list[str], output: OutputOptions, folder: 
         raise BadInput(f"{folder} has no order of a supervisor")
     channel.write_report(own_report(order.run))
     settings = replace(request.settings, journal=folder.parent, restarts=folder)
-    request, batches = (
-        replace(request, settings=settings, cli=None, order=order),
-        OneBatch(),
-    )
+    request, batches = replace(request, settings=settings, cli=None, order=order), OneBatch()
     with orderly_end(with_parent=True), ExitStack() as stack:
         if order.once:
             stack.enter_context(batches.installed())
@@ -156,11 +277,6 @@ def _job(request: Request, arguments: list[str], output: OutputOptions, folder: 
         code = run_script(request.script, arguments, around)
     hand_out(request, around.applications, code, output.as_json, output.out)
     return code
-
-
-BUILDER = (
-    "Settings of the script's own builder are known only when it runs; they override all of these."
-)
 
 
 @takes(
@@ -208,18 +324,17 @@ def run(
 def execute(request: Request, arguments: list[str], output: OutputOptions) -> int:
     """Run the script or show the settings; return the exit code."""
     if output.show_settings:
-        _show_settings(request, output)
+        planned = plan(request, {})
+        emit(_plan_json(planned), output.as_json, output.out, lambda: _show_plan(planned))
         return 0
-    return _run(request, arguments, output)
+    from rheostat.spark.launching import run_script
 
-
-def _show_settings(request: Request, output: OutputOptions) -> None:
-    """Print each setting with its effective value, its origin, and why Rheostat wants it."""
-    from rheostat.cli.output import emit
-    from rheostat.local.app_run import plan
-
-    planned = plan(request, {})
-    emit(_plan_json(planned), output.as_json, output.out, lambda: _show_plan(planned))
+    with orderly_end(), AppRun(request) as around:
+        if output.out:
+            hand_out(around.request, around.applications, None, False, output.out)
+        code = run_script(request.script, arguments, around)
+    hand_out(around.request, around.applications, code, output.as_json, output.out)
+    return code
 
 
 def _plan_json(planned: Plan) -> dict[str, Any]:
@@ -235,7 +350,7 @@ def _plan_json(planned: Plan) -> dict[str, Any]:
             }
             for row in planned.rows
         ],
-        "limits": {"min": planned.limits.min_executors, "max": planned.limits.max_executors},
+        "limits": _limits(planned.limits),
         "said": [*planned.lines, *planned.forbidden],
     }
 
@@ -247,15 +362,15 @@ def _show_plan(planned: Plan) -> None:
     for line in ("", *planned.lines, *planned.forbidden):
         typer.echo(line)
     low, high = planned.limits.min_executors, planned.limits.max_executors
-    typer.echo(f"{low} to {high} executors. {BUILDER}")
+    typer.echo(
+        f"{low} to {high} executors. Settings of the script's own builder are known only when it"
+        " runs; they override all of these."
+    )
 
 
 def request_of(script: Path, options: RunOptions, cli: Mapping[str, Any]) -> Request:
     """Return the request of a command line; raises BadInput for unusable values."""
-    import os
-
     from rheostat.clusters.scaling_settings import Given
-    from rheostat.local.app_run import Request, settings_for
     from rheostat.local.user_settings import settings_of_user
     from rheostat.spark.internals.gateway import submitted
 
@@ -272,15 +387,3 @@ def request_of(script: Path, options: RunOptions, cli: Mapping[str, Any]) -> Req
         local=options.local,
         given=given,
     )
-
-
-def _run(request: Request, arguments: list[str], output: OutputOptions) -> int:
-    from rheostat.local.app_run import AppRun
-    from rheostat.spark.launching import run_script
-
-    with orderly_end(), AppRun(request) as around:
-        if output.out:
-            hand_out(around.request, around.applications, None, False, output.out)
-        code = run_script(request.script, arguments, around)
-    hand_out(around.request, around.applications, code, output.as_json, output.out)
-    return code

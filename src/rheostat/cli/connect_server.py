@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from rheostat.cli.options.options import explicit_options, takes
-from rheostat.cli.run import run_app
-from rheostat.cli.run.run_options import OutputOptions, RunOptions
+from rheostat.cli import run
+from rheostat.cli.options import explicit_options, takes
+from rheostat.cli.run import OutputOptions, RunOptions
 from rheostat.config import (
     ExportOptions,
     GuardOptions,
@@ -50,5 +50,5 @@ def connect_server(
     from rheostat.spark.connect_server import SCRIPT, Address
 
     cli = options.arguments(groups, explicit_options(context))
-    request = run_app.request_of(SCRIPT, options, cli)
-    return run_app.execute(replace(request, connect=Address.of(address)), [], output)
+    request = run.request_of(SCRIPT, options, cli)
+    return run.execute(replace(request, connect=Address.of(address)), [], output)

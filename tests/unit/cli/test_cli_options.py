@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from rheostat.cli.app import run
-from rheostat.cli.options.options import takes
+from rheostat.cli.options import takes
 
 
 @dataclass(frozen=True, kw_only=True)

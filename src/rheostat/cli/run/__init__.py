@@ -1,1 +1,0 @@
-"""``rheostat run``: its options, its execution and its report."""

@@ -1,1 +1,0 @@
-"""Commands that run until they are stopped: the page of jobs, a Connect server, the operator."""

@@ -1,1 +1,0 @@
-"""``rheostat state``: one command a file."""
