@@ -22,7 +22,7 @@ from typing import Any
 from unittest.mock import patch
 
 from rheostat.capacity import identify
-from rheostat.capacity.contention import Contention
+from rheostat.capacity.identify import Contention
 from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.model import Decision
 from rheostat.policies.predictive import learning, policy, situation

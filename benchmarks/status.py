@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from rheostat.control.series_file import SeriesWriter
+from rheostat.control.journal_series import SeriesWriter
 from rheostat.journal.record import to_line
 from rheostat.journal.starts import Start, append_event
 from rheostat.journal.summary import SummaryWriter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -9,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from rheostat.fault_log import FaultLog
 from rheostat.guards import Guard, guard
 from rheostat.model import Decision, Memory, Observation, Record, Rescaling
 from rheostat.ports import Actuator, Journal, Policy, Sensor
@@ -229,3 +229,23 @@ def _since(halted_s: float) -> str:
 def _several(queries: tuple[Observation, ...]) -> tuple[Observation, ...]:
     """Return the observations of the queries if the application runs several; empty otherwise."""
     return queries if len(queries) > 1 else ()
+
+
+_log = logging.getLogger("rheostat")
+
+
+class FaultLog:
+    """Warns of each kind of fault once, after its ``context``; the traceback is at level DEBUG."""
+
+    def __init__(self, context: str) -> None:
+        self._context = context
+        self._logged: set[str] = set()
+
+    def warn(self, fault: Exception) -> str:
+        """Warn of a fault of a new kind, and return its kind: its type and its text."""
+        kind = f"{type(fault).__name__}: {fault}"
+        if kind not in self._logged:
+            self._logged.add(kind)
+            _log.warning("rheostat: %s: %s", self._context, kind)
+            _log.debug("rheostat: where it failed", exc_info=fault)
+        return kind

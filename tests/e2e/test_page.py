@@ -28,10 +28,10 @@ from tests.unit.control.test_server import server_service
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.control.access import Access
 from rheostat.control.control_app import control_app
-from rheostat.control.frozen_page import frozen_html, frozen_job, frozen_list
 from rheostat.control.jobs import Jobs, jobs_of
 from rheostat.control.journal_job import JournalJob
 from rheostat.control.page_app import reading_app
+from rheostat.control.page_text import frozen_html, frozen_job, frozen_list
 from rheostat.control.server import Server
 from rheostat.guards import guards_of
 from rheostat.journal.folder import FolderJournal

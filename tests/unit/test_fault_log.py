@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from rheostat.fault_log import FaultLog
+from rheostat.loop import FaultLog
 
 
 def test_every_kind_of_failure_is_logged_once_with_its_operation(caplog):

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from rheostat.capacity.batch import BatchModel, StageCost
-from rheostat.capacity.contention import contention, with_work
-from rheostat.capacity.line import EMPTY, through, with_sample
 from rheostat.model import Stage
 
 Learnt: TypeAlias = Mapping[str, Any]
@@ -206,3 +204,129 @@ def _with_error(learnt: Learnt, off: float) -> dict[str, Any]:
         "variance": variance + _LEVEL / 2 * (counted * counted - variance),
         "errors": [*errors, abs(off)][-_ERRORS:],
     }
+
+
+_RIDGE = 0.04
+"""Weight of the prior, no contention: (4 % error of a comparison / expected exponent 0.2) squared.
+Measured curves have exponents of 0.2 to 0.25."""
+
+_FORGET_SIZE = 0.1
+"""Share of the earlier comparisons of two sizes that a new one replaces."""
+
+_SIZE_LEVEL = 0.3
+"""Weight of a batch in the log work at a size."""
+
+_SETTLED = 3
+"""Batches after which a size is compared with the previous one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contention:
+    """Work per row grows with (slots / ``among``) ^ ``exponent`` up to ``most`` slots and is flat
+    beyond; ``among`` is the number of slots at which it was measured.
+    """
+
+    exponent: float = 0.0
+    most: float = math.inf
+    among: float = 1.0
+
+    def slowdown(self, slots: float) -> float:
+        """Return the run time on one of ``slots`` slots over the measured one."""
+        if not self.exponent:
+            return 1.0
+        return float((min(slots, self.most) / self.among) ** self.exponent)
+
+
+def with_work(learnt: Learnt, slots: int, off: float) -> dict[str, Any]:
+    """Return the state after a batch whose log work was ``off`` above its prediction without
+    contention.
+
+    Only consecutive sizes are compared, so that drifting costs cancel out, and with them the
+    correlation of size and load.
+    """
+    updated = {**learnt}
+    if slots != learnt.get("slots"):
+        known = learnt.get("count", 0) >= _SETTLED
+        updated["before"] = [learnt["slots"], learnt["level"]] if known else None
+        updated |= {"slots": slots, "level": off, "count": 1}
+        return updated
+    updated["count"] = learnt["count"] + 1
+    updated["level"] = learnt["level"] + max(_SIZE_LEVEL, 1 / updated["count"]) * (
+        off - learnt["level"]
+    )
+    if updated["count"] == _SETTLED and (before := learnt["before"]) is not None:
+        apart = math.log(slots / before[0])
+        squares, products = learnt.get("moments", (0.0, 0.0))
+        updated["moments"] = [
+            (1 - _FORGET_SIZE) * squares + apart * apart,
+            (1 - _FORGET_SIZE) * products + apart * (updated["level"] - before[1]),
+        ]
+    return updated
+
+
+def contention(learnt: Learnt, largest: int, among: float = 1.0) -> Contention:
+    """Return the slope of log(work) over log(slots), shrunk towards 0; flat beyond 1.5 times the
+    ``largest`` observed size.
+    """
+    squares, products = learnt.get("moments", (0.0, 0.0))
+    return Contention(min(max(products / (squares + _RIDGE), 0.0), 0.5), 1.5 * largest, among)
+
+
+Moments: TypeAlias = Sequence[float]
+"""Sums of 1, x, x^2, y and x y over the samples, weighted with 1 / y^2 and by age, and the number
+of samples that are not forgotten."""
+
+EMPTY: Moments = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_PRIOR = 1.0
+"""Weight of the prior, in samples."""
+
+
+def with_sample(moments: Moments, x: float, y: float, forget: float) -> list[float]:
+    """Return the moments with one more sample; older ones lose the share ``forget`` of their
+    information at ``x``.
+
+    With directional forgetting (Cao and Schwartz, 2000) hours of samples at one ``x`` do not erase
+    the slope that samples at others showed. Errors are relative, because a batch of ten seconds
+    shows little of a fixed cost of 300 ms and one of half a second shows much. ``y`` must be above
+    0.
+    """
+    ones, xs, squares, ys, products, count = moments
+    of_one, of_x, of_y = ones + xs * x, xs + squares * x, ys + products * x
+    share = forget / along if (along := of_one + of_x * x) > 0 else 0.0
+    weight = 1 / (y * y)
+    return [
+        ones - share * of_one * of_one + weight,
+        xs - share * of_one * of_x + x * weight,
+        squares - share * of_x * of_x + x * x * weight,
+        ys - share * of_one * of_y + y * weight,
+        products - share * of_x * of_y + x * y * weight,
+        (1 - forget) * count + 1.0,
+    ]
+
+
+def through(
+    moments: Moments, slope: float | None = None, least: float = 0.0
+) -> tuple[float, float]:
+    """Return (intercept, slope) of the line; the intercept is at least 0, the slope at least
+    ``least``.
+
+    The prior is ``slope`` if given, otherwise an intercept of 0: samples at a single x are
+    attributed to the slope. Without samples the prior is returned.
+    """
+    ones, xs, squares, ys, products, count = moments
+    if count <= 0 or squares <= 0:
+        return 0.0, slope or 0.0
+    share = _PRIOR / count
+    if slope is None:
+        ones *= 1 + share
+    else:
+        products += share * squares * slope
+        squares *= 1 + share
+    determinant = ones * squares - xs * xs
+    if determinant <= 1e-12 * ones * squares:
+        return 0.0, products / squares
+    intercept = (ys * squares - xs * products) / determinant
+    rises = (ones * products - xs * ys) / determinant
+    if rises < least:
+        return max(0.0, (ys - least * xs) / ones), least
+    return (intercept, rises) if intercept >= 0 else (0.0, products / squares)

@@ -33,7 +33,7 @@ COMMANDS = {
     "halt": "halt:halt",
     "resume": "halt:resume",
     "doctor": "doctor:doctor",
-    "calibrate": "recordings.calibrate:calibrate",
+    "calibrate": "recordings.whatif:calibrate",
     "whatif": "recordings.whatif:whatif",
     "serve": "serve:serve",
     "top": "serve:top",

@@ -53,8 +53,7 @@ def doctor(
 
     Example: rheostat doctor --journal out/demo/journal
     """
-    from rheostat.diagnosis.computer import machine_findings
-    from rheostat.diagnosis.hosting import platform_findings
+    from rheostat.diagnosis.hosting import machine_findings, platform_findings
     from rheostat.journal.bindings import finding_of
 
     given = pairs(settings or (), "setting", "spark.executor.cores=4")

@@ -26,8 +26,8 @@ from rheostat.config import (
     StateOptions,
 )
 from rheostat.errors import BadInput
+from rheostat.journal.events import rescalings
 from rheostat.journal.folder import read
-from rheostat.journal.rescalings import rescalings
 from rheostat.local.app_run import Application, AppRun, Request, plan, settings_for
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits, Record

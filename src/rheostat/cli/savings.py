@@ -12,7 +12,7 @@ import typer
 
 from rheostat.cli.options import span_s
 from rheostat.cli.output import AsJson, Out, emit, plain_table
-from rheostat.cli.status_text import UNKNOWN
+from rheostat.cli.status import UNKNOWN
 from rheostat.errors import BadInput
 from rheostat.journal.known_journals import is_journal
 from rheostat.journal.starts import read_events, starts_of

@@ -71,7 +71,7 @@ def serve(
     access = Access.of_environment(options.host_names)
     jobs = jobs_of(places or known(), alive, os.environ.get("RHEOSTAT_READ_TOKEN"), elsewhere)
     if out:
-        from rheostat.control.frozen_page import frozen_html
+        from rheostat.control.page_text import frozen_html
 
         write_out(out, [frozen_html(jobs.get(None))])
         return
@@ -105,8 +105,7 @@ def elsewhere(place: str) -> Scan | None:
 
 
 def _mirrored(place: str) -> Scan:
-    from rheostat.control.jobs import journal_jobs
-    from rheostat.control.mirrored_folder import MirroredFolder
+    from rheostat.control.jobs import MirroredFolder, journal_jobs
     from rheostat.spark.internals.hadoop_file_system import own_files
 
     kept = tempfile.TemporaryDirectory(prefix="rheostat-")  # removed when this process ends

@@ -50,7 +50,7 @@ def inspect(
 
     Example: rheostat state inspect /data/checkpoints/orders --no-rows
     """
-    from rheostat.repartition.checkpoint_look import look
+    from rheostat.repartition.plan import look
 
     with working("reading the state"):
         inspection = look(checkpoint, rows=rows).inspection
@@ -153,9 +153,8 @@ def plan(
 
     Example: rheostat state plan /data/checkpoints/orders --partitions 48
     """
-    from rheostat.repartition.checkpoint_look import look
     from rheostat.repartition.checkpoints.kafka_sources import offset_lines
-    from rheostat.repartition.plan import plan
+    from rheostat.repartition.plan import look, plan
     from rheostat.repartition.protocol.preflight import require_number
 
     require_number(partitions)

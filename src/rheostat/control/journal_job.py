@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.control.health import health
-from rheostat.control.journal_series import JournalSeries
+from rheostat.control.journal_series import WIDTH_S, JournalSeries
 from rheostat.control.series import Bucket, columns, most_frequent, resample
-from rheostat.control.series_file import WIDTH_S
 from rheostat.journal.evidence_terms import term
 from rheostat.journal.explanation import explain, format_observation, verdict
 from rheostat.journal.reading import last_record, newest_with, record_at
@@ -205,7 +204,7 @@ def _state_by_executor(folder: Path, t_s: float) -> dict[str, Any]:
 
 
 def _guards(record: Record) -> list[dict[str, Any]]:
-    from rheostat.journal.rescalings import allowances
+    from rheostat.journal.events import allowances
 
     return [
         {

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rheostat.config import GuardOptions, LoopOptions
-from rheostat.guards.bounds import Bounds, OverProvisioning, ReceiverRoom, StepLimits
+from rheostat.guards.bounds import Bounds, OverProvisioning, RealTime, ReceiverRoom, StepLimits
 from rheostat.guards.budget import Budget
 from rheostat.guards.cooldown import Cooldown, Stabilization
-from rheostat.guards.real_time import RealTime
 from rheostat.guards.reversal import Reversal
 from rheostat.guards.schedule import ExcludedPeriods, Schedule
 from rheostat.guards.stale_data import StaleData

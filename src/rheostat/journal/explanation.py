@@ -14,7 +14,7 @@ from rheostat.journal.evidence_terms import term, with_unit
 from rheostat.journal.starts import SHADOW, Start, start_at
 from rheostat.journal.totals import longest_gap_s
 from rheostat.model import Decision, GuardChange, Observation, Record
-from rheostat.protocols.conflict_history import OTHER
+from rheostat.protocols.size_in_force import OTHER
 
 _EPOCH_S = 1e8
 """Times below this are not in seconds since 1970 (a simulation, a test)."""

@@ -13,7 +13,7 @@ from urllib.error import HTTPError
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from rheostat.errors import RheostatError
-from rheostat.fault_log import FaultLog
+from rheostat.loop import FaultLog
 
 _TRIES, _LONGEST_PAUSE_S = 6, 60.0
 _END_S = 2.0

@@ -9,7 +9,7 @@ from typing import Any
 
 from rheostat.control.driver_report import Report
 from rheostat.operator.streaming_application import camel
-from rheostat.protocols.conflict_history import ConflictHistory
+from rheostat.protocols.size_in_force import ConflictHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

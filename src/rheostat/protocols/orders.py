@@ -1,4 +1,5 @@
-"""The orders of the rescale protocol; the engine's package carries them out.
+"""The orders of the rescale protocol, which the engine's package carries out, and the number of
+executors to request if the cluster manager may refuse some.
 
 Every order is idempotent: it describes the desired state, not an action.
 """
@@ -63,3 +64,43 @@ def harmless(orders: Sequence[Order]) -> tuple[Order, ...]:
     """
     changes_size = (Request, Hide, Decommission, Kill)
     return tuple(order for order in orders if not isinstance(order, changes_size))
+
+
+MANY_FAILURES = 100
+"""An application that tolerates this many failed executors requests several at a time; any other
+requests one more at a time."""
+
+STEP = 4
+"""The additional executors per request, or the present number if that is larger: each refusal costs
+a call per second until the next check, and two checks scale from one executor to eight."""
+
+
+def total_to_request(wanted: int, existing: int, *, refused: bool, tolerated_failures: int) -> int:
+    """Return the total to request; refused executors are not part of it until one could be created.
+
+    Spark repeats a refused request every second, counts each refusal as a failed executor, and ends
+    the application after too many. Executors that wait for room are not refused: they stay
+    requested, because a node autoscaler adds nodes for them.
+
+    ``existing`` is the number of executors that run or wait for room, ``refused`` is whether the
+    manager would refuse another one now, ``tolerated_failures`` is how many executors may fail
+    before the application ends.
+    """
+    # A lower total is always granted: only additional executors can be refused.
+    if wanted <= existing:
+        return wanted
+    if refused:
+        return existing
+    return min(
+        wanted, existing + (max(STEP, existing) if tolerated_failures >= MANY_FAILURES else 1)
+    )
+
+
+def tolerated_failures(failures: str | None, initial: int) -> int:
+    """Return how many failed executors an application tolerates, from its setting
+    ``spark.executor.maxNumFailures`` and its initial number of executors.
+    """
+    if failures and failures.strip().isdecimal():
+        return int(failures)
+    # Spark's default, from the initial number of executors (ExecutorFailureTracker).
+    return max(3, 2 * initial)

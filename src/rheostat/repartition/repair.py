@@ -15,9 +15,13 @@ from pathlib import PurePosixPath
 
 from rheostat.errors import BadInput
 from rheostat.repartition.checkpoints.checkpoint import checkpoint_folder
-from rheostat.repartition.protocol.log_entry import entry_partitions
 from rheostat.repartition.protocol.preflight import UNFINISHED, require_stopped
-from rheostat.repartition.protocol.repartition_log import OWN_FOLDER, RepartitionLog, leased
+from rheostat.repartition.protocol.repartition_log import (
+    OWN_FOLDER,
+    RepartitionLog,
+    entry_partitions,
+    leased,
+)
 from rheostat.repartition.protocol.staging import SinkLog
 from rheostat.storage.file_system import FileSystem, numbered
 

@@ -14,7 +14,7 @@ from rheostat.journal.control_channel import ControlChannel, Order
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Memory
 from rheostat.ports import Actuator, SignalNeeds
-from rheostat.protocols.request_limits import tolerated_failures
+from rheostat.protocols.orders import tolerated_failures
 from rheostat.settings import Settings
 from rheostat.sources.backlog_reader import BacklogReader
 from rheostat.sources.iceberg_backlog import DESCRIPTION, IcebergBacklog

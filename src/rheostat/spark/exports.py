@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rheostat.config import ExportOptions
-from rheostat.fault_log import FaultLog
 from rheostat.journal.events import LOUD, EventStream
+from rheostat.loop import FaultLog
 from rheostat.machine.atomic_file import write_atomic
 from rheostat.machine.missing_module import advice
 from rheostat.model import Record

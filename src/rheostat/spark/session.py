@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from rheostat.control.series_file import SeriesWriter
+from rheostat.control.journal_series import SeriesWriter
 from rheostat.errors import BadInput
 from rheostat.settings import Settings
 from rheostat.spark import assembly, dstreams

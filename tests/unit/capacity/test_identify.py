@@ -8,9 +8,15 @@ from typing import Any
 import pytest
 
 from rheostat.capacity.batch import BatchModel, StageCost
-from rheostat.capacity.contention import contention, with_work
-from rheostat.capacity.identify import identified, with_batch
-from rheostat.capacity.line import EMPTY, through, with_sample
+from rheostat.capacity.identify import (
+    EMPTY,
+    contention,
+    identified,
+    through,
+    with_batch,
+    with_sample,
+    with_work,
+)
 from rheostat.model import Stage
 
 TRUE = BatchModel(

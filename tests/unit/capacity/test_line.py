@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.capacity.line import EMPTY, Moments, through, with_sample
+from rheostat.capacity.identify import EMPTY, Moments, through, with_sample
 
 FORGET = 0.02
 

@@ -20,8 +20,8 @@ from rheostat.cli.app import run
 from rheostat.control.access import MAX_BODY_BYTES, Access
 from rheostat.control.control_app import control_app
 from rheostat.control.jobs import Jobs, jobs_of
+from rheostat.control.journal_series import COARSE_FILE, SERIES_FILE
 from rheostat.control.page_app import reading_app
-from rheostat.control.series_file import COARSE_FILE, SERIES_FILE
 from rheostat.control.server import Server
 from rheostat.journal.retention import segments
 from rheostat.journal.starts import STARTS_FILE

@@ -10,8 +10,7 @@ from tests.unit.journal.test_totals import NOON_S
 from tests.unit.operator.test_controller import body, pod
 from tests.unit.storage.memory_files import MemoryFileSystem
 
-from rheostat.control.jobs import DriverJob, Jobs, jobs_of, journal_jobs
-from rheostat.control.mirrored_folder import MirroredFolder
+from rheostat.control.jobs import DriverJob, Jobs, MirroredFolder, jobs_of, journal_jobs
 from rheostat.control.series import Fold
 from rheostat.errors import BadInput
 from rheostat.operator.namespace_drivers import namespace_scan

@@ -13,8 +13,7 @@ from tests.unit.control.test_series import tick
 from tests.unit.journal.test_totals import NOON_S, start
 
 from rheostat.control.journal_job import JournalJob
-from rheostat.control.journal_series import JournalSeries
-from rheostat.control.series_file import SERIES_FILE, SeriesWriter
+from rheostat.control.journal_series import SERIES_FILE, JournalSeries, SeriesWriter
 from rheostat.journal.folder import FolderJournal
 from rheostat.journal.reading import Place, place_of, record_at, records_from
 from rheostat.journal.retention import segments

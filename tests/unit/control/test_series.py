@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.journal.test_totals import NOON_S, record, start
 
+from rheostat.control.journal_series import COARSE_FILE, SERIES_FILE, SeriesReader, SeriesWriter
 from rheostat.control.series import Bucket, Fold, columns, from_line, merge, resample, to_line
-from rheostat.control.series_file import COARSE_FILE, SERIES_FILE, SeriesReader, SeriesWriter
 from rheostat.model import Decision, GuardChange
 
 STARTS = [start(t_s=NOON_S - 5)]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.diagnosis import computer
-from rheostat.diagnosis.computer import machine_findings
+from rheostat.diagnosis import hosting
+from rheostat.diagnosis.hosting import machine_findings
 from rheostat.errors import BadInput
 from rheostat.local.spark_home import SparkHome
 from rheostat.machine.ivy import MARKER
@@ -20,10 +20,10 @@ from rheostat.model import Finding
 def complete_computer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A computer with a JDK, PySpark and an empty cache."""
     jdk = Jdk(tmp_path / "jdk", 17, True)
-    monkeypatch.setattr(computer, "find_jdk", lambda: jdk)
+    monkeypatch.setattr(hosting, "find_jdk", lambda: jdk)
     home = SparkHome(tmp_path / "spark", "4.0.1", "2.13", jdk)
-    monkeypatch.setattr(computer, "find_spark_home", lambda: home)
-    monkeypatch.setattr(computer, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(hosting, "find_spark_home", lambda: home)
+    monkeypatch.setattr(hosting, "cache_folder", lambda: tmp_path / "cache")
     return tmp_path
 
 
@@ -46,7 +46,7 @@ def test_jdk_and_spark_are_reported_with_their_versions(complete_computer: Path)
 def test_a_jre_is_idle_because_it_cannot_create_class_archives(
     complete_computer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(computer, "find_jdk", lambda: Jdk(complete_computer / "jre", 21, False))
+    monkeypatch.setattr(hosting, "find_jdk", lambda: Jdk(complete_computer / "jre", 21, False))
     java = findings_by_topic()["Java"]
     assert java.state == "idle"
     assert "is a JRE 21: without jcmd no class archive can be created" in java.line
@@ -58,7 +58,7 @@ def test_a_missing_package_is_one_idle_line_and_the_rest_is_reported(
     def none() -> None:
         raise BadInput("pyspark is not installed")
 
-    monkeypatch.setattr(computer, "find_spark_home", none)
+    monkeypatch.setattr(hosting, "find_spark_home", none)
     findings = findings_by_topic()
     assert {findings[topic].line for topic in ("Spark", "Kafka source")} == {
         "pyspark is not installed"

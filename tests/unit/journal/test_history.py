@@ -9,7 +9,7 @@ from tests.unit.journal.test_totals import NOON_S, record, start
 from rheostat.journal.explanation import History
 from rheostat.journal.starts import SHADOW, Start
 from rheostat.model import Record, Rescaling
-from rheostat.protocols.conflict_history import OTHER
+from rheostat.protocols.size_in_force import OTHER
 
 
 def events(records: list[Record], *starts: Start) -> list[str]:

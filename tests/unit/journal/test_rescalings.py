@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.journal.rescalings import allowances, reason_of, rescalings
+from rheostat.journal.events import allowances, reason_of, rescalings
 from rheostat.model import Decision, GuardChange, Observation, Record, Rescaling
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rheostat.config import MetricOptions
-from rheostat.metrics.gauges import Gauges
+from rheostat.metrics.record_metrics import Gauges
 from rheostat.model import Observation
 
 

@@ -14,7 +14,7 @@ from tests.unit.operator.promql import PromQL, samples
 
 from rheostat.config import MetricOptions
 from rheostat.metrics.catalog import GAUGES, PREFIX, SIGNALS
-from rheostat.metrics.gauges import Gauges
+from rheostat.metrics.record_metrics import Gauges
 from rheostat.model import Observation
 
 DEPLOY = Path(__file__).parents[3] / "deploy"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rheostat.protocols.conflict_history import MOST, WITHIN_S, ConflictHistory
+from rheostat.protocols.size_in_force import MOST, WITHIN_S, ConflictHistory
 
 
 def after(*times_s: float) -> ConflictHistory:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.protocols.request_limits import MANY_FAILURES, tolerated_failures, total_to_request
+from rheostat.protocols.orders import MANY_FAILURES, tolerated_failures, total_to_request
 
 few = st.integers(0, 50)
 

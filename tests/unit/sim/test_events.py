@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from rheostat.sim.events import Events
+from rheostat.sim.engine import Events
 
 
 def test_events_run_in_time_order() -> None:

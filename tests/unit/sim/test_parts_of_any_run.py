@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rheostat.model import Slo
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
-from rheostat.sim.events import Events
+from rheostat.sim.engine import Events
 from rheostat.sim.measures import measures, quantile_s
 from rheostat.sim.noise import Noise, streams
 from rheostat.sim.plant import Steps

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from rheostat.journal.rescalings import allowances, reason_of
+from rheostat.journal.events import allowances, reason_of
 from rheostat.model import Record
 from rheostat_lab.report.result_text import UNKNOWN
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rheostat.journal.rescalings import allowances
+from rheostat.journal.events import allowances
 from rheostat.model import Record
 from rheostat_lab.report.batch_parts import longest
 from rheostat_lab.report.finished_run import CommittedBatch, Run

@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rheostat.control.frozen_page import frozen_html
 from rheostat.control.journal_job import JournalJob
+from rheostat.control.page_text import frozen_html
+from rheostat.journal.events import reason_of
 from rheostat.journal.folder import FolderJournal
-from rheostat.journal.rescalings import reason_of
 from rheostat.journal.starts import LIVE, End, Start
 from rheostat.model import Record
 from rheostat_lab.report.batch_parts import parts

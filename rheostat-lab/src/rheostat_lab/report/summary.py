@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rheostat.journal.rescalings import rescalings
+from rheostat.journal.events import rescalings
 from rheostat.signals.latency import ArrivalCurve, Spread, mean_s, quantile_s, share_within
 from rheostat_lab.report.days import days_of
 from rheostat_lab.report.finished_run import Run

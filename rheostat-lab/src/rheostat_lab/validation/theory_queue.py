@@ -12,7 +12,7 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.signals.statistics.mmk_queue import Station
-from rheostat.sim.events import Events
+from rheostat.sim.engine import Events
 from rheostat.sim.noise import streams
 
 LAWS = ("exponential", "deterministic")

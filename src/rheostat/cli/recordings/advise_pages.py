@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rheostat.control.frozen_page import frozen_job, frozen_list
 from rheostat.control.journal_job import JournalJob
+from rheostat.control.page_text import frozen_job, frozen_list
 from rheostat.journal.starts import SHADOW, Start, append_event
 
 SEGMENT = "segment-00000.jsonl"

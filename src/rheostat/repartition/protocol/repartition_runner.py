@@ -26,12 +26,13 @@ from rheostat.protocols.repartition import (
 )
 from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
 from rheostat.repartition.checkpoints.state_files import missing_file
-from rheostat.repartition.protocol.log_entry import commit_entry, entry_partitions
 from rheostat.repartition.protocol.repartition_log import (
     RepartitionLog,
     RepartitionState,
     StagedFile,
     Written,
+    commit_entry,
+    entry_partitions,
 )
 from rheostat.repartition.protocol.staging import STAGED, SinkLog, Staging
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion, differences

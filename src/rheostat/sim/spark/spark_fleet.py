@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rheostat.model import Rescaling
 from rheostat.sim.bookkeeping import Book
-from rheostat.sim.events import Events
+from rheostat.sim.engine import Events
 from rheostat.sim.noise import Noise
 from rheostat.sim.spark.spark_batch import Executor
 from rheostat.sim.spark.spark_parameters import SparkParameters

@@ -9,7 +9,7 @@ from functools import partial
 from rheostat.model import Capabilities, Decision, Observation, Rescaling
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
-from rheostat.sim.events import Events
+from rheostat.sim.engine import Events
 from rheostat.sim.noise import Noise, streams
 from rheostat.sim.plant import Ledger, Plant
 from rheostat.sim.spark.spark_batch import SimulatedBatch

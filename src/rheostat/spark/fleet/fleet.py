@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-from rheostat.fault_log import FaultLog
+from rheostat.loop import FaultLog
 from rheostat.model import Memory
 from rheostat.protocols.receivers.fleet_size import (
     FleetFacts,

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection
 from typing import Protocol
 
-from rheostat.protocols.conflict_history import MOST, OTHER, WITHIN_S, ConflictHistory
+from rheostat.protocols.size_in_force import MOST, OTHER, WITHIN_S, ConflictHistory
 
 _log = logging.getLogger("rheostat")
 

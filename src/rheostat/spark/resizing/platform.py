@@ -23,7 +23,7 @@ from rheostat.clusters.pods import (
     unreachable,
     waiting_words,
 )
-from rheostat.protocols.request_limits import MANY_FAILURES, total_to_request
+from rheostat.protocols.orders import MANY_FAILURES, total_to_request
 from rheostat.spark.sensing import executor_ends
 
 _log = logging.getLogger("rheostat")

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from rheostat.fault_log import FaultLog
+from rheostat.loop import FaultLog
 
 POLL_S, COUNT_S, IDLE_S = 0.025, 0.1, 1.0
 """Polling intervals in seconds: for a batch boundary, for executors that are about to register or

@@ -4,8 +4,13 @@ import json
 from pathlib import Path
 
 from rheostat.protocols.repartition import BACK, FORWARD, REPARTITION, back
-from rheostat.repartition.protocol.log_entry import commit_entry, offset_entry
-from rheostat.repartition.protocol.repartition_log import JOURNAL, Plan, RepartitionLog
+from rheostat.repartition.protocol.repartition_log import (
+    JOURNAL,
+    Plan,
+    RepartitionLog,
+    commit_entry,
+    offset_entry,
+)
 from rheostat.storage.local_files import LocalFileSystem
 
 

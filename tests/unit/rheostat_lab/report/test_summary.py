@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.journal.rescalings import rescalings
+from rheostat.journal.events import rescalings
 from rheostat.model import Decision, GuardChange, Limits, Observation, Record, Rescaling, Slo
 from rheostat_lab.report.finished_run import CommittedBatch, ExecutorLife, Overhead, Ramp, Run
 from rheostat_lab.report.sizes_over_time import paid, registered

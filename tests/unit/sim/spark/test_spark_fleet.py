@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
-from rheostat.sim.events import Events
+from rheostat.sim.engine import Events
 from rheostat.sim.noise import Noise, streams
 from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
