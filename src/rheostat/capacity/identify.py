@@ -251,9 +251,8 @@ def with_work(learnt: Learnt, slots: int, off: float) -> dict[str, Any]:
         updated |= {"slots": slots, "level": off, "count": 1}
         return updated
     updated["count"] = learnt["count"] + 1
-    updated["level"] = learnt["level"] + max(_SIZE_LEVEL, 1 / updated["count"]) * (
-        off - learnt["level"]
-    )
+    weight = max(_SIZE_LEVEL, 1 / updated["count"])
+    updated["level"] = learnt["level"] + weight * (off - learnt["level"])
     if updated["count"] == _SETTLED and (before := learnt["before"]) is not None:
         apart = math.log(slots / before[0])
         squares, products = learnt.get("moments", (0.0, 0.0))
