@@ -359,14 +359,22 @@ class Record:
     """The actions of the decision, as text."""
     rescaling: Rescaling
 
+    @property
+    def size(self) -> int | None:
+        """The size before the decision; None if it is unknown."""
+        return self.observation.size if self.observation else None
+
+    @property
+    def reason(self) -> str:
+        """The reason of the target; empty without a decision."""
+        # Each guard extends the reason that it received, so the last one is complete.
+        return self.guards[-1].reason if self.guards else self.raw.reason if self.raw else ""
+
     def __str__(self) -> str:
         """Return size, reason and progress in one line."""
-        size = self.observation.size if self.observation else None
-        sizes = [f"{n}" for n in dict.fromkeys((size, self.target)) if n is not None]
-        # Each guard extends the reason that it received, so the last one is complete.
-        reason = self.guards[-1].reason if self.guards else self.raw.reason if self.raw else ""
+        sizes = [f"{n}" for n in dict.fromkeys((self.size, self.target)) if n is not None]
         return f"{' -> '.join(sizes) or 'unknown number of'} executors ({self.rescaling})" + (
-            f": {reason}" if reason else ""
+            f": {self.reason}" if self.reason else ""
         )
 
 

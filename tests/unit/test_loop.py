@@ -155,7 +155,7 @@ def test_without_a_query_or_a_size_no_decision_is_made(observation, why):
     record = loop_of([observation], policy, actuator).step(1.0)
     assert (record.raw, record.target, record.rescaling.phase) == (None, None, "idle")
     assert why in record.rescaling.detail
-    assert policy.memories == actuator.asked == []
+    assert policy.memories == actuator.requests == []
 
 
 def test_the_kill_switch_applies_within_one_tick_and_is_recorded():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,7 +15,7 @@ from rheostat.cli.status import UNKNOWN
 from rheostat.errors import BadInput
 from rheostat.journal.known_journals import is_journal
 from rheostat.journal.starts import read_events, starts_of
-from rheostat.journal.status import MAX, Saving, against_of, saving, size_before, total
+from rheostat.journal.status import MAX, Saving, against_of, saving, saving_json, size_before, total
 from rheostat.journal.summary import summarize
 from rheostat.journal.totals import DAY_S, Day, date_of
 
@@ -76,12 +75,8 @@ def _answer(folder: Path, against: str | int, first: str, price: float | None) -
 
 def _json(day: Saving, price: float | None) -> dict[str, Any]:
     saved = day.saved_slot_h
-    return {
-        **asdict(day),
-        "saved_slot_h": saved,
-        "saved_share": day.saved_share,
-        "late_share": day.late_share,
-        "saved_money": None if saved is None or price is None else saved * price,
+    return saving_json(day) | {
+        "saved_money": None if saved is None or price is None else saved * price
     }
 
 

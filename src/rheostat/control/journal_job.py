@@ -12,6 +12,7 @@ from typing import Any
 from rheostat.control.health import health
 from rheostat.control.journal_series import WIDTH_S, JournalSeries
 from rheostat.control.series import Bucket, columns, most_frequent, resample
+from rheostat.journal.events import allowances
 from rheostat.journal.evidence_terms import term
 from rheostat.journal.explanation import explain, format_observation, verdict
 from rheostat.journal.reading import last_record, newest_with, record_at
@@ -23,6 +24,7 @@ from rheostat.journal.status import (
     Alive,
     job_status,
     saving,
+    saving_json,
     status_json,
     total,
 )
@@ -204,8 +206,6 @@ def _state_by_executor(folder: Path, t_s: float) -> dict[str, Any]:
 
 
 def _guards(record: Record) -> list[dict[str, Any]]:
-    from rheostat.journal.events import allowances
-
     return [
         {
             "guard": change.guard,
@@ -276,42 +276,24 @@ def _start_entry(start: Start) -> dict[str, Any]:
 
 
 def _command_entry(command: Command) -> dict[str, Any]:
-    return {
-        "t_s": command.t_s,
-        "kind": "command",
-        "reason": f"{command.action}, by {command.author}",
-    }
+    reason = f"{command.action}, by {command.author}"
+    return {"t_s": command.t_s, "kind": "command", "reason": reason}
 
 
 def _week(totals: Totals, before: int | None, now: float) -> dict[str, Any]:
     """Return today's saving and those of the last seven days and of all, for both sizes."""
     dates = {date_of(now - day * DAY_S) for day in range(7)}
-    days = {
-        "today": {date_of(now)},
-        "week": dates,
-        "all": set(totals.days),
-    }
+    days = {"today": {date_of(now)}, "week": dates, "all": set(totals.days)}
     return {
         name: {
-            against: _saving_json(
+            against: saving_json(
                 saving(
-                    total({d: v for d, v in totals.days.items() if d in wanted}),
-                    against,
-                    before,
+                    total({d: v for d, v in totals.days.items() if d in wanted}), against, before
                 )
             )
             for against in (MAX, BEFORE)
         }
         for name, wanted in days.items()
-    }
-
-
-def _saving_json(value: Any) -> dict[str, Any]:
-    return {
-        **asdict(value),
-        "saved_slot_h": value.saved_slot_h,
-        "saved_share": value.saved_share,
-        "late_share": value.late_share,
     }
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from rheostat.journal.binding_constraint import applied_guard
 from rheostat.journal.explanation import kind_of_reason
 from rheostat.journal.starts import Start, start_at
-from rheostat.journal.totals import late, longest_gap_s
+from rheostat.journal.totals import Day, longest_gap_s, mean_parts, pass_rows
 from rheostat.model import Observation, Record
 from rheostat.signals.forecasts.forecast import HORIZONS_S
 
@@ -123,7 +123,7 @@ class Fold:
 
     def _event(self, record: Record) -> list[list[Any]]:
         """Return the change that a record makes; starting executors are no further change."""
-        size = record.observation.size if record.observation else None
+        size = record.size
         halted = record.rescaling.phase == "halted"
         before, self._before = self._before, (size, record.target, halted)
         was_halted = before[2] if before else False
@@ -135,14 +135,11 @@ class Fold:
         if before is not None and before[:2] == (size, record.target):
             return []
         guard = applied_guard(record)
-        return [[record.t_s, size, record.target, guard.guard if guard else "", reason(record)]]
+        return [[record.t_s, size, record.target, guard.guard if guard else "", _reason(record)]]
 
 
-def reason(record: Record) -> str:
-    """Return the reason of a record's target."""
-    if record.guards:
-        return record.guards[-1].reason
-    return record.raw.reason if record.raw else record.rescaling.detail
+def _reason(record: Record) -> str:
+    return record.reason if record.guards or record.raw else record.rescaling.detail
 
 
 def _bucket(ticks: Sequence[Record], passed_s: Sequence[float], starts: Sequence[Start]) -> Bucket:
@@ -165,21 +162,19 @@ def _bucket(ticks: Sequence[Record], passed_s: Sequence[float], starts: Sequence
     bucket.lag_rows_max = _max([observed.lag_rows for observed in observations])
     bucket.running_s = _max([o.in_flight.elapsed_s if o.in_flight else None for o in observations])
     bucket.wanted = _mean([record.raw.target if record.raw else None for record in ticks])
-    bucket.target = _mean([_target(record) for record in ticks])
+    bucket.target = _mean([t.size if t.target is None else t.target for t in ticks])
     bucket.latency_p50, bucket.latency_p99 = _latencies(observations)
-    _add_rows(bucket, ticks, passed_s, starts)
-    bucket.parts_s = _parts(observations)
+    day = Day()
+    for record, seconds in zip(ticks, passed_s, strict=True):
+        pass_rows(day, seconds, record.observation, start_at(starts, record.t_s))
+    bucket.rows, bucket.late_rows = day.rows, day.late_rows
+    bucket.parts_s = mean_parts(observed.batch_parts_s for observed in observations)
+    bucket.parts_s.pop("triggerExecution", None)
     if ticks[-1].queries[1:]:
         lags = {query.query or "": query.lag_rows for query in ticks[-1].queries}
         bucket.lags = {name: rows for name, rows in lags.items() if rows is not None}
-    bucket.reasons = most_frequent({reason(record): 1} for record in ticks)
+    bucket.reasons = most_frequent({_reason(record): 1} for record in ticks)
     return bucket
-
-
-def _target(record: Record) -> int | None:
-    if record.target is not None:
-        return record.target
-    return record.observation.size if record.observation else None
 
 
 def _lead_s(evidence: Any, start: Start | None) -> float | None:
@@ -215,29 +210,6 @@ def _quantile(pairs: Sequence[tuple[float, int]], rank: float) -> float:
     return pairs[-1][0]
 
 
-def _add_rows(
-    bucket: Bucket, ticks: Sequence[Record], passed_s: Sequence[float], starts: Sequence[Start]
-) -> None:
-    for record, seconds in zip(ticks, passed_s, strict=True):
-        start, observed = start_at(starts, record.t_s), record.observation
-        is_late = late(observed, start.slo_s) if start and observed else None
-        if observed is None or observed.input_rows_per_s is None or is_late is None:
-            continue
-        rows = observed.input_rows_per_s * seconds
-        bucket.rows += rows
-        bucket.late_rows += rows if is_late else 0.0
-
-
-def _parts(observations: Sequence[Observation]) -> dict[str, float]:
-    """Return the mean time of each phase of a batch, without the total."""
-    batches = [observed.batch_parts_s for observed in observations if observed.batch_parts_s]
-    names = {name for parts in batches for name in parts if name != "triggerExecution"}
-    return {
-        name: sum(parts.get(name, 0.0) for parts in batches) / len(batches)
-        for name in sorted(names)
-    }
-
-
 def most_frequent(reasons: Iterable[Mapping[str, int]], most: int | None = 3) -> dict[str, int]:
     """Return the most frequent reasons with their counts; reasons that differ only in numbers count
     as one, with its newest wording.
@@ -269,12 +241,7 @@ def merge(buckets: Sequence[Bucket]) -> Bucket:
     merged.lags = buckets[-1].lags
     merged.events = [event for bucket in buckets for event in bucket.events]
     merged.reasons = most_frequent(bucket.reasons for bucket in buckets)
-    with_parts = [bucket.parts_s for bucket in buckets if bucket.parts_s]
-    names = {name for parts in with_parts for name in parts}
-    merged.parts_s = {
-        name: sum(parts.get(name, 0.0) for parts in with_parts) / len(with_parts)
-        for name in sorted(names)
-    }
+    merged.parts_s = mean_parts(bucket.parts_s for bucket in buckets)
     return merged
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 from rheostat.capacity import binding as capacity
 from rheostat.capacity.identify import Identified, identified, with_batch
 from rheostat.capacity.need import worth_having
+from rheostat.journal.totals import mean_parts
 from rheostat.model import Finding, Observation
 from rheostat.state.proposed_count import proposed_count
 
@@ -112,7 +113,8 @@ def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Obser
     tasks = max((stage.tasks for stage in model.model.stages), default=1)
     sizes = worth_having(model.model, min(tasks, 4 * slots + 64), rows)
     numbers = _numbers(model, rows, recent[-1])
-    bound = capacity.binding(model.model, rows, slots, sizes, _parts_s(recent))
+    parts_s = mean_parts(batch.batch_parts_s for batch in recent)
+    bound = capacity.binding(model.model, rows, slots, sizes, parts_s)
     if bound is None:
         more = next(size for size in sizes if size > slots)
         return _of_next_size(
@@ -139,13 +141,6 @@ def _of_next_size(query: str, numbers: dict[str, float], larger_s: float, more: 
     return Binding(
         query, "nothing" if is_worth else "cost", line, numbers | {"next_batch_s": larger_s}
     )
-
-
-def _parts_s(recent: Sequence[Observation]) -> Mapping[str, float] | None:
-    """Return the mean parts of the batches by Spark's names; empty if none are known."""
-    known = [batch.batch_parts_s for batch in recent if batch.batch_parts_s]
-    names = {name for parts in known for name in parts}
-    return {name: sum(parts.get(name, 0.0) for parts in known) / len(known) for name in names}
 
 
 def _rows_limit(recent: Sequence[Observation]) -> str:

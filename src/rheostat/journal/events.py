@@ -17,12 +17,11 @@ LOUD = ("rescale", "advice", "halted", "resumed", "failed", "blocked")
 
 def action_of(record: Record) -> str:
     """Return ``scale_out``, ``scale_in``, ``keep``, or ``none`` without a decision."""
-    size = record.observation.size if record.observation else None
     if record.target is None:
         return "none"
-    if size is None or record.target == size:
+    if record.size in (None, record.target):
         return "keep"
-    return "scale_out" if record.target > size else "scale_in"
+    return "scale_out" if record.target > (record.size or 0) else "scale_in"
 
 
 def reason_class(record: Record) -> str:
@@ -48,8 +47,7 @@ class EventStream:
 
     def next(self, record: Record) -> dict[str, Any] | None:
         """Return the event of the next record; None if nothing relevant changed."""
-        size = record.observation.size if record.observation else None
-        before = self._target if self._target is not None else size
+        before = self._target if self._target is not None else record.size
         kind = self._kind(record, before)
         self._phase, self._class = record.rescaling.phase, reason_class(record)
         if record.target is not None:

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 
 from rheostat.journal.binding_constraint import applied_guard
+from rheostat.journal.events import allowances
 from rheostat.journal.evidence_terms import term, with_unit
 from rheostat.journal.starts import SHADOW, Start, start_at
 from rheostat.journal.totals import longest_gap_s
-from rheostat.model import Decision, GuardChange, Observation, Record
+from rheostat.model import Decision, Observation, Record
 from rheostat.protocols.size_in_force import OTHER
 
 _EPOCH_S = 1e8
@@ -40,7 +41,7 @@ def explain(record: Record) -> list[str]:
     observed = format_observation(record.observation)
     lines = [f"{when(record.t_s)}: {verdict(record)}", f"  observed: {observed}"]
     if record.raw:
-        lines += [_wanted(record.raw), *_allowed(record.raw, record.guards)]
+        lines += [_wanted(record.raw), *_allowed(record)]
     lines += [f"  also: {action}" for action in record.actions]
     return [*lines, f"  rescaling: {record.rescaling}"]
 
@@ -49,7 +50,7 @@ def verdict(record: Record) -> str:
     """Return one line with the size before, the decision, the size that the policy wanted, and the
     guard that set the target: ``6 -> 8 executors: wanted 9, allowed 8 (bounds)``.
     """
-    size = record.observation.size if record.observation else None
+    size = record.size
     if record.rescaling.phase == "halted":
         return record.rescaling.detail
     if record.target is None:
@@ -78,15 +79,10 @@ def _evidence(name: str, value: float | int | str) -> str:
     return f"{known.words}: {with_unit(text, known.unit)}"
 
 
-def _allowed(raw: Decision, guards: Iterable[GuardChange]) -> list[str]:
+def _allowed(record: Record) -> list[str]:
     """Return one line per guard that changed the target, with its own part of the reason."""
-    lines, before = [], raw.reason
-    for change in guards:
-        # A guard appends to the previous reason, so that the last one is complete.
-        own = change.reason.removeprefix(before).removeprefix("; ")
-        lines.append(f"  allowed {change.after}, not {change.before}, by {change.guard}: {own}")
-        before = change.reason
-    return lines or [f"  allowed {raw.target}: no guard changed that"]
+    lines = [f"  allowed {c.after}, not {c.before}, by {why}" for c, why in allowances(record)]
+    return lines or [f"  allowed {record.raw and record.raw.target}: no guard changed that"]
 
 
 def format_observation(observation: Observation | None) -> str:
@@ -94,6 +90,7 @@ def format_observation(observation: Observation | None) -> str:
     if observation is None:
         return "no query"
     o = observation
+    running_s = o.in_flight.elapsed_s if o.in_flight else None
     parts = [
         _item("", o.executors, " executor" if o.executors == 1 else " executors"),
         _item("", o.input_rows_per_s, " rows/s arrive"),
@@ -104,16 +101,12 @@ def format_observation(observation: Observation | None) -> str:
         "the Kafka broker does not answer" if o.broker_up is False else "",
         _item("latency of a row ", o.latency_s, " s"),
         _item("last batch ", o.batch_s, " s"),
-        _item("the current batch has been running for ", _running_s(o), " s"),
+        _item("the current batch has been running for ", running_s, " s"),
         _share("slots busy ", o.busy),
         _share("CPU ", o.cpu),
         _item("backpressure ", o.backpressure_ms_per_s, " ms/s"),
     ]
     return ", ".join(part for part in parts if part) or "nothing but the time"
-
-
-def _running_s(observation: Observation) -> float | None:
-    return observation.in_flight.elapsed_s if observation.in_flight else None
 
 
 def changes(records: Iterable[Record]) -> Iterator[Record]:
@@ -124,7 +117,7 @@ def changes(records: Iterable[Record]) -> Iterator[Record]:
     halted = False
     also: tuple[str, ...] = ()
     for record in records:
-        sizes = (record.observation.size if record.observation else None, record.target)
+        sizes = record.size, record.target
         is_halt = record.rescaling.phase == "halted"
         # While executors start, every tick requests the same change.
         if (record.target is not None and sizes[0] != sizes[1] and sizes != before) or (
@@ -208,7 +201,7 @@ class History:
         if record.target != self._target:
             self._target, self._target_s = record.target, record.t_s
             self._reasons.clear()
-        reason = _reason(record)
+        reason = record.reason if record.guards or record.raw else "no decision"
         kind = kind_of_reason(reason)
         self._reasons[kind] += 1
         self._examples[kind] = reason
@@ -223,8 +216,7 @@ class History:
             gap = format_duration(gap_s)
             self._note(record, f"no record for {gap} before: the driver was down or did not decide")
             return
-        before = previous.observation.size if previous.observation else None
-        after = record.observation.size if record.observation else None
+        before, after = previous.size, record.size
         decided = None if start and start.mode == SHADOW else previous.target
         if before is not None and after is not None and after not in (before, decided):
             sizes = f"the size changed from {before} to {after} executors"
@@ -247,9 +239,3 @@ class History:
             f" {start.min_executors} to {start.max_executors} executors, objective"
             f" {start.slo_s:g} s{process}"
         )
-
-
-def _reason(record: Record) -> str:
-    if record.guards:
-        return record.guards[-1].reason
-    return record.raw.reason if record.raw else "no decision"

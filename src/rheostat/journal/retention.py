@@ -104,8 +104,7 @@ def turning_points(records: Iterable[Record]) -> Iterator[Record]:
 
 def sizes_and_halt(record: Record) -> tuple[int | None, int | None, bool]:
     """Return the size and the target of a record, and whether the kill switch was set."""
-    size = record.observation.size if record.observation else None
-    return size, record.target, record.rescaling.phase == "halted"
+    return record.size, record.target, record.rescaling.phase == "halted"
 
 
 def is_segment(path: Path) -> bool:

@@ -83,6 +83,12 @@ def saving(day: Day, against: str | int, size_before: int | None) -> Saving:
     )
 
 
+def saving_json(value: Saving) -> dict[str, Any]:
+    """Return a saving as JSON values, with what is derived from it."""
+    derived = ("saved_slot_h", "saved_share", "late_share")
+    return asdict(value) | {name: getattr(value, name) for name in derived}
+
+
 def total(days: Mapping[str, Day]) -> Day:
     """Return the sum of the days."""
     result = Day()
@@ -182,7 +188,8 @@ def job_status(
     before, all_days = size_before(totals, starts), total(totals.days)
     status = JobStatus(
         journal=str(folder),
-        application=_application(start, record),
+        application=(start.application if start else None)
+        or (record.observation.application if record and record.observation else None),
         start=start,
         starts=len(processes),
         schedule=_schedule(start, now),
@@ -200,7 +207,7 @@ def job_status(
         **_lifetime(events, processes[-1] if processes else None, record, now, alive),
         **_of_record(record),
     )
-    return _with_problems(status)
+    return replace(status, problems=tuple(_problems(status)))
 
 
 def size_before(totals: Totals, starts: list[Start]) -> int | None:
@@ -223,12 +230,6 @@ def _schedule(start: Start | None, now: float) -> str:
     from rheostat.guards.schedule import schedule_text
 
     return schedule_text(start.floor, start.ceiling, now)
-
-
-def _application(start: Start | None, record: Record | None) -> str | None:
-    if start and start.application:
-        return start.application
-    return record.observation.application if record and record.observation else None
 
 
 def _lifetime(
@@ -274,10 +275,6 @@ def _of_record(record: Record | None) -> dict[str, Any]:
         "running_batch_s": observed.in_flight.elapsed_s if observed.in_flight else None,
         "broker_up": observed.broker_up,
     }
-
-
-def _with_problems(status: JobStatus) -> JobStatus:
-    return replace(status, problems=tuple(_problems(status)))
 
 
 def _problems(status: JobStatus) -> list[str]:

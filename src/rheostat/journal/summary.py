@@ -5,12 +5,12 @@ that a status reads only the records after that place.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rheostat.journal.reading import Place, records_from
 from rheostat.journal.starts import Start, read_events, starts_of
-from rheostat.journal.totals import Totals, totals_json, totals_of
+from rheostat.journal.totals import Totals, totals_of
 from rheostat.model import Record
 from rheostat.storage.local_files import LocalFileSystem
 
@@ -82,7 +82,7 @@ def summary_text(summary: Summary) -> str:
             "schema": SCHEMA,
             "segment": summary.segment,
             "offset": summary.offset,
-            "totals": totals_json(summary.totals),
+            "totals": asdict(summary.totals),
         },
         separators=(",", ":"),
     )

@@ -4,8 +4,8 @@ over records, so that a writer can update them at each tick.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timezone
 from typing import Any
 
@@ -101,17 +101,14 @@ class Totals:
     def _note_change(self, record: Record) -> None:
         if record.target is None:
             return
-        size = record.observation.size if record.observation else None
-        before = self.last_target if self.last_target is not None else size
+        before = self.last_target if self.last_target is not None else record.size
         if before is not None and before != record.target:
-            guard = record.guards[-1] if record.guards else None
-            reason = guard.reason if guard else record.raw.reason if record.raw else ""
             self.last_change = Change(
                 t_s=record.t_s,
                 before=before,
                 after=record.target,
-                reason=reason,
-                guard=guard.guard if guard else None,
+                reason=record.reason,
+                guard=record.guards[-1].guard if record.guards else None,
             )
             self._day(date_of(record.t_s)).changes += 1
         self.last_target = record.target
@@ -140,9 +137,11 @@ def late(observation: Observation, slo_s: float) -> bool | None:
     return None if observation.latency_s is None else observation.latency_s > slo_s
 
 
-def totals_json(totals: Totals) -> dict[str, Any]:
-    """Return totals as JSON values."""
-    return asdict(totals)
+def mean_parts(batches: Iterable[Mapping[str, float] | None]) -> dict[str, float]:
+    """Return the mean time (s) of each phase over the batches whose phases are known."""
+    known = [parts for parts in batches if parts]
+    names = sorted({name for parts in known for name in parts})
+    return {name: sum(parts.get(name, 0.0) for parts in known) / len(known) for name in names}
 
 
 def totals_of(read: dict[str, Any]) -> Totals:
@@ -170,7 +169,7 @@ def _pass(
         day.unknown_s += passed_s
         return
     day.known_s += passed_s
-    _pass_rows(day, passed_s, observed, start)
+    pass_rows(day, passed_s, observed, start)
     if start and start.mode == SHADOW:
         day.shadow_s += passed_s
         return
@@ -184,9 +183,8 @@ def _pass(
         day.max_slot_s += max(start.max_executors, least) * one_slot_s
 
 
-def _pass_rows(
-    day: Day, passed_s: float, observed: Observation | None, start: Start | None
-) -> None:
+def pass_rows(day: Day, passed_s: float, observed: Observation | None, start: Start | None) -> None:
+    """Add the rows of a time (s), if their number and latency are known."""
     is_late = late(observed, start.slo_s) if observed and start else None
     if observed is None or observed.input_rows_per_s is None or is_late is None:
         day.rows_unknown_s += passed_s

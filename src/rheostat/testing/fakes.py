@@ -36,12 +36,12 @@ class RecordingActuator(Actuator):
     """Records every decision as ``(now, decision)`` and does nothing else."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[float, Decision]] = []
+        self.requests: list[tuple[float, Decision]] = []
 
     @property
     def targets(self) -> list[int]:
         """The requested targets, oldest first."""
-        return [decision.target for _, decision in self.asked]
+        return [decision.target for _, decision in self.requests]
 
     def capabilities(self) -> Capabilities:
         """Return that the job can be scaled."""
@@ -49,7 +49,7 @@ class RecordingActuator(Actuator):
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Record the decision."""
-        self.asked.append((now, decision))
+        self.requests.append((now, decision))
         return Rescaling(phase="steady")
 
 

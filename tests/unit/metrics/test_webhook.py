@@ -138,6 +138,6 @@ def test_the_loop_continues_while_the_receiver_hangs(receive):
     assert receiver.arrived.acquire(timeout=300)
     loop.run(0.0, Ticks(ticks), handle.tick)
     # The first message is still unanswered, and all ticks have ended.
-    assert len(actuator.asked) == ticks + 1
+    assert len(actuator.requests) == ticks + 1
     assert not receiver.released.is_set()
     assert receiver.bodies == []

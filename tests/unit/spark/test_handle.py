@@ -96,12 +96,12 @@ def test_it_runs_until_it_is_stopped_and_journals_every_tick(tmp_path):
     handle.stop()
     assert not handle.running
     records = list(read(handle.journal))
-    assert len(records) == len(actuator.asked) >= 3
+    assert len(records) == len(actuator.requests) >= 3
     assert seen == records
     assert handle.last == records[-1]
-    asked = len(actuator.asked)
+    requests = len(actuator.requests)
     handle.stop()
-    assert len(actuator.asked) == asked
+    assert len(actuator.requests) == requests
 
 
 def test_a_file_beside_the_journal_halts_it_until_it_is_resumed(tmp_path, caplog):
@@ -122,9 +122,9 @@ def test_a_file_beside_the_journal_halts_it_until_it_is_resumed(tmp_path, caplog
     assert halted.wait(60)
     assert handle.running
     assert handle.halted == str(handle.journal / "STOP")
-    decided = len(actuator.asked)
+    decided = len(actuator.requests)
     looked(job, 3)
-    assert len(actuator.asked) == decided
+    assert len(actuator.requests) == decided
     handle.resume()
     assert resumed.wait(60)
     handle.stop()

@@ -52,11 +52,11 @@ class KillSwitches:
         known = [self._pulled] if self._pulled else []
         now_s = self._clock()
         is_due = now_s >= self._next_s
-        looked_at = [file for file in (*known, *files) if is_due or moves_in_one_step(file)]
+        checked = [file for file in (*known, *files) if is_due or moves_in_one_step(file)]
         # By reading, which takes one request in an object store.
-        there = (file for file in looked_at if self._files.read_text(file) is not None)
-        if not self._pulled or self._pulled in looked_at:
-            self._pulled = next(there, "")
+        existing = (file for file in checked if self._files.read_text(file) is not None)
+        if not self._pulled or self._pulled in checked:
+            self._pulled = next(existing, "")
         if is_due:
             self._next_s = now_s + self._pause_s
 
@@ -85,10 +85,10 @@ def _switch_of(target: str) -> tuple[FileSystem, str]:
     files = _files_of(target)
     for file, switch in ((_METADATA, HALT_FILE), (MEMORY_FILE, STOP_FILE)):
         try:
-            there = files.read_text(f"{target.rstrip('/')}/{file}") is not None
+            exists = files.read_text(f"{target.rstrip('/')}/{file}") is not None
         except StorageError as fault:
             raise BadInput(str(fault)) from None
-        if there:
+        if exists:
             return files, f"{target.rstrip('/')}/{switch}"
     raise BadInput(
         f"{target} is neither the checkpoint of a query (it has no file {_METADATA}) nor a journal"
