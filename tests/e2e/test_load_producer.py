@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from rheostat.workloads.workload import Constant, rows_until
+from rheostat.workloads.workload import Constant
 from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.due_rows import rows_until
 from rheostat_lab.nexmark.curve import Point, read_curve
 from rheostat_lab.nexmark.encoding import encode
 from rheostat_lab.nexmark.events import events

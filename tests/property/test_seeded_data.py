@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.workloads.workload import DueRows, rows_until
 from rheostat_lab.loads import counter
 from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.due_rows import DueRows, rows_until
 from rheostat_lab.nexmark.encoding import encode, tables
 from rheostat_lab.nexmark.events import KINDS, events
 

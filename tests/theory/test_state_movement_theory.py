@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rheostat.state.assignment import Unit, contiguous, minimal_movement, moves
-from rheostat.state.key_groups import key_group_range
+from rheostat_lab.flink.key_groups import key_group_range
 
 SIZES = [(before, after) for before in range(1, 13) for after in range(1, 13) if before != after]
 

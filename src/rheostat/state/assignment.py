@@ -1,17 +1,22 @@
-"""Assigns state partitions to executors: with minimal movement, or in contiguous ranges."""
+"""Assigns state partitions to executors: with minimal movement, or in contiguous ranges; cuts lists
+of operator state as Flink does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from rheostat.errors import BadInput
-from rheostat.state import key_groups
 
 Unit: TypeAlias = tuple[str, int]
 """The run id of a query and a state partition: all stores of all stateful operators of that
 partition, which move together."""
 
+
+T = TypeVar("T")
+Named: TypeAlias = Mapping[str, Sequence[T]]
+"""The items of a subtask by the name of their list."""
 
 Counts: TypeAlias = dict[str, list[int]]
 """The number of partitions of each query on each executor, in the order of the executors."""
@@ -251,10 +256,7 @@ def contiguous(units: Sequence[Unit], executors: Sequence[str]) -> dict[Unit, st
         # Separately per query: its ranges are independent of other queries' keys.
         own = sorted(unit for unit in set(units) if unit[0] == query)
         wanted.update(
-            {
-                unit: executors[key_groups.operator_index(n, len(own), len(executors))]
-                for n, unit in enumerate(own)
-            }
+            {unit: executors[n * len(executors) // len(own)] for n, unit in enumerate(own)}
         )
     return wanted
 
@@ -306,3 +308,37 @@ def _dealt(
             assigned.update(dict.fromkeys(left[:lacking], executor))
             left = left[lacking:]
     return assigned
+
+
+def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
+    """Return each list cut into even consecutive pieces; nothing moves at the same parallelism.
+
+    The remainder goes to the first subtasks; the next list starts after them. Raises BadInput for a
+    parallelism below 1.
+    """
+    if parallelism < 1:
+        raise BadInput(f"a parallelism must be at least 1, but it is {parallelism}")
+    # Flink then leaves state where it is, even if the pieces are uneven.
+    if len(subtasks) == parallelism:
+        return [{name: list(items) for name, items in subtask.items()} for subtask in subtasks]
+    pieces: list[dict[str, list[T]]] = [{} for _ in range(parallelism)]
+    first = 0
+    for name, items in together(subtasks).items():
+        share, rest = divmod(len(items), parallelism)
+        begin = 0
+        for n in range(parallelism):
+            end = begin + share + (n < rest)
+            if end > begin:
+                pieces[(first + n) % parallelism][name] = items[begin:end]
+            begin = end
+        first = (first + rest) % parallelism
+    return pieces
+
+
+def together(subtasks: Sequence[Named[T]]) -> dict[str, list[T]]:
+    """Return the items of all subtasks by name."""
+    items_by_name: dict[str, list[T]] = {}
+    for subtask in subtasks:
+        for name, items in subtask.items():
+            items_by_name.setdefault(name, []).extend(items)
+    return items_by_name

@@ -1,4 +1,4 @@
-"""The protocol of a workload: an arrival rate over time, and the rows due at a moment."""
+"""The protocol of a workload, an arrival rate over time, and the rates of a recorded run."""
 
 from __future__ import annotations
 
@@ -51,33 +51,6 @@ class Marked(Protocol):
 def marks(workload: Workload) -> Mapping[str, float]:
     """Return a workload's named moments in seconds from the start; empty if it has none."""
     return workload.marks if isinstance(workload, Marked) else {}
-
-
-class DueRows:
-    """Counts the rows due: the integral of the rate by the midpoint rule with ``step_s``."""
-
-    def __init__(self, workload: Workload, step_s: float = 0.05) -> None:
-        self._workload = workload
-        self._step_s = step_s
-        self._steps = 0
-        self._rows = 0.0
-
-    def until(self, t_s: float) -> int:
-        """Return the whole rows due from 0 to ``t_s``, which must not decrease between calls."""
-        while (self._steps + 1) * self._step_s <= t_s:
-            self._rows += self._rate() * self._step_s
-            self._steps += 1
-        rest_s = max(0.0, t_s - self._steps * self._step_s)
-        # The sum of many steps of 0.05 s may end just below a whole number.
-        return math.floor(self._rows + self._rate() * rest_s + 1e-6)
-
-    def _rate(self) -> float:
-        return self._workload.rate_per_s((self._steps + 0.5) * self._step_s)
-
-
-def rows_until(workload: Workload, t_s: float, step_s: float = 0.05) -> int:
-    """Return the rows due from 0 to ``t_s`` seconds, at a constant rate per step of ``step_s``."""
-    return DueRows(workload, step_s).until(t_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,31 +177,3 @@ class Sum:
     def rate_per_s(self, t_s: float) -> float:
         """Return the sum of the rates at ``t_s``."""
         return sum(part.rate_per_s(t_s) for part in self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Scaled:
-    """A workload with ``factor`` times the rows per second, played ``speed`` times as fast."""
-
-    load: Workload
-    factor: float = 1.0
-    speed: float = 1.0
-
-    def __post_init__(self) -> None:
-        above(0, factor=self.factor, speed=self.speed)
-
-    @property
-    def duration_s(self) -> float | None:
-        """Seconds at this speed; None if it never ends."""
-        duration_s = self.load.duration_s
-        return None if duration_s is None else duration_s / self.speed
-
-    @property
-    def marks(self) -> Mapping[str, float]:
-        """The marks at this speed."""
-        return {name: t_s / self.speed for name, t_s in marks(self.load).items()}
-
-    def rate_per_s(self, t_s: float) -> float:
-        """Return the scaled rate at ``t_s``."""
-        # Only time is compressed, not the rows: a day at double speed has half the rows.
-        return self.factor * self.load.rate_per_s(t_s * self.speed)

@@ -4,7 +4,8 @@ StateAssignmentOperationTest."""
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.state.key_groups import broadcast, split, union
+from rheostat.state.assignment import split
+from rheostat_lab.flink.key_groups import broadcast, union
 
 
 def test_lists_are_cut_into_consecutive_pieces():

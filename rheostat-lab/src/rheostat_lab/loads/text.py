@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Callable
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import Scaled, Sum, Trace, Workload
+from rheostat.workloads.workload import Sum, Trace, Workload
 from rheostat_lab.loads.registry import create
+from rheostat_lab.loads.scaled import Scaled
 
 Reader = Callable[[str], Trace]
 """Reads a trace from a file, or by its name."""

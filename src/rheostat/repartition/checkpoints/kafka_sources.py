@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rheostat.kafka.checkpoint_offsets import topic_offsets
-from rheostat.state.key_groups import split
+from rheostat.state.assignment import split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,12 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import Constant, Scaled, Steps, Sum, Trace, marks, rows_until
+from rheostat.workloads.workload import Constant, Steps, Sum, Trace, marks
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.due_rows import rows_until
 from rheostat_lab.loads.espa import Espa
+from rheostat_lab.loads.scaled import Scaled
 from rheostat_lab.loads.text import parse
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.workloads.workload import Constant, rows_until
+from rheostat.workloads.workload import Constant
 from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.due_rows import rows_until
 from rheostat_lab.loads.ramp import Ramp
 from rheostat_lab.nexmark.curve import CurveFile, read_curve
 from rheostat_lab.nexmark.event_topic import EventTopic, SourceTopics

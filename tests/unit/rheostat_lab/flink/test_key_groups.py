@@ -3,7 +3,7 @@
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.state.key_groups import (
+from rheostat_lab.flink.key_groups import (
     default_max_parallelism,
     java_string_hash,
     key_group,
