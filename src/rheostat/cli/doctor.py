@@ -89,17 +89,11 @@ def _shape(
     from rheostat.spark.sensing.query_shape import Query, shape
 
     known = read_checkpoint(checkpoint) if checkpoint else None
-    query = (
-        Query(name=known.name, state_partitions=known.state_partitions, slots=slots)
-        if known
-        else None
-    )
-    kept = {
-        **(known.settings if known else {}),
-        **{name: str(value) for name, value in settings.items()},
-    }
+    partitions = known.state_partitions if known else None
+    query = Query(name=known.name, state_partitions=partitions, slots=slots) if known else None
+    given = {name: str(value) for name, value in settings.items()}
     return shape(
-        kept,
+        {**(known.settings if known else {}), **given},
         query,
         spark_version=find_spark_home().version,
         checkpoint=str(checkpoint) if checkpoint else None,
@@ -139,10 +133,8 @@ def _show(findings: list[Finding], gains: list[Gain]) -> None:
     from rich.console import Console
     from rich.markup import escape
 
-    console, colours = (
-        Console(highlight=False, soft_wrap=True),
-        {"good": "green", "advice": "yellow", "idle": "yellow"},
-    )
+    console = Console(highlight=False, soft_wrap=True)
+    colours = {"good": "green", "advice": "yellow", "idle": "yellow"}
     for finding in findings:
         console.print(
             f"[{colours[finding.state]}]{finding.state:6}[/] [bold]{escape(finding.topic)}[/bold]:"
@@ -150,17 +142,14 @@ def _show(findings: list[Finding], gains: list[Gain]) -> None:
         )
         if finding.setting:
             console.print(f"         {escape(finding.setting)}")
-    console.print(
-        "\nWhat the advice brings here is measured with: rheostat doctor --measure"
-        if not gains
-        else ""
-    )
     if gains:
+        console.print()
         console.print(_table(gains))
+    else:
+        console.print("\nWhat the advice brings here is measured with: rheostat doctor --measure")
 
 
 def _table(gains: list[Gain]) -> Table:
-
     title = "a keyed count of 2,000 rows a batch on two slots, measured here"
     columns = ("", "s a batch without", "with", "less", "95 % interval", "n")
     table = plain_table(*columns, title=title)

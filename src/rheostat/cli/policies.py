@@ -121,9 +121,6 @@ def policies(
 
 def _all() -> list[Description]:
     """Describe the built-in policies and those of installed packages; skip broken ones."""
-    from rheostat.policies.registry import POLICIES
-    from rheostat.policies.third_party import third_party
-
     descriptions = [describe(policy) for policy in POLICIES]
     for policy in third_party():
         try:

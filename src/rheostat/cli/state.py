@@ -85,7 +85,7 @@ def _show_inspection(inspection: Inspection) -> None:
 
 
 def _inspection_lines(inspection: Inspection) -> list[str]:
-    from rheostat.repartition.checkpoints.kafka_sources import offset_lines as source_lines
+    from rheostat.repartition.checkpoints.inspection import offset_lines as source_lines
 
     lines = [
         f"{inspection.location}: {inspection.partitions} state partitions, {inspection.provider},"
@@ -153,7 +153,7 @@ def plan(
 
     Example: rheostat state plan /data/checkpoints/orders --partitions 48
     """
-    from rheostat.repartition.checkpoints.kafka_sources import offset_lines
+    from rheostat.repartition.checkpoints.inspection import offset_lines
     from rheostat.repartition.plan import look, plan
     from rheostat.repartition.protocol.preflight import require_number
 

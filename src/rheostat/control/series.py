@@ -305,9 +305,7 @@ def _with_gaps(
 
 def _with_forecasts(table: dict[str, Any], buckets: Sequence[Bucket]) -> dict[str, Any]:
     """Add the forecasts at the times to which they apply; future times are appended."""
-    made = [
-        (bucket.end_s + bucket.lead_s, bucket) for bucket in buckets if bucket.lead_s is not None
-    ]
+    made = [(b.end_s + b.lead_s, b) for b in buckets if b.lead_s is not None]
     times: list[float] = table["t"]
     last_s = times[-1] if times else -math.inf
     ahead = sorted({for_s for for_s, bucket in made if for_s > last_s and bucket.forecast_p50})
@@ -316,13 +314,9 @@ def _with_forecasts(table: dict[str, Any], buckets: Sequence[Bucket]) -> dict[st
         for column in values.values() if isinstance(values, dict) else [values]:
             column.extend(ahead if name == "t" else [None] * len(ahead))
     for name in ("p50", "p90", "p99"):
-        table[f"forecast_{name}"] = _at_times(
-            times,
-            [
-                (t_s, getattr(bucket, f"forecast_{name}"))
-                for t_s, bucket in sorted(made, key=lambda pair: pair[0])
-            ],
-        )
+        in_order = sorted(made, key=lambda pair: pair[0])
+        points = [(t_s, getattr(bucket, f"forecast_{name}")) for t_s, bucket in in_order]
+        table[f"forecast_{name}"] = _at_times(times, points)
     table["now"] = times[length - 1] if length else None
     return table
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rheostat.repartition.checkpoints.checkpoint import (
     Checkpoint,
     local_folder,
+    missing_file,
     read_checkpoint,
     refused_place,
 )
@@ -23,7 +24,6 @@ from rheostat.repartition.checkpoints.inspection import (
     refusal,
     unknown_format,
 )
-from rheostat.repartition.checkpoints.state_files import missing_file
 from rheostat.repartition.protocol.preflight import last_sign, unended
 from rheostat.repartition.protocol.repartition_log import RepartitionLog, lease_path
 from rheostat.repartition.rewrite.groups import slices

@@ -94,11 +94,8 @@ def measures(
     """
     start_s, end_s = ledger.start_s + warm_up_s, ledger.end_s
     counted = ledger.commit_s >= start_s
-    latency, rows, commit = (
-        ledger.latency_s[counted],
-        ledger.rows[counted],
-        ledger.commit_s[counted],
-    )
+    columns = (ledger.latency_s, ledger.rows, ledger.commit_s)
+    latency, rows, commit = (column[counted] for column in columns)
     p50, p95, p99 = _quantiles(latency, rows, (0.5, 0.95, 0.99))
     mean = float(latency @ rows / rows.sum()) if rows.sum() > 0 else None
     # Waiting rows may still be in time; rows beyond the objective count as late already.
@@ -169,9 +166,8 @@ def _late_s(ledger: Ledger, slo_s: float, start_s: float) -> float:
     # Late rows overlap in time; count each second only once.
     late = latency > slo_s
     begin, end = np.maximum((until - latency)[late] + slo_s, start_s), until[late]
-    covered = np.concatenate(([-math.inf], end))[
-        :-1
-    ]  # rows are in order of arrival, in which commit times never fall
+    # Rows are in order of arrival, in which commit times never fall.
+    covered = np.concatenate(([-math.inf], end))[:-1]
     return float(np.maximum(0.0, end - np.maximum(begin, covered)).sum())
 
 

@@ -91,12 +91,8 @@ class FluidJob(Sensor, Actuator):
             )
         self._rate = rate
         self._capacity = capacity if callable(capacity) else lambda _: capacity
-        self._start_ticks, self._trigger_s, self._fixed_s, self._max_rows = (
-            start_ticks,
-            trigger_s,
-            fixed_s,
-            max_rows,
-        )
+        self._start_ticks, self._max_rows = start_ticks, max_rows
+        self._trigger_s, self._fixed_s = trigger_s, fixed_s
         self.executors = self.target = executors
         self._starting: list[int] = []
         self._running: FakeBatch | None = None

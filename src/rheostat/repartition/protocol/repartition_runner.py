@@ -24,8 +24,7 @@ from rheostat.protocols.repartition import (
     RepartitionFacts,
     RepartitionOrder,
 )
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.state_files import missing_file
+from rheostat.repartition.checkpoints.checkpoint import missing_file, read_checkpoint
 from rheostat.repartition.protocol.repartition_log import (
     RepartitionLog,
     RepartitionState,
@@ -35,7 +34,7 @@ from rheostat.repartition.protocol.repartition_log import (
     entry_partitions,
 )
 from rheostat.repartition.protocol.staging import STAGED, SinkLog, Staging
-from rheostat.repartition.state_engine import Progress, Rewrite, Rewriter, StateVersion, differences
+from rheostat.repartition.state_engine import Rewrite, Rewriter, StateVersion, differences
 from rheostat.storage.file_system import FileSystem, numbered
 from rheostat.storage.local_files import LocalFileSystem
 
@@ -96,11 +95,13 @@ class RepartitionRunner:
     def look(self, back: bool) -> RepartitionFacts:
         """Return the present facts about the checkpoint."""
         plan, written = self.state.plan, self.state.written
-        later = self._batches_after(plan.new_batch)
+        numbers = numbered(self._files, f"{self._checkpoint}/offsets")
+        later = [number for number in numbers if number > plan.new_batch]
         guard = self._whose_guard(later)
         lock = self._whose_number(later, guard)
         # Two entries of the commit log may be equal; the offset log shows who wrote them.
-        commit = self._whose_commit() if lock == OURS else ABSENT
+        ours = written.commit if written else ""
+        commit = self._whose("commits", plan.new_batch, ours) if lock == OURS else ABSENT
         in_place = len(self._in_place(lock))
         return RepartitionFacts(
             back=back,
@@ -130,10 +131,6 @@ class RepartitionRunner:
         if not later:
             return ABSENT
         return self._whose("offsets", batch, self.state.plan.guard) if later == [batch] else OTHERS
-
-    def _batches_after(self, batch: int) -> list[int]:
-        numbers = numbered(self._files, f"{self._checkpoint}/offsets")
-        return [number for number in numbers if number > batch]
 
     def _whose(self, log: str, batch: int, ours: str) -> str:
         entry = self._files.read_text(self._entry(log, batch))
@@ -254,7 +251,7 @@ class RepartitionRunner:
             partitions=plan.partitions,
             notes=self._staging.notes,
         )
-        done = rewriter.rewrite(wanted, self._progress)
+        done = rewriter.rewrite(wanted, lambda done, total: self._on_progress("begun", done, total))
         commit = commit_entry(disk.read_text(self._entry("commits", plan.batch)) or "", done.ids)
         self._staging.write_entries(plan.new_batch, plan.lock, commit)
         settled = StateVersion(
@@ -270,14 +267,6 @@ class RepartitionRunner:
             after=rewriter.measure(settled),
             commit=commit,
         )
-
-    @property
-    def _progress(self) -> Progress:
-        return lambda done, total: self._on_progress("begun", done, total)
-
-    def _whose_commit(self) -> str:
-        ours = self.state.written.commit if self.state.written else ""
-        return self._whose("commits", self.state.plan.new_batch, ours)
 
     def _entry(self, log: str, batch: int) -> str:
         return f"{self._checkpoint}/{log}/{batch}"

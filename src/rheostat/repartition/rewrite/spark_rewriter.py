@@ -17,10 +17,10 @@ from rheostat.repartition.checkpoints.checkpoint import (
     FORMAT,
     Checkpoint,
     Operator,
+    operator_metadata,
     read_checkpoint,
 )
 from rheostat.repartition.checkpoints.inspection import require_repartitionable
-from rheostat.repartition.checkpoints.state_files import operator_metadata
 from rheostat.repartition.rewrite.groups import groups, noted, slices
 from rheostat.repartition.state_engine import (
     Progress,

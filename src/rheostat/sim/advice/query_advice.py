@@ -15,11 +15,10 @@ from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.registry import create
 from rheostat.replay.recording import Recording
 from rheostat.sim.engine import simulate
-from rheostat.sim.fitting.batch_fit import Fit, fit
+from rheostat.sim.fitting.batch_fit import Fit, PacedPlant, fit
 from rheostat.sim.fitting.calibration import Calibration, calibrate, forced
 from rheostat.sim.fitting.counterfactual import Deviation, Outcome, deviation, outcome
 from rheostat.sim.fitting.recorded_run import Recorded, load_of, recorded, recorded_ledger
-from rheostat.sim.spark.machine_pace import PacedPlant
 from rheostat.sim.spark.spark_plant import SparkPlant
 
 SIMPLE = ("measured-throughput", "ds2", "spark-batch-ratio")

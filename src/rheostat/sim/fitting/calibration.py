@@ -10,10 +10,9 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Observation
-from rheostat.sim.fitting.batch_fit import Fit, fit
+from rheostat.sim.fitting.batch_fit import Fit, Pace, PacedPlant, fit
 from rheostat.sim.fitting.recorded_run import Recorded, RecordedBatch, load_of
 from rheostat.sim.plant import Floats, Ledger
-from rheostat.sim.spark.machine_pace import Pace, PacedPlant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 

@@ -16,12 +16,11 @@ from rheostat.ports import Policy
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.demand import demand_curve, demand_over, minute_rates
 from rheostat.sim.engine import Run, simulate
-from rheostat.sim.fitting.batch_fit import Fit, fit
+from rheostat.sim.fitting.batch_fit import Fit, PacedPlant, fit
 from rheostat.sim.fitting.calibration import Calibration, Errors, calibrate, forced
 from rheostat.sim.fitting.recorded_run import Recorded, load_of, recorded_ledger
 from rheostat.sim.measures import Elasticity, Measures, measures
 from rheostat.sim.plant import Ledger, Steps
-from rheostat.sim.spark.machine_pace import PacedPlant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.workload import Constant
@@ -240,15 +239,11 @@ def outcome(ledger: Ledger, run: Recorded, slo: Slo, demand: Steps | None = None
 
 def _changes(records: tuple[Record, ...]) -> tuple[Change, ...]:
     changes: list[Change] = []
-    sizes = (record.observation.size for record in records if record.observation)
-    before = next(filter(None, sizes), 1)
+    before = next(filter(None, (record.size for record in records)), 1)
     for record in records:
-        after = record.target
+        t_s, after, reason = record.t_s, record.target, record.reason
         if after is not None and after != before:
-            # The last guard's reason includes those of the previous guards.
-            last = record.guards[-1] if record.guards else record.raw
-            reason = last.reason if last else ""
-            changes.append(Change(t_s=record.t_s, before=before, after=after, reason=reason))
+            changes.append(Change(t_s=t_s, before=before, after=after, reason=reason))
             before = after
     return tuple(changes)
 

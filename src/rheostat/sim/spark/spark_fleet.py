@@ -26,13 +26,8 @@ class Fleet:
         noise: Noise,
         registered: Callable[[float], None],
     ) -> None:
-        self._p, self._events, self._book, self._noise, self._registered = (
-            p,
-            events,
-            book,
-            noise,
-            registered,
-        )
+        self._p, self._events, self._book = p, events, book
+        self._noise, self._registered = noise, registered
         self.executors = [
             Executor(n, events.now, cold=False, state_cold=False) for n in range(p.executors)
         ]

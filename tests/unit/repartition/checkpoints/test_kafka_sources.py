@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.repartition.checkpoints.kafka_sources import (
+from rheostat.repartition.checkpoints.inspection import (
     KafkaSource,
     kafka_sources,
     offset_lines,

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from tests.unit.repartition.checkpoint_on_disk import committed, operator, planned, written
 
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.state_files import missing_file
+from rheostat.repartition.checkpoints.checkpoint import missing_file, read_checkpoint
 from rheostat.storage.local_files import LocalFileSystem
 
 

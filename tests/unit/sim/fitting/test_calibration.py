@@ -12,11 +12,10 @@ from rheostat.errors import BadInput
 from rheostat.model import Observation, Slo
 from rheostat.replay import recording
 from rheostat.replay.validate import Moment
-from rheostat.sim.fitting.batch_fit import fit, start_s
+from rheostat.sim.fitting.batch_fit import Pace, fit, start_s
 from rheostat.sim.fitting.calibration import calibrate, forced
 from rheostat.sim.fitting.counterfactual import outcome
 from rheostat.sim.fitting.recorded_run import Recorded, recorded
-from rheostat.sim.spark.machine_pace import Pace
 
 Journaled = Callable[..., Path]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision
-from rheostat.sim.spark.machine_pace import Pace, PacedPlant
+from rheostat.sim.fitting.batch_fit import Pace, PacedPlant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.workloads.workload import Steps
