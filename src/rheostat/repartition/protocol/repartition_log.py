@@ -13,8 +13,8 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.repartition.state_engine import StateIds, StoreCount, StoreId
-from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 from rheostat.spark.sensing.progress import entry_of
+from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 from rheostat.storage.event_log import EventLog
 from rheostat.storage.file_system import FileSystem, StorageError
 from rheostat.storage.lease import Lease
