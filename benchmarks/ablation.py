@@ -1,8 +1,8 @@
-"""What is each rule of ``predictive`` worth? Each is switched off alone.
+"""Measures the contribution of each rule of ``predictive`` by switching it off alone.
 
 By default one simulated run per load counts the decisions that each rule changes: at every 16th
-decision the policy decides again without the rule. With ``--runs`` the rules that are named are
-switched off for whole runs, and their attainment and cost are compared with the full policy's.
+decision the policy decides again without the rule. With ``--runs`` the named rules are switched off
+for complete runs, and their attainment and cost are compared with those of the full policy.
 
 Run: python benchmarks/ablation.py [--seeds 801] [--starts 10 60] [--runs RULE ...] [--csv FILE]
 """
@@ -87,7 +87,7 @@ MEMORY_RULES: dict[str, Switch] = {
 
 @contextmanager
 def without(switch: Switch) -> Iterator[None]:
-    """Switch a rule off for as long as the context lasts."""
+    """Switch a rule off while the context lasts."""
     with ExitStack() as stack:
         if isinstance(switch, Tuning):
             stack.enter_context(patch.object(Predictive, "tuning", switch))
@@ -106,12 +106,12 @@ class Recount:
         self._last: tuple[tuple[Any, ...], Mapping[str, Any]] = ((), {})
 
     def situation(self, *given: Any, **named: Any) -> Situation:
-        """Keep what the situation is made from."""
+        """Store the arguments from which the situation is computed."""
         self._last = (given, named)
         return self._situation(*given, **named)
 
     def decided(self, policy: Predictive, at: Situation) -> Decision:
-        """Return the decision; every 16th is made again without each rule."""
+        """Return the decision; repeat every 16th without each rule."""
         decision = self._decided(policy, at)
         self.decisions += 1
         if self.decisions % EVERY == 0:
@@ -125,7 +125,7 @@ class Recount:
 
 
 def recounted(cell: Cell) -> Recount:
-    """Play a cell once and return what each rule changed."""
+    """Simulate a cell once and return what each rule changed."""
     recount = Recount()
     decided: Callable[..., Decision] = lambda policy, at: recount.decided(policy, at)  # noqa: E731
     with (

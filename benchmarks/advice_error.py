@@ -1,14 +1,14 @@
-"""How far answers from an event log are from those of the journal of the same run.
+"""Compares answers from an event log with those from the journal of the same run.
 
     export PYSPARK_SUBMIT_ARGS="--conf spark.eventLog.enabled=true \\
         --conf spark.eventLog.dir=file:///tmp/one/events pyspark-shell"
     rheostat demo --out /tmp/one/demo
     python benchmarks/advice_error.py /tmp/one
 
-Each folder has ``events`` with one event log and ``demo/journal``; a CSV line is printed for each
-of the two recordings: what was recorded, what the fitted job does at the recorded sizes, what
-``predictive`` and a fixed size would cost. The folder of a demo with ``--policy fixed --set
-executors=3 --min 3 --max 4`` shows as recorded what the others predict.
+Each folder has ``events`` with one event log and ``demo/journal``. A CSV line is printed for each
+of the two recordings: the recorded run, the fitted job at the recorded sizes, and the cost of
+``predictive`` and of a fixed size. The folder of a demo with ``--policy fixed --set executors=3
+--min 3 --max 4`` contains the recorded result that the others predict.
 """
 
 from __future__ import annotations

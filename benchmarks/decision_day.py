@@ -1,5 +1,5 @@
-"""How long a decision of ``predictive`` takes with a day of history at one sample a minute and an
-hour at one a second: median and 99th percentile in milliseconds of the thread's CPU time.
+"""Measures the time of a decision of ``predictive`` with a day of history at one sample per minute
+and an hour at one per second: median and 99th percentile in milliseconds of the thread's CPU time.
 
 Run: python benchmarks/decision_day.py [--n 600] [--policy predictive] [--executors 16]
 """
@@ -26,7 +26,7 @@ DAY_S, HOUR_S = 86_400, 3_600
 
 
 def script(executors: int, n: int) -> list[Observation]:
-    """Return a day at one look a minute, then an hour and ``n`` seconds at one a second."""
+    """Return a day at one sample per minute, then an hour and ``n`` seconds at one per second."""
     load = Cosine()
     looks = [*range(0, DAY_S, 60), *range(DAY_S, DAY_S + HOUR_S + n)]
     observations = [moment(t, executors, load) for t in looks]
@@ -38,7 +38,7 @@ def script(executors: int, n: int) -> list[Observation]:
 
 
 def main(arguments: list[str]) -> None:
-    """Print median, 99th percentile and the longest."""
+    """Print the median, the 99th percentile and the maximum."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--n", type=int, default=600, help="decisions measured")
     parser.add_argument("--policy", default="predictive")

@@ -1,8 +1,8 @@
-"""How long a decision takes, per policy, with an hour of history at one second: median and 99th
-percentile in milliseconds.
+"""Measures the time of a decision by policy, with an hour of history at one sample per second:
+median and 99th percentile in milliseconds.
 
-Run: python benchmarks/decisions.py [--n 2000] [--policy NAME ...] [--executors 16] [--out FILE].
-CPU time of the thread, not wall time: it hardly depends on what else the computer does.
+Run: python benchmarks/decisions.py [--n 2000] [--policy NAME ...] [--executors 16] [--out FILE]. It
+measures CPU time of the thread, which hardly depends on the load of the computer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VARIANTS = ("varga-v1 scope=pod", "varga-v2 scope=pod", "ds2 read=sum")
 
 
 def moment(t: int, executors: int, load: Workload) -> Observation:
-    """Return a second of a job whose load rises and falls, with every signal there is."""
+    """Return one second of a job whose load rises and falls, with every signal."""
     rate = load.rate_per_s(float(t))
     busy, waiting_s = min(1.0, rate / 200_000), 1.0 + 9.0 * (rate / 250_000) + t % 7 / 10
     share = ExecutorSample(
@@ -78,8 +78,8 @@ def moment(t: int, executors: int, load: Workload) -> Observation:
 
 
 def measure(name: str, script: list[Observation], n: int) -> dict[str, float]:
-    """Return median and p99 of the last ``n`` decisions of a policy on the script, and the size of
-    what it remembers.
+    """Return the median and the 99th percentile of the last ``n`` decisions of a policy on the
+    script, and the size of its memory.
     """
     registered, *parameters = name.split()
     policy = create(registered, dict(pair.split("=") for pair in parameters))
@@ -98,7 +98,7 @@ def measure(name: str, script: list[Observation], n: int) -> dict[str, float]:
 
 
 def main(arguments: list[str]) -> None:
-    """Print one row per policy; write the same as JSON where asked."""
+    """Print one row per policy, and write the same as JSON if requested."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument(
         "--n", type=int, default=2000, help="decisions measured, after an hour of history"

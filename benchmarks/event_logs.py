@@ -1,9 +1,9 @@
-"""How fast ``rheostat advise`` reads event logs, and in how much memory.
+"""Measures how fast ``rheostat advise`` reads event logs, and how much memory it uses.
 
-A real event log is multiplied and re-dated: its part from the first batch on follows again and
-again, with later times and batch, stage and task numbers, offsets that continue, and the executors
-of the beginning. Then the command analyses all logs; throughput, the memory of the largest process
-and the run time of the analysis's own tasks are printed.
+A real event log is multiplied and re-dated: the part from its first batch on is repeated with later
+times and batch, stage and task numbers, offsets that continue, and the initial executors. Then the
+command analyses all logs; the output is the throughput, the memory of the largest process and the
+run time of the analysis's own tasks.
 
     export PYSPARK_SUBMIT_ARGS="--conf spark.eventLog.enabled=true \\
         --conf spark.eventLog.dir=file:///tmp/e pyspark-shell"
@@ -48,7 +48,7 @@ Line = str | list[str | tuple[str, int]]
 
 @dataclass(frozen=True)
 class Step:
-    """What a repetition adds to each kind of number, and the rows that it adds to each offset."""
+    """The increment of each kind of number per repetition, and the rows added to each offset."""
 
     time: int
     batch: int
@@ -59,7 +59,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Sample:
-    """A real log: what comes before its first batch, and the part that is repeated."""
+    """A real log: the part before its first batch, and the part that is repeated."""
 
     head: Sequence[str]
     body: Sequence[Line]
@@ -69,7 +69,7 @@ class Sample:
 
 
 def sample_of(place: str) -> Sample:
-    """Return the log of a demo; its last query is the one that is repeated."""
+    """Return the log of a demo; its last query is repeated."""
     (log,) = find_logs(place)
     read = list(lines(log, place))
     events = [json.loads(line)["progress"] for line in read if _PROGRESS in line[:100]]
@@ -112,7 +112,7 @@ def _advance(own: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
 
 
 def _rejoined(read: Sequence[str], first: int, last_ms: int) -> Iterator[str]:
-    """Yield the removals that lead from the executors of the end back to those of the beginning."""
+    """Yield the removals that lead from the final executors back to the initial ones."""
     present: dict[str, set[str]] = {"begin": set(), "end": set()}
     for index, line in enumerate(read):
         for event, change in (("ExecutorAdded", set.add), ("ExecutorRemoved", set.discard)):
@@ -126,7 +126,7 @@ def _rejoined(read: Sequence[str], first: int, last_ms: int) -> Iterator[str]:
 
 
 def _parts(line: str) -> Line:
-    """Return a line cut at its numbers, so that each repetition only has to join it."""
+    """Return a line split at its numbers, so that a repetition only joins the parts."""
     if _PROGRESS in line[:100]:
         return line
     parts: list[str | tuple[str, int]] = []
@@ -141,7 +141,7 @@ def _parts(line: str) -> Line:
 
 
 def _later(line: Line, step: Step, times: int) -> str:
-    """Return a line as it is after some repetitions."""
+    """Return a line as it is after a number of repetitions."""
     if isinstance(line, str):
         event = json.loads(line)
         _move(event["progress"], step, times)
@@ -218,7 +218,7 @@ def _cpu_s(pid: int) -> float:
 
 
 def _analyse(folder: Path, out: Path, more: Sequence[str]) -> dict[str, Any]:
-    """Run the command on a folder of logs and return what it took."""
+    """Run the command on a folder of logs and return its time and memory."""
     with tempfile.TemporaryDirectory() as events:
         confs = {
             "spark.eventLog.enabled": "true",

@@ -1,9 +1,9 @@
-"""CPU-seconds of an executor's JVM from its start until it is registered and idle, cold and as a
-warm arrival.
+"""Measures the CPU-seconds of an executor's JVM from its start until it is registered and idle,
+with a cold and with a warm start.
 
 Run: python benchmarks/executor_start.py --executors 8 [--out FILE]. Executors are started one after
-the other, as an autoscaler does it. CPU time, not wall time: it hardly depends on what else the
-computer does.
+the other, as an autoscaler does. It measures CPU time, which hardly depends on the load of the
+computer.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _cpu_s(process: psutil.Process) -> float:
 
 
 def _memory_bytes(process: psutil.Process) -> int:
-    """Return the proportional set size; the resident one where there is no such thing."""
+    """Return the proportional set size, or the resident one if that is not available."""
     memory = process.memory_full_info()
     return int(getattr(memory, "pss", 0) or memory.rss)
 
@@ -99,7 +99,7 @@ def summary(samples: Sequence[dict[str, float]]) -> dict[str, Any]:
 
 
 def train(cluster: Cluster, warm: WarmStart) -> None:
-    """Run a small query on one executor and let that write the archive."""
+    """Run a small query on one executor, which then writes the archive."""
     spark = start_session(
         cluster.url,
         session_options(Limits(max_executors=1), archive_flags=warm.flags, quiet=True),

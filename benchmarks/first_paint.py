@@ -1,9 +1,9 @@
-"""How soon the page of a journal of 30 days at a decision every 5 s is painted in Chromium, by a
-server that has read nothing yet.
+"""Measures how soon Chromium paints the page of a journal of 30 days at a decision every 5 s,
+served by a server that has read nothing yet.
 
 Run: python benchmarks/first_paint.py [--days 30] [--runs 10] [--journal FOLDER]. Needs chromium and
 chromedriver (Debian: chromium, chromium-driver) and the extras serve and test. Writing the journal
-takes a few minutes; an existing one is read only.
+takes a few minutes; an existing one is only read.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def browser() -> Any:
 
 
 def painted(driver: Any, journal: Path) -> Mapping[str, float]:
-    """Return the seconds until each part is painted, through a server of its own."""
+    """Return the seconds until each part is painted, with a new server."""
     command = [sys.executable, "-m", "rheostat", "serve", str(journal), "--at", "0"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:

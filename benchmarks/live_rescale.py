@@ -1,18 +1,17 @@
-"""How much a stateful query notices when executors come and go: Rheostat, Spark as it is,
+"""Measures the disturbance of a stateful query by rescales: Rheostat, stock Spark,
 locality.wait=0s, and a restart.
 
 Run: python benchmarks/live_rescale.py --query session --rescales 30 --ways rheostat,spark --out
-FILE. A Kafka source, 24 state partitions, RocksDB with changelog, executors of one core, a state
-that is loaded first, a light steady load, then LOW -> HIGH -> LOW by turns. Executors arrive warm
-with Rheostat (class archive, trained by the query itself), with the others as Spark starts them.
-FILE (and a plot beside it) is written anew after every two rescales. --events FOLDER keeps Spark's
-event log of each way, which rescale_batches.py lays beside FILE: what was in the batches of a
-rescale.
+FILE. The setup is a Kafka source, 24 state partitions, RocksDB with changelog, executors of one
+core, a state that is loaded first, and a light steady load; the size alternates between LOW and
+HIGH. With Rheostat, executors start warm (class archive, trained by the query itself); with the
+other ways, as Spark starts them. FILE and a plot next to it are rewritten after every two rescales.
+--events FOLDER keeps Spark's event log of each way, which rescale_batches.py compares with FILE.
 
 MB moved: an even share of HIGH executors is STATE/HIGH, so each new executor receives STATE/HIGH
 MB. The defaults, 192 MB and 2-3, move 64 MB to one new executor; 256 MB at 2-4 move as much to each
-of two, which start at the same time on the same cores: while one registers, the JVM of the other
-still starts.
+of two, which start at the same time on the same cores: while one registers, the JVM of the other is
+still starting.
 """
 
 from __future__ import annotations
@@ -56,9 +55,7 @@ KEYS, LARGEST_VALUE = 4000, 64_000
 
 
 def measure(given: argparse.Namespace, way: str) -> dict[str, Any]:
-    """Run one way and return its numbers; what has been measured so far is written to FILE after
-    every two rescales.
-    """
+    """Run one way and return its numbers; write FILE after every two rescales."""
     low, high = given.executors
     with ExitStack() as stack:
         folder = (
@@ -112,7 +109,7 @@ def measure(given: argparse.Namespace, way: str) -> dict[str, Any]:
 
 
 def shape_of(given: argparse.Namespace) -> Shape:
-    """Return state and load."""
+    """Return the state and the load."""
     value_bytes = round(min(LARGEST_VALUE, max(1000, given.state_mb * 1e6 / KEYS)))
     return Shape(
         query=given.query,
@@ -124,7 +121,7 @@ def shape_of(given: argparse.Namespace) -> Shape:
 
 
 def setting_of(given: argparse.Namespace, way: str, warm: WarmStart | None) -> Setting:
-    """Return how the query runs."""
+    """Return the settings of the query."""
     return Setting(
         trigger_s=given.trigger,
         service_ms=given.service_ms,
@@ -138,8 +135,8 @@ def setting_of(given: argparse.Namespace, way: str, warm: WarmStart | None) -> S
 def rescale_by_turns(
     given: argparse.Namespace, way: str, job: StatefulJob, changes: RescaleMethod
 ) -> dict[str, Any]:
-    """Go to HIGH and back to LOW as often as asked, write FILE after each time, and return the last
-    numbers.
+    """Rescale to HIGH and back to LOW as often as requested, write FILE after each rescale, and
+    return the last numbers.
     """
     low, high = given.executors
     marks: list[Mark] = []
@@ -162,8 +159,8 @@ def rescale_by_turns(
 
 
 def await_calm(given: argparse.Namespace, way: str, job: StatefulJob) -> list[tuple[float, float]]:
-    """Run on until others take less than CALM of the processors; return from when to when: those
-    batches do not count.
+    """Continue until other processes take less than CALM of the processors; return the begin and
+    the end of that time, whose batches do not count.
     """
     since_s = time.time()
     while given.calm < 1:
@@ -180,8 +177,8 @@ def await_calm(given: argparse.Namespace, way: str, job: StatefulJob) -> list[tu
 
 
 def taken_so_far_s() -> tuple[float, float]:
-    """Return the processor seconds that others on the same host have taken since this machine
-    started (0 where none are told), and all.
+    """Return the processor seconds that other machines on the same host have taken since this
+    machine started (0 if they are not reported), and the total.
     """
     times = psutil.cpu_times()
     return float(getattr(times, "steal", 0.0)), time.monotonic() * psutil.cpu_count()
@@ -194,7 +191,7 @@ def share_taken(before: tuple[float, float]) -> float:
 
 
 def cycle_half(job: StatefulJob, changes: RescaleMethod, size: int, steady: int) -> Mark:
-    """Rescale once and run on for so many batches: the tail of the rescale and the steady ones."""
+    """Rescale once and run a number of batches: those of the rescale and the steady ones."""
     mark = changes.rescale(size)
     say(
         f"{mark.before} -> {mark.after} executors in {mark.settled_s - mark.requested_s:.1f} s:"
@@ -232,7 +229,7 @@ def result(
 
 
 def keep(given: argparse.Namespace, way: str, results: dict[str, Any]) -> None:
-    """Write FILE with this way's numbers in it, and the plot."""
+    """Write FILE with the numbers of this way, and the plot."""
     kept = json.loads(given.out.read_text()) if given.out.exists() else {}
     ways = (
         {**kept.get("ways", {}), way: results}
@@ -252,7 +249,7 @@ def keep(given: argparse.Namespace, way: str, results: dict[str, Any]) -> None:
 
 
 def what(given: argparse.Namespace) -> dict[str, Any]:
-    """Return the conditions: FILE keeps ways side by side only if these are the same."""
+    """Return the conditions: FILE contains several ways only if these are the same."""
     home = find_spark_home()
     low, high = given.executors
     return {
@@ -279,7 +276,7 @@ def what(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def in_words(results: dict[str, Any]) -> str:
-    """Say the last numbers in one line."""
+    """Return the last numbers as one line of text."""
     parts = [
         f"failed tasks {results['failed_tasks']}",
         f"stalls {len(results['stalls'])}",
@@ -385,8 +382,8 @@ def _add_job(parser: argparse.ArgumentParser) -> None:
 
 
 def main(given: list[str]) -> int:
-    """Run the ways one after the other; several go into a process each, because a driver's JVM
-    keeps its options and its warmth.
+    """Run the ways one after the other; each of several runs in its own process, because the JVM of
+    a driver keeps its options and its compiled code.
     """
     read = arguments(given)
     if len(read.ways) > 1:

@@ -1,6 +1,7 @@
-"""How many Nexmark events a CPU second makes, fully encoded for Kafka: one JSON object an event.
+"""Measures how many Nexmark events a CPU second generates, encoded for Kafka as one JSON object
+each.
 
-python benchmarks/nexmark_events.py --events 1000000 --passes 5
+Run: python benchmarks/nexmark_events.py --events 1000000 --passes 5
 """
 
 from __future__ import annotations
@@ -18,9 +19,7 @@ CREATED_MS = 1_763_662_000_000
 
 
 def encoded(seed: int, first: int, count: int) -> int:
-    """Make and encode events of all kinds one by one, as a producer takes them; return the
-    bytes of all.
-    """
+    """Generate and encode events of all kinds one by one; return the bytes of all."""
     size = 0
     for kind in KINDS:
         number = number_before(kind, first)
@@ -36,7 +35,7 @@ def main(
     chunk: int = 10_000,
     seed: int = 7,
 ) -> None:
-    """Print events per CPU second: the median of the passes, with the least and the most."""
+    """Print events per CPU second: the median of the passes, the minimum and the maximum."""
     size = encoded(seed, 0, chunk) / chunk  # builds the tables of texts, too
     rates = []
     for _ in range(passes):

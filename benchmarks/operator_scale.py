@@ -1,8 +1,9 @@
-"""How much later executors are at work where a size goes through ``scale`` and the operator, and
-not straight to the driver's agent: real Spark on a real control plane, 1 -> 3 executors, in pairs.
+"""Measures the additional delay until executors work if a size is set through ``scale`` and the
+operator instead of through the driver's control API: real Spark on a real control plane, 1 -> 3
+executors, in pairs.
 
-Run: python benchmarks/operator_scale.py [--pairs 10] [--out FILE]. About 40 s a pair on two cores
-of which nobody else takes any.
+Run: python benchmarks/operator_scale.py [--pairs 10] [--out FILE]. A pair takes about 40 s on two
+otherwise idle cores.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ TIMES = ("decided", "at work")
 
 
 def ask_operator(place: Place) -> Callable[[int], None]:
-    """Return what writes ``scale``, once the operator has found the driver and taken its size."""
+    """Return a function that writes ``scale``, once the operator has adopted the driver."""
     create(place.plane, resource(NAME))
     until(lambda: place.ready(NAME) == "Sized", "the operator has found the driver")
     until(lambda: "replicas" in place.get(resource(NAME))["spec"], "its size is that of scale")
@@ -36,7 +37,7 @@ def ask_operator(place: Place) -> Callable[[int], None]:
 
 
 def ask_agent(place: Place, driver: Driver) -> Callable[[int], None]:
-    """Return what tells the agent, with no resource that could do it, too."""
+    """Return a function that calls the control API, with no resource that also sets the size."""
     if place.resources():
         delete(place.plane, resource(NAME))
         until(lambda: not place.resources(), "the resource is gone")
@@ -44,7 +45,7 @@ def ask_agent(place: Place, driver: Driver) -> Callable[[int], None]:
 
 
 def took_s(driver: Driver, ask: Callable[[int], None]) -> dict[str, float]:
-    """Return the seconds from the request until it is decided, and until all have ended a task."""
+    """Return the seconds from the request to the decision, and until all have ended a task."""
     begun = time.monotonic()
     ask(LARGE)
     until(lambda: (driver.status() or {}).get("target") == LARGE, "it is decided")
@@ -58,7 +59,7 @@ def took_s(driver: Driver, ask: Callable[[int], None]) -> dict[str, float]:
 
 
 def measure(place: Place, pairs: int) -> list[tuple[dict[str, float], dict[str, float]]]:
-    """Return pairs of times: alone, and through the operator; who is first takes turns."""
+    """Return pairs of times, direct and through the operator; the order alternates."""
     create(place.plane, place.pod(NAME))
     driver = Driver(place, NAME)
     until(lambda: driver.at_work() == SMALL, "the query runs")
@@ -77,8 +78,8 @@ def measure(place: Place, pairs: int) -> list[tuple[dict[str, float], dict[str, 
 
 
 def interval(values: list[float]) -> tuple[float, float, float]:
-    """Return two of the values between which the median lies, and how sure that is, 95 % or more
-    where there are six of them: by the signs alone, whatever their distribution.
+    """Return two of the values between which the median lies, and the confidence, at least 95 %
+    with six values; it is a sign test and assumes no distribution.
     """
     ranked, n = sorted(values), len(values)
     for cut in range(n // 2, 0, -1):
@@ -89,7 +90,7 @@ def interval(values: list[float]) -> tuple[float, float, float]:
 
 
 def report(pairs: list[tuple[dict[str, float], dict[str, float]]], what: str) -> str:
-    """Return the times of both ways and their difference in words."""
+    """Return the times of both ways and their difference as text."""
     alone, behind = ([pair[way][what] for pair in pairs] for way in (0, 1))
     later = [one - other for one, other in zip(behind, alone, strict=True)]
     low, high, sure = interval(later)

@@ -1,10 +1,10 @@
-"""What the autoscaler costs: CPU-seconds of its own threads and calls per second of one core,
-beside a real query.
+"""Measures the cost of the autoscaler: CPU-seconds of its own threads and calls per second of one
+core, during a real query.
 
-Run: python benchmarks/overhead.py --tasks 200 --seconds 60 --repeat 3 --out FILE. A real Kafka
-topic, a real cluster, one batch a second of that many tasks, a decision every 5 seconds, the lag
-asked of the broker. The first repetition meets a young JVM, in which every call is dear. CPU time,
-not wall time: it hardly depends on what else the computer does.
+Run: python benchmarks/overhead.py --tasks 200 --seconds 60 --repeat 3 --out FILE. The setup is a
+real Kafka topic, a real cluster, one batch per second with that many tasks, a decision every 5
+seconds, and the lag read from the broker. During the first repetition the JVM is young and every
+call is expensive. It measures CPU time, which hardly depends on the load of the computer.
 """
 
 from __future__ import annotations
@@ -42,22 +42,18 @@ BATCH_DEADLINE_S = 120.0
 
 
 class Hold:
-    """Decides at every tick to keep the size; ``live_signals`` are those that cost calls of their
-    own.
-    """
+    """Keeps the size at every tick; ``live_signals`` are those that cost separate calls."""
 
     def __init__(self, live_signals: Sequence[str]) -> None:
         self.live_signals = frozenset(live_signals)
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size that stands."""
+        """Return the current size."""
         return hold(observation, "size kept"), memory
 
 
 def start_query(spark: Any, bootstrap: str, tasks: int) -> Any:
-    """Start a query of one batch a second in that many tasks, and return it after its first
-    batch.
-    """
+    """Start a query of one batch per second with that many tasks, and return it after a batch."""
     reader = (
         spark.readStream.format("kafka")
         .option("kafka.bootstrap.servers", bootstrap)
@@ -82,8 +78,8 @@ def measure(
     seconds: float,
     live: Sequence[str],
 ) -> dict[str, Any]:
-    """Attach for that long; return the CPU seconds per second of one core, in all and by part, and
-    what the query did meanwhile.
+    """Attach for that long; return the CPU seconds per second of one core, in total and by part,
+    and the progress of the query.
     """
     first = query.lastProgress["batchId"]
     with tempfile.TemporaryDirectory() as journal:
@@ -146,7 +142,7 @@ def run(
         Path | None, typer.Option(help="Write the numbers to this file as JSON.")
     ] = None,
 ) -> None:
-    """Measure the autoscaler's own CPU time beside a real query of one batch a second."""
+    """Measure the autoscaler's CPU time during a real query of one batch per second."""
     with ExitStack() as stack:
         broker = stack.enter_context(Broker())
         broker.create_topic(TOPIC, PARTITIONS)

@@ -1,8 +1,9 @@
-"""Is ``predictive`` in time and cheap on jobs that nobody chose? All of a job is drawn at random.
+"""Measures whether ``predictive`` meets the objective at a low cost on jobs that are drawn at
+random.
 
-Each is sized, too, by ``predictive`` that is told the highest rate to come, by
-``measured-throughput``, and by the fewest executors that keep its objective all the time, known
-afterwards. A job that its most executors do not keep in time is left out.
+Each job is also sized by ``predictive`` with the highest future rate configured, by
+``measured-throughput``, and by the smallest fixed size that keeps its objective all the time, known
+afterwards. Jobs whose objective the maximum size cannot keep are left out.
 
 Run: python benchmarks/random_jobs.py [--first 110000] [--n 200]
 """
@@ -33,7 +34,7 @@ KINDS = ("bursts", "cosine", "day", "ramp", "spikes", "steps", "walk")
 
 @dataclass(frozen=True)
 class Job:
-    """What there is to size."""
+    """A job to size."""
 
     seed: int
     kind: str
@@ -48,7 +49,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Sized:
-    """What a way to size it came to."""
+    """The result of one way of sizing a job."""
 
     attained: bool
     slot_s: float
@@ -56,7 +57,7 @@ class Sized:
 
 @dataclass(frozen=True)
 class Played:
-    """A job, and what each way to size it came to."""
+    """A job, and the result of each way of sizing it."""
 
     job: Job
     fixed: Sized
@@ -68,7 +69,7 @@ class Played:
 
 
 def drawn(seed: int) -> Job:
-    """Return a job; its peak takes a third to two thirds of what its most executors can do."""
+    """Return a job; its peak needs a third to two thirds of the capacity of its maximum size."""
     chance = random.Random(seed)  # noqa: S311
     trigger_s, fixed_s = chance.choice((1, 2, 5, 10, 15, 30)), chance.choice((0.2, 0.5, 1, 2))
     slo_s = max(chance.choice((10, 30, 60)), chance.choice((2, 3)) * (trigger_s + fixed_s))
@@ -116,7 +117,7 @@ def load_of(kind: str, low: float, peak: float, seed: int, chance: random.Random
 
 
 def sized(job: Job, policy: str, **parameters: float) -> Sized:
-    """Play a job; a fixed size has its executors from the start on."""
+    """Simulate a job; a fixed size has its executors from the start."""
     plant = replace(job.plant, executors=int(parameters.get("executors", job.plant.executors)))
     run = simulate(
         SparkPlant(plant, parse(job.load), seed=job.seed),
@@ -130,7 +131,7 @@ def sized(job: Job, policy: str, **parameters: float) -> Sized:
 
 
 def best_fixed(job: Job) -> Sized | None:
-    """Return the cheapest fixed size that keeps the objective; None where none does."""
+    """Return the cheapest fixed size that keeps the objective; None if there is none."""
     fixed = cache(lambda size: sized(job, "fixed", executors=size))
     if not fixed(job.most).attained:
         return None
@@ -139,7 +140,7 @@ def best_fixed(job: Job) -> Sized | None:
 
 
 def report(played: list[Played]) -> list[str]:
-    """Return how often both attained, and at what cost, a row a kind of load and a start."""
+    """Return how often both attained the objective, and at which cost, by load and start."""
     groups = {"all": played}
     groups |= {kind: [outcome for outcome in played if outcome.job.kind == kind] for kind in KINDS}
     for start_s in sorted({outcome.job.plant.start_s for outcome in played}):
@@ -175,7 +176,7 @@ def _less(shares: list[float]) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Play jobs and print the table; then who missed alone, by seed."""
+    """Simulate jobs and print the table, then the seeds on which one policy alone failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--first", type=int, default=110_000, help="seed of the first job")
     parser.add_argument("--n", type=int, default=200, help="jobs drawn")

@@ -1,13 +1,13 @@
-"""Rheostat beside Spark's own manager of DStreams, on the same load: slot-hours, delay, failed
-tasks, lines that were sent and did not come.
+"""Compares Rheostat with Spark's own executor manager for DStreams on the same load: slot-hours,
+delay, failed tasks, and lines that were sent and not received.
 
-Run: python benchmarks/receivers_beside_spark.py --ways rheostat,rheostat-1,spark --out FILE. Two
-socket receivers, each row waits 20 ms, batches of eight seconds, 1 to 6 executors of two cores that
-all run at the start; the load goes from 30 lines a second to 200 and back in five minutes. All
-decide every 20 s instead of sixty: Rheostat with ``spark-batch-ratio`` (the numbers of the
-document; in ``rheostat-1``, version 1, receivers stay where they are), Spark with
-``spark.streaming.dynamicAllocation.*`` and its other defaults. Each way runs in a process of its
-own, one after the other. --low, --high and --batch change the load.
+Run: python benchmarks/receivers_beside_spark.py --ways rheostat,rheostat-1,spark --out FILE. The
+setup is two socket receivers, rows that take 20 ms each, batches of eight seconds, and 1 to 6
+executors of two cores, all of which run at the start; the load rises from 30 lines per second to
+200 and falls again within five minutes. All ways decide every 20 s instead of every 60 s: Rheostat
+with ``spark-batch-ratio`` (the numbers of the document; in ``rheostat-1``, version 1, receivers are
+not moved), Spark with ``spark.streaming.dynamicAllocation.*`` and its other defaults. The ways run
+one after the other, each in its own process. --low, --high and --batch change the load.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
 
 
 def _sizes(cluster: Cluster, end_s: float) -> list[int]:
-    """Count the executors that are paid for, once a second up to the end."""
+    """Count the paid executors once per second until the end."""
     sizes = []
     tick = threading.Event()
     while time.time() < end_s:

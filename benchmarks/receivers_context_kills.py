@@ -1,10 +1,11 @@
-"""Histories with kill -9 of the executor with the most receivers of a StreamingContext: which lines
-are lost, and whether any of them had been received.
+"""Kills the executor with the most receivers of a StreamingContext repeatedly (kill -9), and
+reports which lines are lost, and whether any of them had been received.
 
 Run: python benchmarks/receivers_context_kills.py --histories 10 --out FILE, and the same with
---log, where Spark keeps what it receives in its write-ahead log. Two socket receivers of 25 lines a
-second, three executors of two cores, batches of four seconds, Rheostat attached (version 2). A
-plain socket acknowledges nothing, so a line counts as sent once the sender's socket has taken it.
+--log, with which Spark keeps received rows in its write-ahead log. The setup is two socket
+receivers of 25 lines per second, three executors of two cores, batches of four seconds, and
+Rheostat attached (version 2). A plain socket acknowledges nothing, so a line counts as sent once
+the sender's socket has accepted it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ DRAIN_S = 900.0
 
 
 def main() -> None:
-    """Run all histories and write what was found."""
+    """Run all histories and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--histories", type=int, default=10)
     parser.add_argument("--log", action="store_true", help="With Spark's write-ahead log.")
@@ -57,7 +58,7 @@ def main() -> None:
 
 
 def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
-    """Play all histories on one context and return what was lost in each."""
+    """Run all histories on one context and return what was lost in each."""
     cluster = stack.enter_context(Cluster(cores=SHAPE.most * SHAPE.cores))
     stack.callback(end_driver)
     feeds = [stack.enter_context(LineFeed(lambda _: RATE)) for _ in range(SHAPE.receivers)]
@@ -80,8 +81,8 @@ def measure(given: argparse.Namespace, stack: ExitStack) -> dict[str, Any]:
 
 
 def kill_one(job: DStreamsJob, cluster: Cluster) -> float:
-    """Kill the executor with the most receivers between two quiet times, and return the seconds
-    until all executors and receivers were back.
+    """Kill the executor with the most receivers between two quiet periods, and return the seconds
+    until all executors and receivers were running again.
     """
     hosts = internals_of(job.streaming).executors.hosts
     time.sleep(QUIET_S)
@@ -100,7 +101,7 @@ def kill_one(job: DStreamsJob, cluster: Cluster) -> float:
 
 
 def verdict(job: DStreamsJob, marks: list[list[int]], failed: int | None) -> dict[str, Any]:
-    """Lay what came beside what was sent, by history, and beside what Spark has received."""
+    """Compare the output with the sent lines, by history, and with what Spark has received."""
     context = job.spark.sparkContext
     page = Rest(context.uiWebUrl, context.applicationId, 30.0).get("streaming/batches")
     received = sum(batch.rows for batch in read_batches(page) or ())

@@ -1,11 +1,12 @@
-"""Histories with kill -9 of executors that hold receivers and of the broker: whether each
-acknowledged record is in the output once.
+"""Kills executors that hold receivers, and the broker, repeatedly (kill -9), and verifies that each
+acknowledged record is in the output exactly once.
 
-Run: python benchmarks/receivers_kills.py --histories 20 --protocol http --out FILE. Three executors
-of two cores, one to three receivers, eight senders that send each record until it is acknowledged,
-a query that reads each id once into Parquet. Each history is half a minute of load with one kill in
-it: by turns an executor with a receiver, the broker (back after two seconds), and both. After it
-all senders finish, the query drains, and what came is laid beside what was acknowledged.
+Run: python benchmarks/receivers_kills.py --histories 20 --protocol http --out FILE. The setup is
+three executors of two cores, one to three receivers, eight senders that repeat each record until it
+is acknowledged, and a query that reads each ID once into Parquet. Each history is half a minute of
+load with one kill: in turn an executor with a receiver, the broker (back after two seconds), and
+both. Then all senders finish, the query drains, and the output is compared with the acknowledged
+records.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ KINDS = ("executor", "broker", "both")
 
 
 def main() -> None:
-    """Run all histories and write what was found."""
+    """Run all histories and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--histories", type=int, default=20)
     parser.add_argument("--protocol", default="http", choices=list(SOURCES))

@@ -1,13 +1,13 @@
-"""Receivers on real executors: the example of SPARK-12133, then N rebalancings.
+"""Runs receivers on real executors: the example of SPARK-12133, then N rebalancings.
 
 Run: python benchmarks/receivers_rebalance.py --rebalancings 20 --every 10 --out FILE. Five
-receivers on executors of four cores of a local cluster. First the document's example at its own
-minute: 5 executors with a receiver each go down to 2, [3, 2]; one comes, [3, 2, 0] -> [2, 2, 1].
-Then the size goes 2 -> 3 -> 2 by turns with a rebalancing every so many seconds instead of sixty.
-FILE gets the seconds from the third executor's arrival to the stable allocation, and whether each
-receiver was where the rule wants it. --kills N ends the executor with the most receivers N times
-with kill -9: the seconds until all receivers run again, and the lines that were sent and did not
-come, over the whole run.
+receivers run on executors of four cores of a local cluster. First comes the document's example at
+its own interval of a minute: 5 executors with a receiver each are reduced to 2, [3, 2]; one
+registers, [3, 2, 0] -> [2, 2, 1]. Then the size alternates between 2 and 3 with a rebalancing every
+so many seconds instead of sixty. FILE contains the seconds from the registration of the third
+executor to the stable allocation, and whether each receiver was where the rule requires it. --kills
+N ends the executor with the most receivers N times with kill -9: the seconds until all receivers
+run again, and the lines that were sent and not received, over the complete run.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LOOP = LoopOptions(interval_s=1.0, cooldown_out_s=0.0, cooldown_in_s=0.0, revers
 
 
 def main() -> None:
-    """Run and write what was measured."""
+    """Run and write the measurements."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rebalancings", type=int, default=20)
     parser.add_argument("--every", type=float, default=10.0)

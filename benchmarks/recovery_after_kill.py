@@ -1,11 +1,11 @@
-"""Time until the backlog is gone after ``kill -9`` of the driver at its peak: under ``rheostat
-run`` with the default policy, and as a plain script at the size that was in force.
+"""Measures the time until the backlog is gone after ``kill -9`` of the driver at its peak: under
+``rheostat run`` with the default policy, and as a plain script at the size that was in force.
 
-Run: python benchmarks/recovery_after_kill.py --executors 6 --runs 5 [--out FILE]. A Kafka job on a
-Standalone cluster of this computer; a row occupies a slot for a fixed time, so that the capacity of
-an executor is known (50 rows/s). The load is a share of the capacity of all executors and goes on
-while the job is down. Both ways begin with the same backlog, are killed once it is gone, and are
-started again at once by the same command. FILE gets a line of JSON a run.
+Run: python benchmarks/recovery_after_kill.py --executors 6 --runs 5 [--out FILE]. A Kafka job runs
+on a Standalone cluster of this computer; a row occupies a slot for a fixed time, so that the
+capacity of an executor is known (50 rows/s). The load is a share of the capacity of all executors
+and continues while the job is down. Both ways begin with the same backlog, are killed once it is
+gone, and are restarted at once by the same command. FILE gets a line of JSON per run.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""How long another number of state partitions takes: Rheostat's rewrite, Spark's own runner, and
-the two ways of reading that are not taken, on the same state, one after the other.
+"""Measures the time of a repartition of state: Rheostat's rewrite, Spark's own runner, and the two
+ways of reading that were rejected, on the same state, one after the other.
 
 Run: python benchmarks/repartition.py [--keys 3000000] [--value-bytes 150] [--partitions 8]
-[--changes 16 4 7] [--rounds 1] [--ways rheostat whole spark once filter key] [--changelog]
-[--state CHECKPOINT] [--out FILE] [--plot FILE]
-[--access-plot FILE].
+[--changes 16 4 7] [--rounds 1] [--ways rheostat whole spark once filter key] [--changelog] [--state
+CHECKPOINT] [--out FILE] [--plot FILE] [--access-plot FILE].
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ SCREEN = Console(soft_wrap=True)
 
 
 def rheostat(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
-    """Rewrite, which is what Spark's runner does."""
+    """Rewrite the state, which is what Spark's runner does."""
     known = read_checkpoint(str(checkpoint), LocalFileSystem())
     rewriter = SparkRewriter(spark)
     began = time.monotonic()
@@ -51,8 +50,8 @@ def rheostat(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
 
 
 def full_protocol(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
-    """Go through the whole protocol: the rewrite, the new state loaded again and compared row by
-    row, and the files put in their places.
+    """Run the complete protocol: the rewrite, loading the new state again and comparing it row by
+    row, and putting the files in their places.
     """
     began = time.monotonic()
     state = repartition(
@@ -66,7 +65,7 @@ def full_protocol(spark: Any, checkpoint: Path, partitions: int) -> dict[str, An
 
 
 def spark_runner(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
-    """Let Spark's own hidden runner do the same."""
+    """Run Spark's own hidden runner."""
     began = time.monotonic()
     # Hidden in Spark 4.3: there is no public name.
     spark._streamingCheckpointManager.repartition(str(checkpoint), partitions)  # noqa: SLF001
@@ -74,17 +73,17 @@ def spark_runner(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any
 
 
 class WaysOfReading(SparkRewriter):
-    """The ways of reading state that a rewrite does not take, to be measured."""
+    """The ways of reading state that a rewrite does not use, for measurements."""
 
     def read_by_filter(self, state: StateVersion, partitions: int) -> list[PartitionReport]:
-        """Let every new partition read everything and keep its own rows.
+        """Read all partitions for every new partition, which keeps its own rows.
 
         The reports contain the bytes read; ``misplaced`` counts seeks.
         """
         return self._read_otherwise(state, partitions, range(partitions))
 
     def read_by_key(self, state: StateVersion, partitions: int) -> list[PartitionReport]:
-        """Look every key up in an index, in the order of the new partitions.
+        """Look up every key in an index, in the order of the new partitions.
 
         ``id`` is the size of the index.
         """
@@ -101,12 +100,12 @@ class WaysOfReading(SparkRewriter):
 
 
 def filtered(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
-    """Read everything for every new partition."""
+    """Read all partitions for every new partition."""
     return _read(spark, checkpoint, partitions, WaysOfReading.read_by_filter)
 
 
 def by_key(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
-    """Look every key up."""
+    """Look up every key."""
     return _read(spark, checkpoint, partitions, WaysOfReading.read_by_key)
 
 
@@ -179,9 +178,7 @@ def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str,
 
 
 def summary(result: dict[str, Any], way: str) -> dict[str, float]:
-    """Return the median of a way, without the first round where there are more: in it the JVM
-    compiles.
-    """
+    """Return the median of a way without the first of several rounds, in which the JVM compiles."""
     results = [row for row in result["results"] if row["way"] == way]
     steady = [row for row in results if row["round"]] or results
     return {name: round(median(row[name] for row in steady), 2) for name in ("s", "cpu_s")}

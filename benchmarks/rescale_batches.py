@@ -1,11 +1,11 @@
-"""What was in the batches of a rescale: stages, executors and Rheostat's own jobs, from a run of
-live_rescale.py with --events.
+"""Shows the contents of the batches of a rescale: stages, executors and Rheostat's own jobs, from a
+run of live_rescale.py with --events.
 
 Run: python benchmarks/rescale_batches.py FILE FOLDER/WAY.events --way WAY --above 0.25. For every
-scored rescale a line with the seconds of its batches (* state moved in it, + an executor registered
-in it or in the pause before); of those with a disturbance above the limit the long batches, too:
-each stage with its tasks by executor (their number, all their seconds, the longest one, CPU
-seconds), and what Rheostat ran in the pause before and in the batch.
+scored rescale it prints the seconds of its batches (* state moved in it, + an executor registered
+in it or in the pause before it). Of rescales with a disturbance above the limit it also prints the
+long batches: each stage with its tasks by executor (their number, their total seconds, the longest
+one, CPU seconds), and what Rheostat ran in the pause before the batch and during it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ NEARLY = 0.9
 
 
 class TimedBatch(NamedTuple):
-    """A batch of FILE's ``curve``, with its tasks by stage, and what else ran since the batch
-    before.
-    """
+    """A batch of FILE's ``curve``, its tasks by stage, and other tasks since the previous batch."""
 
     start_s: float
     end_s: float
@@ -41,7 +39,7 @@ class TimedBatch(NamedTuple):
 def batches_of(
     curve: Sequence[tuple[float, float]], log: EventLog, partitions: int
 ) -> list[TimedBatch]:
-    """Lay the tasks of the log beside the batches of FILE, by their times."""
+    """Assign the tasks of the log to the batches of FILE by their times."""
     moved = moves_by_batch(log, partitions)
     of_batch: dict[int, list[Task]] = defaultdict(list)
     others: dict[int, list[Task]] = defaultdict(list)
@@ -68,7 +66,7 @@ def batches_of(
 
 
 def moves_by_batch(log: EventLog, partitions: int) -> dict[tuple[str, int], int]:
-    """Count, for each batch, the state partitions that ran elsewhere than before."""
+    """Count, for each batch, the state partitions that ran on another executor than before."""
     held: dict[int, str] = {}
     moves = {}
     for batch, holders in sorted(
@@ -82,7 +80,7 @@ def moves_by_batch(log: EventLog, partitions: int) -> dict[tuple[str, int], int]
 
 
 def by_executor(tasks: Iterable[Task]) -> str:
-    """Say in a line what executors did."""
+    """Return one line about the work of the executors."""
     of: dict[str, list[Task]] = defaultdict(list)
     for task in tasks:
         of[task.executor].append(task)
@@ -122,8 +120,8 @@ def show(batch: TimedBatch, log: EventLog) -> None:
 def rescales(
     results: dict[str, Any], kind: str, batches: Sequence[TimedBatch]
 ) -> list[tuple[float, list[TimedBatch]]]:
-    """Return the disturbance of each scored rescale of a kind, and its batches: scaling out those
-    from the registration on.
+    """Return the disturbance of each scored rescale of a kind, and its batches; those of a
+    scale-out begin with the registration.
     """
     marks = [mark for mark in results["marks"][-results["rescales"] :] if mark[0] == kind]
     rescales_with_batches = []

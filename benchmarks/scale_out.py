@@ -1,11 +1,10 @@
-"""Seconds from a decision to executors at work, through the production loop and by Spark's own
-``requestTotalExecutors`` alone, in one application, by turns.
+"""Measures the seconds from a decision until executors work, through the production loop and with
+Spark's own ``requestTotalExecutors`` alone, alternating in one application.
 
 Run: python benchmarks/scale_out.py --kind kubernetes --pairs 5 [--more 2] [--out FILE]. The job is
-a count by key with its state in RocksDB. Each pair starts from one executor; which of both is first
-changes from pair to pair. ``registered`` is when Spark counts all executors, ``at work`` when each
-has ended a task. The loop's time begins with its decision, as its journal has it; Spark's with the
-call.
+a count by key with its state in RocksDB. Each pair starts from one executor; the order alternates.
+``registered`` is when Spark counts all executors, ``at work`` when each has ended a task. The
+loop's time begins with its decision as recorded in its journal, Spark's with the call.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ SETTING = Setting(
 
 
 class Pairs:
-    """A job of one executor that is brought to ``1 + more`` of them, by either way."""
+    """A job of one executor that is scaled out to ``1 + more``, either way."""
 
     def __init__(self, job: StatefulJob, more: int, folder: Path) -> None:
         self._job, self._wanted, self._folder = job, 1 + more, folder
@@ -60,7 +59,7 @@ class Pairs:
         self._number = 0
 
     def spark(self) -> dict[str, float]:
-        """Spark alone: the total is requested."""
+        """Request the total from Spark alone."""
         self._job.pause(REST_S)
         executors, begun_s = self._job.internals.executors, time.time()
         executors.request_total(self._wanted)
@@ -71,7 +70,7 @@ class Pairs:
         return arrivals
 
     def loop(self) -> dict[str, float]:
-        """The production loop with a policy that says the size, state placed as usual."""
+        """Run the production loop with a policy that returns the size; state is placed as usual."""
         self._number += 1
         journal = self._folder / f"journal{self._number}"
         live = Live(self._job, 1, (1, self._wanted), "force", journal)
@@ -126,7 +125,7 @@ def measure(kind: str, pairs: int, more: int) -> dict[str, list[dict[str, float]
 
 
 def summary(measured: dict[str, list[dict[str, float]]]) -> dict[str, Any]:
-    """Return medians, samples and the ratio of the medians, for each of both moments."""
+    """Return medians, samples and the ratio of the medians for both moments."""
     result: dict[str, Any] = {}
     for moment in ("registered", "at work"):
         samples = {way: [round(one[moment], 2) for one in runs] for way, runs in measured.items()}
@@ -142,7 +141,7 @@ def say(line: str) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Measure what the command line says and print it as a line of JSON."""
+    """Measure as the command line requests, and print a line of JSON."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

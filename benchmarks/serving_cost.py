@@ -1,9 +1,10 @@
-"""What serving costs a driver: CPU seconds of a scrape of ``/metrics``, and those per second while
-one Chromium watches the page of a job that decides every 5 s. CPU time of the serving process,
-which hardly depends on what else the computer does; without a watcher the same journal is written.
+"""Measures what serving costs a driver: CPU seconds of a scrape of ``/metrics``, and CPU seconds
+per second while one Chromium shows the page of a job that decides every 5 s. It measures CPU time
+of the serving process, which hardly depends on the load of the computer; the baseline writes the
+same journal without a browser.
 
-Run: python benchmarks/serving_cost.py [--runs 3] [--seconds 60] [--scrapes 200], or --jobs 200
-for the list of jobs. Needs what first_paint.py needs.
+Run: python benchmarks/serving_cost.py [--runs 3] [--seconds 60] [--scrapes 200], or --jobs 200 for
+the list of jobs. Needs what first_paint.py needs.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def report(part: str, shares: list[float]) -> None:
 
 
 def listed(folder: Path, count: int, runs: int) -> list[float]:
-    """Return the CPU seconds of reading the list of ``count`` jobs that each have a new record."""
+    """Return the CPU seconds of reading a list of ``count`` jobs with a new record each."""
     write(folder / "0", 0.25)
     for number in range(1, count):
         shutil.copytree(folder / "0", folder / str(number))

@@ -1,19 +1,20 @@
-"""Does moving state ever spoil it? Partitions moved as fast as it goes, executors killed, contents
-compared with a batch computation.
+"""Verifies that moving state never corrupts it: partitions are moved as fast as possible, executors
+are killed, and the contents are compared with a batch computation.
 
-Run: python benchmarks/soak.py --moves 10000 --state soak.json; the same command goes on where it
-was ended. A round is an application of its own, in a process of its own, with one of the queries by
-turns (keyed count, session windows, join; others if asked for). Kinds:
-  moves    at every batch boundary all state partitions are dealt anew among the executors, through the production placement;
-           once in a while an executor is killed (SIGKILL); with a trigger interval they are loaded
-           in the pause after the batch, too, or an executor rehearses the state there, as a new one
-           does
-  planned  random rescalings of 1 to 8 executors through the production loop, nobody is killed: no task may fail
+Run: python benchmarks/soak.py --moves 10000 --state soak.json; the same command continues where it
+was interrupted. A round is an application in its own process with one of the queries in turn (keyed
+count, session windows, join; others on request). Kinds:
+  moves    at every batch boundary all state partitions are assigned anew to the executors, through
+           the production placement; occasionally an executor is killed (SIGKILL). With a trigger
+           interval they are also loaded in the pause after the batch, or an executor warms up with
+           the state there, as a new one does
+  planned  random rescales of 1 to 8 executors through the production loop without kills: no task
+           may fail
   killed   the same, with kills at any moment
-The state stores are maintained as often and keep as few versions as Spark can: that is where its
-known bugs were. A move is a partition whose task ran on another executor than in the batch before,
-as Spark's event log tells.
-"""  # noqa: E501
+The state stores are maintained as often and keep as few versions as Spark allows, because its known
+bugs were there. A move is a partition whose task ran on another executor than in the previous
+batch, according to Spark's event log.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ _OFTEN = {f"{_STATE}.minDeltasForSnapshot": "2", "spark.sql.streaming.minBatches
 
 
 def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
-    """Play one round and return what happened in it."""
+    """Run one round and return its results."""
     kind, query = (
         KINDS[number % len(KINDS)],
         given.queries[number // len(KINDS) % len(given.queries)],
@@ -140,7 +141,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
 def play_moves(
     given: argparse.Namespace, job: StatefulJob, cluster: Cluster, chance: random.Random, _: bool
 ) -> dict[str, int]:
-    """Deal all partitions anew at every batch boundary until the round has its moves."""
+    """Assign all partitions anew at every batch boundary until the round has its moves."""
     internals = job.internals
     rhythms, placement = Rhythms(internals.queries), Placement(internals.coordinator)
     queries = RunningQueries(job.spark, internals.queries, internals.files, rhythms)
@@ -164,7 +165,7 @@ def play_moves(
 
 
 def warm_up(job: StatefulJob, rhythms: Rhythms, executor: str, host: str) -> None:
-    """Warm up an executor for the state during a load, where the pause has room."""
+    """Let an executor warm up with the state, in addition to the loads, if the pause has room."""
     time.sleep(BOUNDARY_S)
     with suppress(Py4JError):  # it may be killed meanwhile
         if rhythms.pause_left_s(job.query, time.time()) >= ROOM_S:
@@ -172,7 +173,7 @@ def warm_up(job: StatefulJob, rhythms: Rhythms, executor: str, host: str) -> Non
 
 
 def learn(queries: RunningQueries, placement: Placement) -> str:
-    """Find the stores of the query that runs and return its run id."""
+    """Find the stores of the running query and return its run ID."""
     running = queries.refresh()
     placement.forget(running)
     for run_id in running:
@@ -200,7 +201,7 @@ def play_rescalings(
     chance: random.Random,
     killing: bool,
 ) -> dict[str, int]:
-    """Ask for random sizes; where executors are killed, at random moments of it."""
+    """Request random sizes; with kills, kill executors at random moments."""
     live, kills, size = Live(job, 2, (1, MOST), "force", job.folder / "journal", SETTLE_S), 0, 2
     for _ in range(given.rescalings_per_round):
         size = chance.choice([n for n in range(1, MOST + 1) if n != size])
@@ -218,7 +219,7 @@ def play_rescalings(
 
 
 def kill_one(cluster: Cluster, chance: random.Random) -> int:
-    """Kill an executor without a word and return 1; 0 if there was none."""
+    """Kill an executor with SIGKILL and return 1; 0 if there was none."""
     with suppress(psutil.NoSuchProcess, IndexError):
         chance.choice(cluster.executors()).kill()
         return 1
@@ -238,7 +239,7 @@ def record(state: dict[str, Any], result: dict[str, Any]) -> None:
 
 
 def save(state: dict[str, Any], file: Path) -> None:
-    """Write the record; never half."""
+    """Write the record atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(".partial")
     partial.write_text(json.dumps(state, indent=1) + "\n")
@@ -246,7 +247,7 @@ def save(state: dict[str, Any], file: Path) -> None:
 
 
 def begun(given: argparse.Namespace) -> dict[str, Any]:
-    """Return the record so far; raises SystemExit if the file is of other conditions."""
+    """Return the record so far; raises SystemExit if the file has other conditions."""
     home = find_spark_home()
     form = given.checkpoint_format if home.version >= "4" and given.provider == "rocksdb" else 1
     what = {
@@ -269,9 +270,7 @@ def begun(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_child(given: argparse.Namespace, arguments: Sequence[str], number: int) -> dict[str, Any]:
-    """Play a round in a process of its own and return what it told; a round that broke down is
-    told, too.
-    """
+    """Run a round in its own process and return its report, also if the round failed."""
     result_file = given.state.with_suffix(f".round{number}")
     result_file.unlink(missing_ok=True)
     try:
@@ -383,9 +382,7 @@ def _add_job(parser: argparse.ArgumentParser) -> None:
 
 
 def main(given: list[str]) -> int:
-    """Play rounds until the soak has its moves; exit code 1 if anything was wrong in any of
-    them.
-    """
+    """Run rounds until the soak has its moves; the exit code is 1 if a round found an error."""
     read = arguments(given)
     if read.round is not None:
         with orderly_end():

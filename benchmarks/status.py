@@ -1,5 +1,5 @@
-"""How long ``rheostat status`` takes with a journal of 30 days at a decision every 5 s, through a
-new process, as a person on call types it.
+"""Measures the time of ``rheostat status`` with a journal of 30 days at a decision every 5 s, in a
+new process, as an operator runs it.
 
 Run: python benchmarks/status.py [--days 30] [--runs 20]. Writing the journal takes a few minutes.
 """
@@ -98,8 +98,8 @@ def start(t_s: float) -> Start:
 
 
 def took_s(arguments: list[str]) -> tuple[float, float]:
-    """Return the seconds that a command takes, and its CPU seconds; raises SystemExit where it
-    fails otherwise than by an unhealthy job.
+    """Return the seconds and the CPU seconds of a command; raises SystemExit if it fails for
+    another reason than an unhealthy job.
     """
     before, begun = os.times(), time.monotonic()
     done = subprocess.run(
@@ -138,7 +138,7 @@ def main() -> None:
 
 
 def show(line: str) -> None:
-    """Print a line at once."""
+    """Print a line and flush it."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

@@ -1,11 +1,12 @@
-"""What a new executor's first tasks cost, by how it arrives: cold, with a class archive, and with
-what the agent does before it registers.
+"""Measures the cost of a new executor's first tasks by kind of start: cold, with a class archive,
+and with the work of the agent before registration.
 
 Run: python benchmarks/warm_start.py [--query count|session|join] [--repeats N] [--out FILE]. A
-stateful query from Kafka runs on two executors; for each variant a third is started, gets its share
-of the state partitions, and leaves. CPU-seconds of its JVM until it registers and of its first
-tasks, source and state (Spark's own task metrics); CPU time, because it hardly depends on what else
-the computer does. Variants are interleaved, so that a slow minute hits all.
+stateful query from Kafka runs on two executors; for each variant a third one is started, receives
+its share of the state partitions, and is removed. The result is the CPU-seconds of its JVM until
+registration and of its first tasks, source and state (Spark's own task metrics), which hardly
+depend on the load of the computer. Variants are interleaved, so that a slow minute affects all of
+them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ OURS = frozenset({HOLDS, STARTS_PYTHON, READS, COMPUTES})
 
 
 class Bench:
-    """A running query whose third executor starts in a way that is chosen."""
+    """A running query whose third executor is started in one of several ways."""
 
     def __init__(self, job: StatefulJob, cluster: Cluster, warm: WarmStart) -> None:
         self._job, self._cluster, self._warm = job, cluster, warm
@@ -69,7 +70,7 @@ class Bench:
         self._placement.learn(self._run_id, *(queries.state(self._run_id) or ("", ())))
 
     def train(self) -> None:
-        """Train the archive on an executor that records and has done everything once."""
+        """Train the archive on an executor that records and has run everything once."""
         self._write(RECORD)
         executor = self._come()
         self._share(executor)
@@ -84,7 +85,7 @@ class Bench:
         self._leave(executor)
 
     def measure(self, steps: Sequence[str]) -> dict[str, Any]:
-        """Start an executor in that way, let it work, let it go; return what it cost."""
+        """Start an executor in one way, let it work, remove it; return its cost."""
         with tempfile.TemporaryDirectory() as folder:
             self._write(self._flags(steps, Path(folder)))
             requested_s, known = time.time(), {entry.pid for entry in self._cluster.executors()}
@@ -143,7 +144,7 @@ class Bench:
         return str((set(self._job.executors()) - known).pop())
 
     def _rerun_tasks(self, executor: str) -> None:
-        """Warm it as the rescale controller does, and wait for the end."""
+        """Warm it as the rescale controller does, and wait until that has ended."""
         parts = self._job.internals
         rhythms = Rhythms(parts.queries)
         warmup = Warmup(parts.tasks, parts.warmup_runner, rhythms, lambda: [self._job.query])
@@ -156,7 +157,7 @@ class Bench:
             time.sleep(0.02)
 
     def _share(self, executor: str) -> None:
-        """Give it its share of the state right after a batch has ended."""
+        """Assign its share of the state right after a batch has ended."""
         self._job.run_on(1)
         units = sorted(self._placement.units)[: PARTITIONS // (OLD + 1)]
         self._placement.assign(dict.fromkeys(units, executor), self._executors.hosts())
@@ -227,7 +228,7 @@ def say(line: str) -> None:
 
 
 def run(given: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
-    """Run all variants, one after the other, as often as asked."""
+    """Run all variants in turn, as often as requested."""
     results: dict[str, list[dict[str, Any]]] = {name: [] for name in given.variants}
     with ExitStack() as stack:
         stack.enter_context(orderly_end())
@@ -264,7 +265,7 @@ def run(given: argparse.Namespace) -> dict[str, list[dict[str, Any]]]:
 
 
 def table(results: dict[str, list[dict[str, Any]]]) -> Table:
-    """Show the medians."""
+    """Print the medians."""
     columns = {
         "start CPU s": "start_cpu_s",
         "MiB": "memory_mib",

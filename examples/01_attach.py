@@ -1,4 +1,4 @@
-"""Size a session that you have already: run it on a cluster with room for some executors."""
+"""Autoscale an existing session: run it on a cluster with room for several executors."""
 
 from pyspark.sql import SparkSession
 

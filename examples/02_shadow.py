@@ -1,4 +1,4 @@
-"""Watch a session and advise: public interfaces only, nothing is touched."""
+"""Observe a session and log recommendations; nothing is changed."""
 
 from pyspark.sql import SparkSession
 

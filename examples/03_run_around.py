@@ -1,7 +1,7 @@
-"""A script that knows nothing of Rheostat.
+"""A script that does not use Rheostat.
 
-Try it: ``rheostat run --max 2 examples/03_run_around.py -- 10``.
-Its argument says for how many seconds it runs.
+Try it: ``rheostat run --max 2 examples/03_run_around.py -- 10``. Its argument is its duration in
+seconds.
 """
 
 import sys

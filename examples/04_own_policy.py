@@ -1,4 +1,4 @@
-"""A policy of your own: so many rows per second and executor.
+"""A custom policy: a fixed number of rows per second and executor.
 
 Try it: ``rheostat replay query-1_HPA_50 --policy 04_own_policy:PerExecutor --max 16``.
 """
@@ -21,7 +21,7 @@ class PerExecutor:
 
     @in_order  # a sample that comes late is absent
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
-        """Return the size for the arrival rate; nothing is remembered."""
+        """Return the size for the arrival rate; it has no memory."""
         rate = observation.input_rows_per_s
         if rate is None:
             return hold(observation, "size kept: the arrival rate is unknown"), memory

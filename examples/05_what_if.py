@@ -1,4 +1,4 @@
-"""What a policy would have cost on what was recorded: ``python examples/05_what_if.py JOURNAL``."""
+"""Print what a policy would have cost on a recording: ``python examples/05_what_if.py JOURNAL``."""
 
 import sys
 from pathlib import Path

@@ -107,7 +107,9 @@ def page(comparison: Mapping[str, Any], took: str) -> str:
 
 
 def summary_row(load: str, entries: Sequence[Mapping[str, Any]], start_s: float) -> str:
-    """Return the row of one load and start: who attains, the cheapest of them, and the bounds."""
+    """Return the row of one load and start: the policies that attain the SLO, the cheapest, and
+    bounds.
+    """
     policies = [entry for entry in entries if not entry["policy"].startswith("(")]
     kept = sorted(
         (entry for entry in policies if entry["attained"] == 1),

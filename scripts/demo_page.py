@@ -1,5 +1,5 @@
-"""Write the table of a query in docs/evidence/demo.md from the results of demos played one after the
-other, and all runs into a CSV file.
+"""Write the table of a query in docs/evidence/demo.md from the results of consecutive demos, and
+all runs into a CSV file.
 
 Run: for n in 1 2 3; do rheostat demo --query q1 --out out/q1-$n; done
      python scripts/demo_page.py q1 out/q1-1 out/q1-2 out/q1-3
@@ -33,7 +33,7 @@ COLUMNS: Mapping[str, Callable[[Summary], float]] = {
 
 
 def table(runs: Sequence[Summary]) -> str:
-    """Return median, least and most of each number, and how many runs attained the objective."""
+    """Return median, minimum and maximum of each number, and how many runs met the objective."""
     lines = ["| | median | least | most |", "| --- | --- | --- | --- |"]
     for name, number in COLUMNS.items():
         if name == "failed tasks":

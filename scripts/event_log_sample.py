@@ -1,13 +1,13 @@
-"""Writes a small event log of the running Spark version for the tests, cut to what is read.
+"""Writes a small event log of the running Spark version for the tests, reduced to what is read.
 
     python scripts/event_log_sample.py count tests/unit/replay/event_logs/samples
     python scripts/event_log_sample.py mixed tests/unit/replay/event_logs/samples
     python scripts/event_log_sample.py rolled tests/unit/replay/event_logs/samples
 
-``count`` is a stateful query on 200 rows a batch in local mode; ``mixed`` runs a join of two streams
-and a count at the same time, with Spark SQL jobs in between and dynamic allocation, on two executors
-that are processes. ``rolled`` is a stateless query whose log fills several files; the History
-Server's own code compacts all but the newest.
+``count`` is a stateful query with 200 rows per batch in local mode. ``mixed`` runs a join of two
+streams and a count at the same time, with Spark SQL jobs in between and dynamic allocation, on two
+executors that are processes. ``rolled`` is a stateless query whose log has several files; the
+History Server's own code compacts all but the newest.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ DYNAMIC = {
 
 
 def stream(spark: SparkSession, partitions: int = 1) -> DataFrame:
-    """Return 200 rows a batch."""
+    """Return a stream of 200 rows per batch."""
     source = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", 200)
     return source.option("numPartitions", partitions).load()
 
@@ -116,7 +116,7 @@ def wait(query: Any, batches: int) -> None:
 
 
 def cut(line: str) -> dict[str, Any] | None:
-    """Return an event with the fields that are read; None for an event that is not."""
+    """Return an event with the fields that are read; None for an event that is not read."""
     event: dict[str, Any] = json.loads(line)
     kind = event["Event"].rpartition("$")[2].removeprefix("SparkListener")
     if kind not in KEPT:
@@ -144,7 +144,7 @@ def cut(line: str) -> dict[str, Any] | None:
 
 
 def cut_lines(log: Path) -> str:
-    """Return the lines of a log that are read, with the fields that are."""
+    """Return the lines of a log that are read, reduced to the fields that are read."""
     kept = [event for line in log.read_text().splitlines() if (event := cut(line))]
     return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in kept)
 

@@ -1,6 +1,6 @@
 """Write deploy/grafana: the dashboards of one job and of a fleet, with Grafana's own library.
 
-python scripts/grafana_dashboards.py      writes both; a test says when that is due
+Run: python scripts/grafana_dashboards.py      writes both; a test fails if they are outdated
 """
 
 from __future__ import annotations

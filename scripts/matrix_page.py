@@ -91,7 +91,7 @@ def claim(spec: MatrixSpec, runs: Sequence[PlayedRun]) -> list[str]:
 
 
 def parts(name: str, spec: MatrixSpec, runs: Sequence[PlayedRun]) -> dict[str, Sequence[str]]:
-    """Write the CSV files and return what stands between the marks of the pages, by their names."""
+    """Write the CSV files and return the text between the marks of the page, by name."""
     full = {}
     for query in spec.queries:
         played = [run for run in runs if run.query == query]

@@ -1,9 +1,9 @@
 """Write docs/policies: a page and a plot per policy, and their index, from the registry and the
 simulator alone.
 
-python scripts/policy_pages.py            writes pages and plots and removes those of policies that are gone
+    python scripts/policy_pages.py            writes pages and plots and removes outdated ones
 
-A plot is drawn anew when its series changes; delete it to have it drawn anew for another reason.
+A plot is redrawn when its series changes; delete it to redraw it for another reason.
 """
 
 from __future__ import annotations
@@ -110,14 +110,12 @@ def _cell(text: str) -> str:
 
 
 def plots() -> dict[str, Course]:
-    """Return what every plot shows, by its file name."""
+    """Return the contents of every plot by its file name."""
     return {f"{name}.svg": course(plain_cell(name)) for name in POLICIES}
 
 
 def write() -> None:
-    """Write all pages and the plots that show something else than what is there, and remove those
-    that are of no policy.
-    """
+    """Write all pages and the changed plots, and remove those of policies that no longer exist."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     made, shown = pages(), plots()
     for path in (*FOLDER.glob("*.md"), *FOLDER.glob("*.svg")):

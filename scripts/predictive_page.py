@@ -41,7 +41,7 @@ def by_place(results: Sequence[Mapping[str, Any]]) -> PLACES:
 
 
 def policies(sweeps: Path) -> Table:
-    """Return predictive beside measured-throughput, paired by seed."""
+    """Return predictive and measured-throughput, paired by seed."""
     lines: Table = [("load", "start", OURS, DEFAULT, f"{OURS} less {DEFAULT}")]
     for place, results in by_place(rows(sweeps / "predictive")).items():
         ours, theirs = results[OURS], results[DEFAULT]
@@ -51,8 +51,8 @@ def policies(sweeps: Path) -> Table:
 
 
 def peers(sweeps: Path) -> Table:
-    """Return the scores of predictive on the seeds that have bounds, and the best of the others on
-    the seeds that these have.
+    """Return the scores of predictive on the seeds with bounds, and the best of the others on their
+    seeds.
     """
     lines: Table = [
         ("load", "start", "clairvoyant", "best fixed size", "score: mean, worst", "best other")
@@ -81,8 +81,8 @@ def peers(sweeps: Path) -> Table:
 
 
 def objectives(sweeps: Path) -> Table:
-    """Return all policies with their defaults, over the loads of each plant, then over the plants
-    of each load.
+    """Return all policies with their defaults, over the loads of each plant and the plants of each
+    load.
     """
     lines: Table = [("plant or load", OURS, *SIMPLE, f"{OURS} less {DEFAULT}")]
     results = rows(sweeps / "predictive-objectives")
@@ -100,7 +100,7 @@ def objectives(sweeps: Path) -> Table:
 
 
 def _in_order(name: str) -> tuple[str, float]:
-    """Return what sorts names by their words, and starts by their seconds."""
+    """Return a key that sorts names by their words, and starts by their seconds."""
     words, _, start = name.partition(", start ")
     return words, float(start.split()[0]) if start else 0.0
 
@@ -158,7 +158,7 @@ def _attainment(row: tuple[str, ...]) -> str:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the CSV file of each table whose sweeps are there, and the page's own table."""
+    """Write the CSV file of each table whose sweeps exist, and the table of the page."""
     sweeps = Path(arguments[0])
     for table, needed in TABLES.items():
         if all(rows(sweeps / sweep) for sweep in needed):

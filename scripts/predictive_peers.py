@@ -1,5 +1,5 @@
-"""Run what ``predictive`` is compared with: for each load and start of an executor the two other
-policies, with the parameters, that did best on the seed of their sweep, and the bounds, on other
+"""Run the comparison of ``predictive``: for each load and start of an executor the two other
+policies, with the parameters, that were best on the seed of their sweep, and the bounds, on other
 seeds; and ``predictive`` on all of these.
 
 Run: rheostat simulate sweep experiments/predictive-peers.yaml
@@ -27,8 +27,8 @@ BEST = 2
 
 
 def chosen(cells: Sequence[Cell], tried: Sequence[Row]) -> Iterator[Cell]:
-    """Give of each load and start the cells of the two policies that did best there, each at its
-    best parameters, and the bounds.
+    """Return the cells of the two best policies of each load and start, each with its best
+    parameters, and the bounds.
     """
     ranks = {row["key"]: _rank(row) for row in tried}
     known = sorted((cell for cell in cells if cell.key in ranks), key=_place)
@@ -51,7 +51,7 @@ def _place(cell: Cell) -> tuple[str, str, str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the chosen cells on the seeds, a seed at a time; what is there is not run again."""
+    """Run the chosen cells, one seed at a time; finished ones are not run again."""
     folder, seeds = Path(arguments[0]), [int(seed) for seed in arguments[1:]]
     tuning = read_spec(SPEC)
     best = list(chosen(tuning, rows(folder)))

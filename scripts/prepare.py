@@ -1,7 +1,7 @@
-"""What the set-up asks of Rheostat itself: ``prepare.py java`` finds a Java, ``prepare.py jars``
-fetches the JARs.
+"""Performs the steps of the set-up that need Rheostat: ``prepare.py java`` finds a Java,
+``prepare.py jars`` downloads the JARs.
 
-Needs nothing installed for ``java``. Exit code 2 and one line if it cannot be had.
+``java`` needs no installed package. The exit code is 2, with one line, if a step is impossible.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from rheostat.machine.jdk import find_jdk
 
 
 def java() -> str:
-    """Find a Java 17 or 21 and say where it is."""
+    """Find a Java 17 or 21 and print its location."""
     jdk = find_jdk()
     return f"Java {jdk.version} in {jdk.home}"
 
 
 def jars() -> str:
-    """Fetch the JARs of Spark's Kafka source and of a Kafka broker, or find them in the cache."""
+    """Download the JARs of Spark's Kafka source and of a Kafka broker unless they are cached."""
     broker, source = broker_jars(), source_jars()
     return (
         source.note
@@ -29,7 +29,7 @@ def jars() -> str:
 
 
 def main() -> int:
-    """Do what the first argument names."""
+    """Run the step that the first argument names."""
     try:
         sys.stdout.write(f"setup: {java() if sys.argv[1:] == ['java'] else jars()}\n")
     except RheostatError as error:

@@ -1,8 +1,9 @@
-"""Ask a real Prometheus what rate, deriv, avg_over_time and max_over_time answer, as JSON on
-standard output.
+"""Query a real Prometheus for the results of rate, deriv, avg_over_time and max_over_time, as JSON
+on standard output.
 
 Needs the programs ``prometheus`` and ``promtool`` (Debian package ``prometheus``). The answers of
-version 2.42 are kept in ``tests/unit/signals/statistics/promql_answers.json``; a thorough test asks again::
+version 2.42 are kept in ``tests/unit/signals/statistics/promql_answers.json``; a thorough test
+repeats the queries::
 
     python scripts/promql_answers.py > tests/unit/signals/statistics/promql_answers.json
 """
@@ -72,7 +73,7 @@ def open_metrics(all_series: dict[str, list[tuple[float, float]]]) -> str:
 
 
 def answers() -> dict[str, Any]:
-    """Start a Prometheus on loopback with a folder of its own, ask every question, end it."""
+    """Start a Prometheus on loopback with its own folder, run every query, and end it."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "samples.txt").write_text(open_metrics(series()), encoding="utf-8")
         (Path(folder) / "empty.yml").write_text("{}\n", encoding="utf-8")

@@ -1,9 +1,8 @@
 """Write the diagrams and tables of the three protocols into their pages in docs/concepts.
 
-python scripts/protocol_pages.py
+    python scripts/protocol_pages.py
 
-A page is edited by hand, except what stands between ``<!-- generated: NAME -->`` and
-``<!-- end -->``.
+The rest of a page, outside ``<!-- generated: NAME -->`` and ``<!-- end -->``, is edited by hand.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Write docs/reference: the command line, Python, the options and the journal, from the code alone.
 
-python scripts/reference_pages.py         writes the pages; a test says when that is due
+Run: python scripts/reference_pages.py         writes the pages; a test fails if they are outdated
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Check that the newest entry of CHANGELOG.md is the version that the newest tag leads to.
+"""Check that the newest entry of CHANGELOG.md has the version of the newest tag.
 
-A tag ``v0.1.0`` is version 0.1.0. Commits after it, or no tag at all, make a development version
-of the entry that is being written.
+A tag ``v0.1.0`` is version 0.1.0. Commits after it, or no tag at all, make a development version of
+the entry that is in progress.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def newest_entry() -> str:
 
 
 def tag() -> str | None:
-    """Return the tag of the commit that is checked out, None if it has none."""
+    """Return the tag of the current commit; None if it has none."""
     result = subprocess.run(
         ["git", "describe", "--tags", "--exact-match", "--match", "v*"],
         cwd=ROOT,
