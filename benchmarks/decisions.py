@@ -20,7 +20,7 @@ from rich.table import Table
 
 from rheostat.model import ExecutorSample, Memory, Observation, Stage
 from rheostat.policies.registry import POLICIES, create
-from rheostat.workloads.workload import Workload
+from rheostat.sim.workload import Workload
 from rheostat_lab.loads.cosine import Cosine
 
 HISTORY_S = 3600

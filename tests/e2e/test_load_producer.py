@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.due_rows import rows_until
 from rheostat_lab.nexmark.curve import Point, read_curve

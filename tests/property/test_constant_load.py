@@ -14,7 +14,7 @@ from rheostat.sim.engine import Run, simulate
 from rheostat.sim.plant import PlantWrapper
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 
 MINUTES = 40
 

@@ -16,7 +16,7 @@ from rheostat.sim.noise import streams
 from rheostat.sim.plant import Plant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Steps
+from rheostat.sim.workload import Steps
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.sweep.faults import ExecutorLoss, LateMetrics, MissingMetrics, Stragglers
 

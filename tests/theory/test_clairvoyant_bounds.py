@@ -12,7 +12,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 from rheostat.sim.plant import Floats
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.workloads.workload import Constant, Steps, Trace
+from rheostat.sim.workload import Constant, Steps, Trace
 from rheostat_lab.bounds.batch_grid import Batches
 from rheostat_lab.bounds.batch_path import Path
 from rheostat_lab.bounds.bounded_job import Curve, Job, curve_of

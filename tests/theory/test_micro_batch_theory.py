@@ -11,7 +11,7 @@ from rheostat.sim.measures import measures
 from rheostat.sim.plant import Ledger
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 
 CALM = {"task_noise": 0.0, "batch_noise": 0.0}
 

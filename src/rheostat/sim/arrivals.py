@@ -9,7 +9,7 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.sim.plant import Floats
-from rheostat.workloads.workload import Workload
+from rheostat.sim.workload import Workload
 
 _CHUNK = 512
 

@@ -7,7 +7,7 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.sim.arrivals import Arrivals
-from rheostat.workloads.workload import Constant, Steps
+from rheostat.sim.workload import Constant, Steps
 from rheostat_lab.loads.cosine import Cosine
 
 

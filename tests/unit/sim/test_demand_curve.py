@@ -13,7 +13,7 @@ from rheostat.model import Slo
 from rheostat.sim.demand import Demand, DemandCurve, demand_curve, demands
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 from rheostat_lab.sweep.sweep_plant import executors_by_model
 
 CALM = SparkParameters.of({"task_noise": 0, "batch_noise": 0})

@@ -8,7 +8,7 @@ from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
 from rheostat.sim.measures import measures, quantile_s
 from rheostat.sim.plant import Steps
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 
 
 def ten_rows_a_second(commits: list[tuple[float, float]], *, batches: bool = True) -> Book:

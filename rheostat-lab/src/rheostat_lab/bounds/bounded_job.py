@@ -13,7 +13,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.plant import Floats
-from rheostat.workloads.workload import Workload
+from rheostat.sim.workload import Workload
 
 BatchTime: TypeAlias = Callable[[Floats, Floats], Floats]
 """Seconds of a batch by rows and executors, arrays of one shape; non-decreasing in the rows."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.sim.plant import Floats
-from rheostat.workloads.workload import Constant, Steps, Workload
+from rheostat.sim.workload import Constant, Steps, Workload
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day

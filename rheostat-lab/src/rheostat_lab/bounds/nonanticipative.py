@@ -11,7 +11,7 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.sim.plant import Floats
-from rheostat.workloads.workload import Workload
+from rheostat.sim.workload import Workload
 from rheostat_lab.bounds.batch_grid import Steps
 from rheostat_lab.bounds.batch_path import LATE_SHARE
 from rheostat_lab.bounds.bounded_job import Job

@@ -9,7 +9,7 @@ import numpy as np
 
 from rheostat.capacity.batch import batch_time
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.workloads.workload import Workload
+from rheostat.sim.workload import Workload
 from rheostat_lab.bounds.batch_grid import Batches
 from rheostat_lab.bounds.batch_path import Path
 from rheostat_lab.bounds.bounded_job import Curve, Job, curve_of

@@ -15,7 +15,7 @@ from rheostat.guards import guards_of
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.registry import create
-from rheostat.workloads.workload import Workload
+from rheostat.sim.workload import Workload
 from rheostat_lab.clusters.cluster_kinds import find_kind
 from rheostat_lab.loads.text import parse, with_seed
 from rheostat_lab.loads.trace_file import find_trace

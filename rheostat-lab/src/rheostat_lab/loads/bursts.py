@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from rheostat.workloads.workload import above, at_least
+from rheostat.sim.workload import above, at_least
 from rheostat_lab.loads.counter import uniform
 
 _LANE = 107

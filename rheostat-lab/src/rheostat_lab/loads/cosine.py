@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from rheostat.workloads.workload import above, at_least
+from rheostat.sim.workload import above, at_least
 from rheostat_lab.loads.counter import uniform_at
 
 _LANE = 101

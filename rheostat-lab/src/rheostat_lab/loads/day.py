@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import above, at_least
+from rheostat.sim.workload import above, at_least
 from rheostat_lab.loads.counter import uniform_at
 
 _LANE = 102

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rheostat.workloads.workload import Workload
+from rheostat.sim.workload import Workload
 
 
 class DueRows:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import Steps, Sum, Workload, above
+from rheostat.sim.workload import Steps, Sum, Workload, above
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.spikes import Spikes
 from rheostat_lab.loads.walk import Walk

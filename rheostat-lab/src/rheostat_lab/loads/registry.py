@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import Constant, Steps, Trace, Workload
+from rheostat.sim.workload import Constant, Steps, Trace, Workload
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day

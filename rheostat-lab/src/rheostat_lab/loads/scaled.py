@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rheostat.workloads.workload import Workload, above, marks
+from rheostat.sim.workload import Workload, above, marks
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import Sum, Trace, Workload
+from rheostat.sim.workload import Sum, Trace, Workload
 from rheostat_lab.loads.registry import create
 from rheostat_lab.loads.scaled import Scaled
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import above, at_least
+from rheostat.sim.workload import above, at_least
 from rheostat_lab.loads.counter import uniform
 from rheostat_lab.loads.prefix import length_for
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Protocol
 import typer
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.workloads.workload import Workload, marks
+from rheostat.sim.workload import Workload, marks
 from rheostat_lab.loads.due_rows import DueRows
 from rheostat_lab.loads.registry import WORKLOADS, create, parameters
 from rheostat_lab.loads.text import parse, with_seed

@@ -13,7 +13,7 @@ from rheostat.errors import BadInput
 from rheostat.guards import Guard, guards_of
 from rheostat.model import Limits, Slo
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.workloads.workload import Workload
+from rheostat.sim.workload import Workload
 from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.loads.text import parse, with_seed
 from rheostat_lab.loads.trace_file import find_trace

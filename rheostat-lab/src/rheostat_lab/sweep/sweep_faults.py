@@ -11,7 +11,7 @@ from rheostat.sim.noise import streams
 from rheostat.sim.plant import Plant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 from rheostat_lab.sweep.faults import (
     Breakable,
     ExecutorLoss,

@@ -15,7 +15,7 @@ from rheostat.sim.demand import DemandCurve, demand_curve, demand_over
 from rheostat.sim.plant import Floats, Steps
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Constant, Workload
+from rheostat.sim.workload import Constant, Workload
 from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.flink.flink_plant import FlinkPlant
 from rheostat_lab.sweep.sweep_cell import Cell, plant_values

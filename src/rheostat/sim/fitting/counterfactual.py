@@ -23,7 +23,7 @@ from rheostat.sim.measures import Elasticity, Measures, measures
 from rheostat.sim.plant import Ledger, Steps
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 
 _LOADS = 32
 """Number of loads of the demand curve, up to the busiest minute of the recording."""

@@ -17,7 +17,7 @@ from rheostat.replay.validate import Moment
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
 from rheostat.sim.plant import Ledger
-from rheostat.workloads.workload import Steps, Sum, Trace, Workload
+from rheostat.sim.workload import Steps, Sum, Trace, Workload
 
 _FEWEST_BATCHES = 8
 _GAP = 20.0

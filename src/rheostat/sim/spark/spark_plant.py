@@ -17,7 +17,7 @@ from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_signals import PlantSensor
 from rheostat.sim.spark.spark_stages import Stages
-from rheostat.workloads.workload import Workload
+from rheostat.sim.workload import Workload
 
 # Seconds to search ahead at a time: a load may bring no row for hours.
 _IDLE_POLL_S = 60.0

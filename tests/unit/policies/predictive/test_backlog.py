@@ -8,7 +8,7 @@ from rheostat.policies.predictive.policy import Predictive
 from rheostat.sim.engine import simulate
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 
 MODEL = BatchModel(0.5, (StageCost(tasks=24, row_s=0.001),))
 

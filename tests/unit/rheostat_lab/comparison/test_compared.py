@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 from rheostat_lab.bounds.bounded_job import curve_of
 from rheostat_lab.bounds.scoring import best_static, job_of
 from rheostat_lab.comparison.compared import blind, choose, compared, described

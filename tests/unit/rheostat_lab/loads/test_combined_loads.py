@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import Constant, Steps, Sum, Trace, marks
+from rheostat.sim.workload import Constant, Steps, Sum, Trace, marks
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.due_rows import rows_until

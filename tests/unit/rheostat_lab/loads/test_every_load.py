@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import Constant, Steps, Sum, Trace, Workload, marks
+from rheostat.sim.workload import Constant, Steps, Sum, Trace, Workload, marks
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day

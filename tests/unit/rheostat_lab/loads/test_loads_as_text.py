@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.rheostat_lab.loads.test_every_load import single
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import Sum, Workload
+from rheostat.sim.workload import Sum, Workload
 from rheostat_lab.loads.registry import WORKLOADS
 from rheostat_lab.loads.scaled import Scaled
 from rheostat_lab.loads.text import parse, with_seed

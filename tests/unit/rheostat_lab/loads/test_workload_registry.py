@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import Steps, Trace
+from rheostat.sim.workload import Steps, Trace
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.registry import WORKLOADS, create, parameters
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.workloads.workload import Constant, Steps, Trace, marks
+from rheostat.sim.workload import Constant, Steps, Trace, marks
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.due_rows import DueRows, rows_until

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.due_rows import rows_until
 from rheostat_lab.loads.ramp import Ramp

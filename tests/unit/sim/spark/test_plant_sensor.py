@@ -7,7 +7,7 @@ import pytest
 from rheostat.model import Observation
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Constant, Steps, Workload
+from rheostat.sim.workload import Constant, Steps, Workload
 
 CALM = {"task_noise": 0.0, "batch_noise": 0.0, "start_noise": 0.0, "trigger_s": 10.0}
 

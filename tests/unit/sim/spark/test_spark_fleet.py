@@ -11,7 +11,7 @@ from rheostat.sim.engine import Events
 from rheostat.sim.noise import Noise, streams
 from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 
 PARAMETERS = SparkParameters.of({"executors": 3, "start_noise": 0.0})
 

@@ -11,7 +11,7 @@ from rheostat.signals.true_rates import stage_needs
 from rheostat.sim.spark.spark_batch import SimulatedBatch
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Constant, Steps
+from rheostat.sim.workload import Constant, Steps
 
 CALM = {"task_noise": 0.0, "batch_noise": 0.0, "start_noise": 0.0}
 
