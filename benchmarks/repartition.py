@@ -23,9 +23,9 @@ import psutil
 from rich.console import Console
 
 from rheostat.local.local_session import replay_session
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.repartition.checkpoint import read_checkpoint
 from rheostat.repartition.spark_repartition import repartition
+from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewrite, StateVersion
 from rheostat.spark.internals.state_rewrite import PartitionReport
 from rheostat.storage.local_files import LocalFileSystem

@@ -15,8 +15,8 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.inspection import kafka_sources, readers
+from rheostat.repartition.checkpoint import read_checkpoint
+from rheostat.repartition.inspection import kafka_sources, readers
 from rheostat.storage.local_files import LocalFileSystem
 from rheostat_lab.services.broker import Broker
 

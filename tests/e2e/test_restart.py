@@ -12,7 +12,7 @@ from tests.e2e.repartition.counting_query import expected, feed, output
 from tests.e2e.supervised_job import DEADLINE_S, RESCALES, Supervised, needs_rescaling, rheostat
 
 from rheostat.journal.folder import read
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoint import read_checkpoint
 from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = pytest.mark.e2e

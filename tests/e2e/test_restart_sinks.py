@@ -14,7 +14,7 @@ from tests.e2e.repartition.counting_query import expected, feed, words
 from tests.e2e.supervised_job import Supervised, needs_rescaling, rheostat
 
 from rheostat.kafka.client import settings
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoint import read_checkpoint
 from rheostat.storage.local_files import LocalFileSystem
 from rheostat_lab.services.broker import Broker
 

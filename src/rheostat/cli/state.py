@@ -13,9 +13,9 @@ import typer
 from rheostat.cli.output import AsJson, Out, emit, plain_table, working
 
 if TYPE_CHECKING:
-    from rheostat.repartition.checkpoints.inspection import Inspection
+    from rheostat.repartition.inspection import Inspection
     from rheostat.repartition.plan import RepartitionPlan
-    from rheostat.repartition.protocol.repartition_log import RepartitionState
+    from rheostat.repartition.repartition_log import RepartitionState
 
 app = typer.Typer(
     help="The state of a stopped query: inspect its checkpoint, change the number of its"
@@ -85,7 +85,7 @@ def _show_inspection(inspection: Inspection) -> None:
 
 
 def _inspection_lines(inspection: Inspection) -> list[str]:
-    from rheostat.repartition.checkpoints.inspection import offset_lines as source_lines
+    from rheostat.repartition.inspection import offset_lines as source_lines
 
     lines = [
         f"{inspection.location}: {inspection.partitions} state partitions, {inspection.provider},"
@@ -153,9 +153,9 @@ def plan(
 
     Example: rheostat state plan /data/checkpoints/orders --partitions 48
     """
-    from rheostat.repartition.checkpoints.inspection import offset_lines
+    from rheostat.repartition.inspection import offset_lines
     from rheostat.repartition.plan import look, plan
-    from rheostat.repartition.protocol.preflight import require_number
+    from rheostat.repartition.preflight import require_number
 
     require_number(partitions)
     with working("reading the state"):
@@ -306,7 +306,7 @@ def _shown_phases() -> Iterator[Callable[[str, int, int], None]]:
     """Show the progress of a repartition on a terminal; yield the callback that updates it."""
     from rich.console import Console
 
-    from rheostat.repartition.protocol.repartition_runner import quiet
+    from rheostat.repartition.repartition_runner import quiet
 
     console = Console(stderr=True)
     if not console.is_terminal:

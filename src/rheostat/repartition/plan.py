@@ -10,29 +10,29 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
-from rheostat.repartition.checkpoints.checkpoint import (
+from rheostat.repartition.checkpoint import (
     Checkpoint,
     local_folder,
     missing_file,
     read_checkpoint,
     refused_place,
 )
-from rheostat.repartition.checkpoints.inspection import (
+from rheostat.repartition.groups import slices
+from rheostat.repartition.inspection import (
     Counts,
     Inspection,
     inspect,
     refusal,
     unknown_format,
 )
-from rheostat.repartition.protocol.preflight import last_sign, unended
-from rheostat.repartition.protocol.repartition_log import RepartitionLog, lease_path
-from rheostat.repartition.rewrite.groups import slices
+from rheostat.repartition.preflight import last_sign, unended
+from rheostat.repartition.repartition_log import RepartitionLog, lease_path
 from rheostat.storage.file_system import FileSystem, is_remote
 from rheostat.storage.lease import lease_owner
 from rheostat.storage.local_files import LocalFileSystem
 
 if TYPE_CHECKING:
-    from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+    from rheostat.repartition.spark_rewriter import SparkRewriter
 
 START_S = 8.0
 """Seconds that a Spark session on this computer needs before it can run a job."""
@@ -211,7 +211,7 @@ def _unended(checkpoint: Checkpoint, files: FileSystem) -> str | None:
 
 
 def _look_elsewhere(location: str, rows: bool) -> Look:
-    from rheostat.repartition.rewrite.spark_rewriter import (
+    from rheostat.repartition.spark_rewriter import (
         SparkRewriter,
         own_session,
         reachable_files,
@@ -226,7 +226,7 @@ def _look_elsewhere(location: str, rows: bool) -> Look:
 
 
 def _counted(checkpoint: Checkpoint) -> Counts:
-    from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter, own_session
+    from rheostat.repartition.spark_rewriter import SparkRewriter, own_session
 
     if unknown_format(checkpoint) or any(map(refusal, checkpoint.operators)):
         return {}

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoints.checkpoint import checkpoint_folder
-from rheostat.repartition.protocol.preflight import UNFINISHED, require_stopped
-from rheostat.repartition.protocol.repartition_log import (
+from rheostat.repartition.checkpoint import checkpoint_folder
+from rheostat.repartition.preflight import UNFINISHED, require_stopped
+from rheostat.repartition.repartition_log import (
     OWN_FOLDER,
     RepartitionLog,
     entry_partitions,
     leased,
 )
-from rheostat.repartition.protocol.staging import SinkLog
+from rheostat.repartition.staging import SinkLog
 from rheostat.storage.file_system import FileSystem, numbered
 
 LATE_S = 1.0

@@ -10,13 +10,13 @@ from typing import Any
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.protocols.repartition import OTHERS
-from rheostat.repartition.checkpoints.checkpoint import (
+from rheostat.repartition.checkpoint import (
     Checkpoint,
     checkpoint_folder,
     read_checkpoint,
     refused_place,
 )
-from rheostat.repartition.protocol.preflight import (
+from rheostat.repartition.preflight import (
     UNFINISHED,
     plan_of,
     require_drained,
@@ -25,20 +25,20 @@ from rheostat.repartition.protocol.preflight import (
     require_number,
     require_stopped,
 )
-from rheostat.repartition.protocol.repartition_log import (
+from rheostat.repartition.repair import Repaired, repair, repair_sink
+from rheostat.repartition.repartition_log import (
     Plan,
     RepartitionLog,
     RepartitionState,
     leased,
 )
-from rheostat.repartition.protocol.repartition_runner import (
+from rheostat.repartition.repartition_runner import (
     ProgressCallback,
     RepartitionRunner,
     quiet,
 )
-from rheostat.repartition.protocol.staging import SinkLog
-from rheostat.repartition.repair import Repaired, repair, repair_sink
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter, own_session, reachable_files
+from rheostat.repartition.spark_rewriter import SparkRewriter, own_session, reachable_files
+from rheostat.repartition.staging import SinkLog
 from rheostat.repartition.state_engine import Rewriter, StateVersion
 from rheostat.storage.file_system import FileSystem, is_remote, local_path
 from rheostat.storage.local_files import LocalFileSystem

@@ -12,10 +12,10 @@ from pathlib import Path
 from rheostat.errors import BadInput, RheostatError
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.process import Child
-from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.protocol.preflight import UNFINISHED
-from rheostat.repartition.protocol.repartition_log import RepartitionLog
-from rheostat.repartition.rewrite.spark_rewriter import require_spark
+from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.preflight import UNFINISHED
+from rheostat.repartition.repartition_log import RepartitionLog
+from rheostat.repartition.spark_rewriter import require_spark
 from rheostat.storage.file_system import is_remote, local_path
 from rheostat.storage.local_files import LocalFileSystem
 
@@ -81,7 +81,7 @@ def _read(checkpoints: Sequence[str]) -> Iterator[Checkpoint]:
 
 def main(arguments: Sequence[str]) -> int:
     """Repartition, and return the exit code; a refusal is one line on standard error."""
-    from rheostat.repartition.protocol.repartition_runner import quiet
+    from rheostat.repartition.repartition_runner import quiet
     from rheostat.repartition.spark_repartition import repartition_here
 
     checkpoint, partitions, sink = arguments

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rheostat.repartition.checkpoints.checkpoint import Checkpoint, read_checkpoint
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.repartition.checkpoint import Checkpoint, read_checkpoint
+from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewrite, Rewritten, StateIds
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
 from rheostat.storage.local_files import LocalFileSystem

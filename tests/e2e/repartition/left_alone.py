@@ -12,8 +12,8 @@ from pyspark.sql import SparkSession
 from tests.e2e.repartition.committed_rewrite import repartition, wanted
 from tests.e2e.repartition.stateful_cases import Case, run, write_file
 
-from rheostat.repartition.checkpoints.checkpoint import missing_file
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.repartition.checkpoint import missing_file
+from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import StoreCount, StoreId
 from rheostat.spark.sensing.query_shape import (
     CHANGELOG,

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from rheostat.repartition.protocol.repartition_log import RepartitionLog, Written
+from rheostat.repartition.repartition_log import RepartitionLog, Written
 from rheostat.repartition.state_engine import (
     Progress,
     Rewrite,

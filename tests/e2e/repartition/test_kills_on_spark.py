@@ -15,8 +15,8 @@ from tests.e2e.repartition import counting_query as counting
 from tests.e2e.repartition.kills_on_spark import NEW, copied
 
 from rheostat.protocols.repartition import CLOSED, OPEN_NEW, OPEN_OLD
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.spark_repartition import repartition
+from rheostat.repartition.spark_rewriter import SparkRewriter
 
 pytestmark = pytest.mark.thorough
 

@@ -8,8 +8,8 @@ import pytest
 from tests.e2e.repartition import counting_query as counting
 from tests.e2e.repartition.test_kills_on_spark import quiet
 
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.spark_repartition import repartition
+from rheostat.repartition.spark_rewriter import SparkRewriter
 
 pytestmark = pytest.mark.thorough
 

@@ -11,7 +11,7 @@ from tests.e2e.repartition.left_alone import PROVIDERS, check, configure
 from tests.e2e.repartition.stateful_cases import CASES, run, source, write_file
 
 from rheostat.errors import BadInput
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.repartition.spark_rewriter import SparkRewriter
 
 pytestmark = pytest.mark.e2e
 

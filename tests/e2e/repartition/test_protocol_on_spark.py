@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from tests.e2e.repartition import counting_query as counting
 
-from rheostat.repartition.checkpoints.checkpoint import Checkpoint
+from rheostat.repartition.checkpoint import Checkpoint
 from rheostat.repartition.repair import repair
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from rheostat.repartition.spark_repartition import repartition, undo
+from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewriter
 
 pytestmark = pytest.mark.thorough

@@ -29,10 +29,10 @@ from tests.e2e.repartition.test_kills_on_spark import (
 )
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.protocol.repartition_log import RepartitionLog, RepartitionState
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.repartition.checkpoint import read_checkpoint
+from rheostat.repartition.repartition_log import RepartitionLog, RepartitionState
 from rheostat.repartition.spark_repartition import repartition, undo
+from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = pytest.mark.thorough

@@ -14,7 +14,7 @@ from tests.e2e.repartition.kills_on_spark import copied
 from tests.e2e.repartition.test_other_programs import feed, output, process, quieted, run, sink_of
 from tests.e2e.repartition.test_random_kills import BACK, FORWARD, Way, killed, read, way
 
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
+from rheostat.repartition.checkpoint import read_checkpoint
 from rheostat.storage.local_files import LocalFileSystem
 
 pytestmark = pytest.mark.thorough

@@ -15,9 +15,9 @@ from tests.e2e.repartition.stateful_cases import CASES, JOIN_FORMAT, Case, run, 
 from tests.e2e.repartition.test_state_variables import CASES as VARIABLES
 
 from rheostat.errors import RheostatError
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
+from rheostat.repartition.checkpoint import read_checkpoint
 from rheostat.repartition.spark_repartition import repartition
+from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat.spark.sensing.query_shape import CHANGELOG
 from rheostat.storage.local_files import LocalFileSystem
 

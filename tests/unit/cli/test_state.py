@@ -5,9 +5,9 @@ import pytest
 from tests.unit.repartition.checkpoint_on_disk import operator, planned, whole, written
 
 from rheostat.cli.app import run
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.protocol.preflight import plan_of
-from rheostat.repartition.protocol.repartition_log import RepartitionLog
+from rheostat.repartition.checkpoint import read_checkpoint
+from rheostat.repartition.preflight import plan_of
+from rheostat.repartition.repartition_log import RepartitionLog
 from rheostat.storage.local_files import LocalFileSystem
 
 

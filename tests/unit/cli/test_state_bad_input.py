@@ -14,7 +14,7 @@ from tests.unit.repartition.checkpoint_on_disk import operator, planned
 from tests.unit.repartition.toy_query import ToyQuery
 
 from rheostat.cli.app import run
-from rheostat.repartition.protocol import preflight
+from rheostat.repartition import preflight
 from rheostat.spark.sensing.query_shape import PROVIDER
 
 Broken = Callable[[Path], None]

@@ -19,7 +19,7 @@ from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
 from tests.unit.repartition.toy_query import ROWS, Refused, ToyEngine, ToyQuery, copied, expected
 
 from rheostat.errors import BadInput
-from rheostat.repartition.protocol.repartition_log import RepartitionLog
+from rheostat.repartition.repartition_log import RepartitionLog
 from rheostat.repartition.spark_repartition import repartition, undo
 from rheostat.storage.local_files import LocalFileSystem
 

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from typing import Any
 
-from rheostat.repartition.checkpoints.inspection import InspectedStore, Inspection, PartitionSize
+from rheostat.repartition.inspection import InspectedStore, Inspection, PartitionSize
 from rheostat.repartition.plan import RepartitionPlan, plan
 
 STORE = InspectedStore(

@@ -20,9 +20,9 @@ from tests.unit.storage.remote_folder import Killed, RemoteFolder
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition import repair as repairs
-from rheostat.repartition.checkpoints.checkpoint import refused_place
-from rheostat.repartition.protocol.repartition_log import RepartitionState, offset_entry
+from rheostat.repartition.checkpoint import refused_place
 from rheostat.repartition.repair import repair, repair_sink
+from rheostat.repartition.repartition_log import RepartitionState, offset_entry
 from rheostat.repartition.spark_repartition import repartition, undo
 
 OLD, NEW = 4, 7

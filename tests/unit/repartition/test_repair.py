@@ -9,8 +9,8 @@ from tests.unit.repartition.toy_query import ROWS, Refused, ToyEngine, ToyQuery,
 
 from rheostat.errors import BadInput
 from rheostat.repartition import repair as repairs
-from rheostat.repartition.protocol.repartition_log import offset_entry
 from rheostat.repartition.repair import repair
+from rheostat.repartition.repartition_log import offset_entry
 from rheostat.repartition.spark_repartition import repartition
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewritten
 

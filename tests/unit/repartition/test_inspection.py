@@ -2,8 +2,8 @@ from pathlib import Path
 
 from tests.unit.repartition.checkpoint_on_disk import operator, whole, written
 
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.checkpoints.inspection import Counts, Inspection, inspect, skew
+from rheostat.repartition.checkpoint import read_checkpoint
+from rheostat.repartition.inspection import Counts, Inspection, inspect, skew
 from rheostat.storage.local_files import LocalFileSystem
 
 

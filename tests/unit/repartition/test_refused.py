@@ -12,8 +12,8 @@ from tests.unit.repartition.checkpoint_on_disk import planned, whole
 from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.repartition.protocol import preflight
-from rheostat.repartition.protocol.repartition_log import RepartitionState, lease_path, leased
+from rheostat.repartition import preflight
+from rheostat.repartition.repartition_log import RepartitionState, lease_path, leased
 from rheostat.repartition.spark_repartition import CheckStopped, repartition, undo
 from rheostat.repartition.state_engine import Progress, Rewrite, Rewritten
 from rheostat.storage.local_files import LocalFileSystem

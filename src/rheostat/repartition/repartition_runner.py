@@ -24,8 +24,8 @@ from rheostat.protocols.repartition import (
     RepartitionFacts,
     RepartitionOrder,
 )
-from rheostat.repartition.checkpoints.checkpoint import missing_file, read_checkpoint
-from rheostat.repartition.protocol.repartition_log import (
+from rheostat.repartition.checkpoint import missing_file, read_checkpoint
+from rheostat.repartition.repartition_log import (
     RepartitionLog,
     RepartitionState,
     StagedFile,
@@ -33,7 +33,7 @@ from rheostat.repartition.protocol.repartition_log import (
     commit_entry,
     entry_partitions,
 )
-from rheostat.repartition.protocol.staging import STAGED, SinkLog, Staging
+from rheostat.repartition.staging import STAGED, SinkLog, Staging
 from rheostat.repartition.state_engine import Rewrite, Rewriter, StateVersion, differences
 from rheostat.storage.file_system import FileSystem, numbered
 from rheostat.storage.local_files import LocalFileSystem

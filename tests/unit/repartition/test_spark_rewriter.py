@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.repartition.rewrite.spark_rewriter import PlainPaths
+from rheostat.repartition.spark_rewriter import PlainPaths
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.unit.repartition.checkpoint_on_disk import committed, operator, planned, written
 
-from rheostat.repartition.checkpoints.checkpoint import missing_file, read_checkpoint
+from rheostat.repartition.checkpoint import missing_file, read_checkpoint
 from rheostat.storage.local_files import LocalFileSystem
 
 

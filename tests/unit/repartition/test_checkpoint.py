@@ -5,7 +5,7 @@ import pytest
 from tests.unit.repartition.checkpoint_on_disk import committed, operator, planned, whole, written
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoints.checkpoint import HDFS_BACKED, Checkpoint, read_checkpoint
+from rheostat.repartition.checkpoint import HDFS_BACKED, Checkpoint, read_checkpoint
 from rheostat.repartition.state_engine import StoreId
 from rheostat.spark.sensing.query_shape import ROCKSDB
 from rheostat.storage.file_system import is_remote

@@ -1,4 +1,4 @@
-from rheostat.repartition.checkpoints.checkpoint import operator_metadata
+from rheostat.repartition.checkpoint import operator_metadata
 
 
 def test_metadata_gets_the_new_number_in_every_store():

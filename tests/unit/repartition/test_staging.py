@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.unit.repartition.checkpoint_on_disk import whole, written
 
-from rheostat.repartition.protocol.staging import Staging
-from rheostat.repartition.rewrite.groups import noted
+from rheostat.repartition.groups import noted
+from rheostat.repartition.staging import Staging
 from rheostat.storage.local_files import LocalFileSystem
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from rheostat.errors import BadInput
-from rheostat.repartition.protocol.repartition_log import OWN_FOLDER, StagedFile
-from rheostat.repartition.rewrite.groups import finished_places
+from rheostat.repartition.groups import finished_places
+from rheostat.repartition.repartition_log import OWN_FOLDER, StagedFile
 from rheostat.storage.file_system import (
     FileStatus,
     FileSystem,

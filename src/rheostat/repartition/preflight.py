@@ -16,9 +16,9 @@ from pathlib import Path
 
 from rheostat.errors import BadInput
 from rheostat.protocols.repartition import CLOSED, OPEN_OLD
-from rheostat.repartition.checkpoints.checkpoint import Checkpoint, missing_file
-from rheostat.repartition.checkpoints.inspection import require_repartitionable
-from rheostat.repartition.protocol.repartition_log import Plan, RepartitionState, offset_entry
+from rheostat.repartition.checkpoint import Checkpoint, missing_file
+from rheostat.repartition.inspection import require_repartitionable
+from rheostat.repartition.repartition_log import Plan, RepartitionState, offset_entry
 from rheostat.storage.file_system import FileSystem, numbered
 from rheostat.storage.local_files import LocalFileSystem
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from rheostat.protocols.repartition import BACK, FORWARD, REPARTITION, back
-from rheostat.repartition.protocol.repartition_log import (
+from rheostat.repartition.repartition_log import (
     JOURNAL,
     Plan,
     RepartitionLog,

@@ -13,15 +13,15 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.local.local_session import replay_session
 from rheostat.local.spark_home import find_spark_home
-from rheostat.repartition.checkpoints.checkpoint import (
+from rheostat.repartition.checkpoint import (
     FORMAT,
     Checkpoint,
     Operator,
     operator_metadata,
     read_checkpoint,
 )
-from rheostat.repartition.checkpoints.inspection import require_repartitionable
-from rheostat.repartition.rewrite.groups import groups, noted, slices
+from rheostat.repartition.groups import groups, noted, slices
+from rheostat.repartition.inspection import require_repartitionable
 from rheostat.repartition.state_engine import (
     Progress,
     Rewrite,

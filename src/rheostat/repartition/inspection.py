@@ -8,7 +8,7 @@ from statistics import mean
 
 from rheostat.errors import BadInput
 from rheostat.kafka.checkpoint_offsets import topic_offsets
-from rheostat.repartition.checkpoints.checkpoint import HDFS_BACKED, Checkpoint, Operator, Store
+from rheostat.repartition.checkpoint import HDFS_BACKED, Checkpoint, Operator, Store
 from rheostat.spark.sensing.query_shape import ROCKSDB
 from rheostat.state.assignment import split
 from rheostat.storage.file_system import FileSystem

@@ -1,7 +1,7 @@
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.repartition.rewrite.spark_rewriter import require_spark
+from rheostat.repartition.spark_rewriter import require_spark
 
 
 def test_an_older_spark_is_refused_with_the_way_out():

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.repartition.rewrite.groups import groups, slices
+from rheostat.repartition.groups import groups, slices
 
 COUNTS = st.integers(1, 200)
 

@@ -8,12 +8,12 @@ import pytest
 from tests.unit.repartition.toy_query import ToyEngine, ToyQuery
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.protocol.preflight import plan_of
-from rheostat.repartition.protocol.repartition_log import RepartitionLog
-from rheostat.repartition.protocol.staging import SinkLog
+from rheostat.repartition.checkpoint import read_checkpoint
+from rheostat.repartition.preflight import plan_of
 from rheostat.repartition.repair import repair_sink
+from rheostat.repartition.repartition_log import RepartitionLog
 from rheostat.repartition.spark_repartition import repartition, undo
+from rheostat.repartition.staging import SinkLog
 from rheostat.storage.local_files import LocalFileSystem
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.repartition.checkpoints.inspection import (
+from rheostat.repartition.inspection import (
     KafkaSource,
     kafka_sources,
     offset_lines,

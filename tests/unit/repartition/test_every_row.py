@@ -16,9 +16,9 @@ from tests.unit.repartition.toy_query import Refused, ToyEngine, ToyQuery, copie
 
 from rheostat.errors import RheostatError
 from rheostat.protocols.repartition import REPARTITION
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.protocol.repartition_log import RepartitionLog
-from rheostat.repartition.protocol.repartition_runner import RepartitionRunner
+from rheostat.repartition.checkpoint import read_checkpoint
+from rheostat.repartition.repartition_log import RepartitionLog
+from rheostat.repartition.repartition_runner import RepartitionRunner
 from rheostat.repartition.state_engine import StateVersion
 
 
@@ -58,7 +58,7 @@ def cured(
 
 def test_every_row_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = RecordingTable(REPARTITION)
-    monkeypatch.setattr("rheostat.repartition.protocol.repartition_runner.REPARTITION", table)
+    monkeypatch.setattr("rheostat.repartition.repartition_runner.REPARTITION", table)
     monkeypatch.setattr("tests.unit.repartition.dying_disk.die", interrupt)
     ToyQuery(tmp_path / "ready", 4).run(3)
     source = read_checkpoint(str(tmp_path / "ready"), QuickDisk()).state

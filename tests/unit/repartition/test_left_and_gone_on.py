@@ -7,11 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.repartition.protocol.test_refused import quiet
+from tests.unit.repartition.test_refused import quiet
 from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.repartition.protocol.repartition_log import RepartitionState
+from rheostat.repartition.repartition_log import RepartitionState
 from rheostat.repartition.spark_repartition import repartition, undo
 
 

@@ -17,7 +17,7 @@ Points = list[dict[str, Any]]
 BETWEEN = {"verified": {"refused"}, "placed": {"7"}, "withdrawing": {"7", "4"}}
 """Facts after a kill between an order and the journal entry of its phase."""
 
-ROOT = Path(__file__).parents[4]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -1,1 +1,0 @@
-"""Reads the contents of a checkpoint from its files; nothing here writes."""

@@ -1,1 +1,0 @@
-"""The steps of a repartition, and the log that allows resuming or undoing it."""

@@ -1,1 +1,0 @@
-"""Spark jobs that write state with another number of partitions."""
