@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from rheostat.capacity.initial_size import LAST_SIZE_AGE_S
 from rheostat.guards.starting import LONGEST_S
-from rheostat.journal.folder import FolderJournal, MemoryJournal
-from rheostat.journal.remote_journal import memory_of, tails
+from rheostat.journal.folder import FolderJournal, MemoryJournal, memory_of
+from rheostat.journal.remote_journal import tails
 from rheostat.loop import Loop
 from rheostat.model import Decision, Memory, Observation, Record, Rescaling
 from rheostat.settings import settings_of

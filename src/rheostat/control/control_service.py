@@ -89,7 +89,7 @@ class ControlService:
                 self._contest = (self._recorded_s, held.reason)
             self.metrics.add(record)
             if self._pinned and self._clock() >= self._pinned[0]:
-                self._unpin(self._pinned[1])
+                self.direct(self._pinned[1])
 
     def resize(self, size: object) -> Report:
         """Request a number of executors; raises BadInput for an invalid size, and Refused unless
@@ -123,10 +123,6 @@ class ControlService:
             report = self.direct(replace(before, mode="external", size=int(size)))
             self._pinned = self._clock() + 60.0 * float(minutes), before  # type: ignore[arg-type]
             return report
-
-    def _unpin(self, before: Sizing) -> None:
-        self._pinned = None
-        self.direct(before)
 
     def change(self, values: Mapping[str, Any]) -> Report:
         """Change the fields of the sizing in ``values``; raises what ``direct`` raises."""

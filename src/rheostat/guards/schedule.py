@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -89,12 +89,8 @@ def _in_force(floor: str, ceiling: str, now: float) -> list[tuple[str, SizedPeri
     return [
         (kind, choose(entries, key=lambda entry: entry.executors))
         for kind, text, choose in kinds
-        if (entries := _holding(sized_periods_of(text), now))
+        if (entries := [e for e in sized_periods_of(text) if in_force((e.period,), now)])
     ]
-
-
-def _holding(entries: Iterable[SizedPeriod], now: float) -> list[SizedPeriod]:
-    return [entry for entry in entries if in_force((entry.period,), now)]
 
 
 @lru_cache(maxsize=64)

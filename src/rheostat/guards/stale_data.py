@@ -37,9 +37,6 @@ class StaleData:
         # Written so that a time of NaN counts as stale.
         if not abs(age_s) <= self.after_s:
             return f"the observation is {age_s:.0f} s old"
-        broken = [f.name for f in fields(observation) if _is_negative(getattr(observation, f.name))]
-        return f"{broken[0]} is {getattr(observation, broken[0])}" if broken else None
-
-
-def _is_negative(value: object) -> bool:
-    return isinstance(value, int | float) and value < 0
+        values = ((f.name, getattr(observation, f.name)) for f in fields(observation))
+        broken = (f"{n} is {v}" for n, v in values if isinstance(v, int | float) and v < 0)
+        return next(broken, None)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import count
 
 from rheostat.storage.file_system import FileSystem
-from rheostat.storage.lease import BEAT_S, Lease, Owner, this_process
+from rheostat.storage.lease import BEAT_S, Lease, this_process
 
 LEASE_FILE = "lease.json"
 OTHER_WRITER = "writer-"
@@ -83,11 +83,7 @@ class Claim:
             self.place = place
             if owner is None:
                 return lease, True
-            self.why = _written_by(owner)
+            self.why = f"process {owner.pid} on {owner.host} writes the journal itself"
             if number == 1 and owner.host != this_process().host:
                 return lease, False
         raise AssertionError("count() does not end")
-
-
-def _written_by(owner: Owner) -> str:
-    return f"process {owner.pid} on {owner.host} writes the journal itself"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -87,7 +87,8 @@ class ControlChannel:
     def report(self) -> Report | None:
         """Return the newest report."""
         report = self._read("report", Report)
-        return None if report is None else _listed(report)
+        # JSON has lists only.
+        return report and replace(report, checkpoints=tuple(report.checkpoints))
 
     def write_report(self, report: Report) -> None:
         """Replace the report."""
@@ -115,8 +116,3 @@ class ControlChannel:
     def _write(self, name: str, value: Order | Report | RestartRequest) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         write_atomic(self.folder / f"{name}.json", json.dumps(asdict(value)))
-
-
-def _listed(report: Report) -> Report:
-    """Return the report with its checkpoints, a JSON list, as a tuple."""
-    return Report(**{**asdict(report), "checkpoints": tuple(report.checkpoints)})

@@ -75,10 +75,7 @@ class FolderJournal:
 
     def restore(self) -> Memory:
         """Return the memory stored last; ``{}`` if there is none or it has another schema."""
-        try:
-            return memory_in((self.folder / MEMORY_FILE).read_text(encoding="utf-8")) or {}
-        except (OSError, ValueError):
-            return {}
+        return memory_of(self.folder)
 
     def append(self, record: Record, memory: Memory) -> None:
         """Append a line and replace the memory file atomically, so that a crash leaves the old or
@@ -156,7 +153,8 @@ class FolderJournal:
             _set_aside(self.folder / MEMORY_FILE)
             prune(self.folder, self._retention, now)
             # Old segments may have been deleted: never write to one that another run began.
-            numbers = (int(path.stem.rpartition("-")[2]) + 1 for path in _numbered(self.folder))
+            files = [*changes_files(self.folder), *segments(self.folder)]
+            numbers = (int(path.stem.rpartition("-")[2]) + 1 for path in files)
             self._segments = max(self._segments, *numbers, 0)
             self._segment_name = f"segment-{self._segments:05d}.jsonl"
             self._segments, self._records, self._bytes = self._segments + 1, 0, 0
@@ -193,6 +191,14 @@ def require_known_folder(folder: Path) -> None:
         with suppress(OSError, ValueError), path.open(encoding="utf-8") as file:
             first_line = file.readline()
             require_known_schema(folder, first_line)
+
+
+def memory_of(folder: Path) -> Memory:
+    """Return the memory of a local journal; ``{}`` if it has none."""
+    try:
+        return memory_in((folder / MEMORY_FILE).read_text(encoding="utf-8")) or {}
+    except (OSError, ValueError):
+        return {}
 
 
 def memory_in(text: str) -> Memory | None:
@@ -256,10 +262,6 @@ def erase_old(place: Path, before_s: float) -> None:
         # An empty folder remains: an application may just have created it.
         if max(written, default=before_s) < before_s:
             erase(folder)
-
-
-def _numbered(folder: Path) -> list[Path]:
-    return [*changes_files(folder), *segments(folder)]
 
 
 def _set_aside(path: Path) -> None:

@@ -13,7 +13,14 @@ from pathlib import Path
 
 from rheostat.config import JournalOptions
 from rheostat.journal.claim import Claim
-from rheostat.journal.folder import MEMORY_FILE, MOST_WAITING, FolderJournal, memory_in, memory_text
+from rheostat.journal.folder import (
+    MEMORY_FILE,
+    MOST_WAITING,
+    FolderJournal,
+    memory_in,
+    memory_of,
+    memory_text,
+)
 from rheostat.journal.record import read_line, to_line
 from rheostat.journal.retention import Retention, segments, sizes_and_halt
 from rheostat.journal.starts import STARTS_FILE, STOP_FILE
@@ -42,9 +49,16 @@ def last_run(segments_backwards: Iterable[str], before_s: float) -> LastRun | No
     records = _newest(segments_backwards, before_s)
     if not records:
         return None
-    sizes = (size for record in records if (size := _size_in_force(record)) is not None)
+    # A size that was only advised was never in force.
+    sizes = (
+        (record.observation.executors if record.observation else None)
+        if record.rescaling.phase == "advised"
+        else record.target
+        for record in records
+    )
     observations = tuple(record.observation for record in records if record.observation)
-    return LastRun(size=next(sizes, None), t_s=records[0].t_s, observations=observations)
+    size = next((size for size in sizes if size is not None), None)
+    return LastRun(size=size, t_s=records[0].t_s, observations=observations)
 
 
 def tails(folder: Path) -> Iterator[str]:
@@ -53,14 +67,6 @@ def tails(folder: Path) -> Iterator[str]:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
             yield file.read().decode("utf-8", errors="replace")
-
-
-def memory_of(folder: Path) -> Memory:
-    """Return the memory of a local journal; ``{}`` if it has none."""
-    try:
-        return memory_in((folder / MEMORY_FILE).read_text(encoding="utf-8")) or {}
-    except (OSError, ValueError):
-        return {}
 
 
 def journal_of_command(place: Path, command: Sequence[str]) -> Path | None:
@@ -84,13 +90,6 @@ def _newest(segments_backwards: Iterable[str], before_s: float) -> list[Record]:
             if len(records) >= _MOST_RECORDS:
                 return records
     return records
-
-
-def _size_in_force(record: Record) -> int | None:
-    # A size that was only advised was never in force.
-    if record.rescaling.phase == "advised":
-        return record.observation.executors if record.observation else None
-    return record.target
 
 
 def _changed_s(path: Path) -> float:

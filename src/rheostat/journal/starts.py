@@ -100,13 +100,11 @@ def read_events(folder: Path) -> list[Event]:
 
 
 def _log(folder: Path) -> EventLog[Event]:
-    return EventLog(
-        LocalFileSystem(durable=False), str(folder / STARTS_FILE), _event_json, _event_from
-    )
+    def to_json(event: Event) -> dict[str, Any]:
+        return {"schema": SCHEMA, "event": _NAMES[type(event)], **asdict(event)}
 
-
-def _event_json(event: Event) -> dict[str, Any]:
-    return {"schema": SCHEMA, "event": _NAMES[type(event)], **asdict(event)}
+    files = LocalFileSystem(durable=False)
+    return EventLog(files, str(folder / STARTS_FILE), to_json, _event_from)
 
 
 def starts_of(events: Iterable[Event]) -> list[Start]:

@@ -73,8 +73,9 @@ class RecordMetrics:
         """
         observed = record.observation
         application = (start and start.application) or (observed and observed.application) or ""
+        decision = {"action": action_of(record), "reason": reason_class(record)}
         parts = (
-            self._decision(record),
+            [Sample("decisions_total", 1.0, decision)],
             self._rescales(record),
             self._failures(record),
             self._state_moves(record),
@@ -88,10 +89,6 @@ class RecordMetrics:
             for part in parts
             for s in part
         )
-
-    def _decision(self, record: Record) -> Iterator[Sample]:
-        labels = {"action": action_of(record), "reason": reason_class(record)}
-        yield Sample("decisions_total", 1.0, labels)
 
     def _rescales(self, record: Record) -> Iterator[Sample]:
         """Follow each change of the target until its executors are registered or it is reversed."""

@@ -96,7 +96,10 @@ class Table(Generic[Facts, Order]):
 
     def markdown(self) -> str:
         """Return two tables: the events of each phase in their order, and their meanings."""
-        phases = [f"| {phase} | {', '.join(self._events(phase))} |" for phase in self.phases[:-1]]
+        phases = [
+            f"| {phase} | {', '.join(name_of(row.event) for row in self.of(phase))} |"
+            for phase in self.phases[:-1]
+        ]
         meanings = {event: text for _, event, _, _, text in (row.cells() for row in self.rows)}
         return "\n".join(
             [
@@ -109,9 +112,6 @@ class Table(Generic[Facts, Order]):
                 *(f"| {event} | {text} |" for event, text in meanings.items()),
             ]
         )
-
-    def _events(self, phase: str) -> list[str]:
-        return [name_of(row.event) for row in self.of(phase)]
 
 
 def first_row(

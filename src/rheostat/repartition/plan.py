@@ -96,16 +96,12 @@ def plan(
         rows=sum(store.rows or 0 for store in inspection.stores) if counted else None,
         disk_bytes=size,
         disk_free_bytes=disk_free_bytes,
-        tasks=_tasks(old, max(partitions, 1), stores, parts),
+        tasks=stores * (parts * gcd(old, max(partitions, 1)) or old + max(partitions, 1)),
         shuffle=shuffle,
         slots=slots,
         duration_s=None if size is None else _duration_s(size, stores, partitions, slots, shuffle),
         coalesce=_coalesce(old, partitions),
     )
-
-
-def _tasks(old: int, new: int, stores: int, parts: int) -> int:
-    return stores * (parts * gcd(old, new) if parts else old + new)
 
 
 def _duration_s(size: int, stores: int, partitions: int, slots: int, shuffle: bool) -> float:
@@ -190,13 +186,8 @@ def look(location: str, *, rows: bool) -> Look:
         unended=_at_work(folder, files) or _unended(checkpoint, files),
         missing=missing,
     )
-    return Look(
-        inspection=inspection, slots=_slots(), disk_free_bytes=shutil.disk_usage(folder).free
-    )
-
-
-def _slots() -> int:
-    return os.cpu_count() or 1
+    free = shutil.disk_usage(folder).free
+    return Look(inspection=inspection, slots=os.cpu_count() or 1, disk_free_bytes=free)
 
 
 def _at_work(folder: str, files: FileSystem) -> str | None:
@@ -222,7 +213,7 @@ def _look_elsewhere(location: str, rows: bool) -> Look:
         checkpoint = read_checkpoint(location, files)
         counts = _counts(checkpoint, SparkRewriter(spark)) if rows else {}
         inspection = inspect(checkpoint, files, counts, unended=_unended(checkpoint, files))
-        return Look(inspection=inspection, slots=_slots(), disk_free_bytes=None)
+        return Look(inspection=inspection, slots=os.cpu_count() or 1, disk_free_bytes=None)
 
 
 def _counted(checkpoint: Checkpoint) -> Counts:

@@ -64,7 +64,8 @@ def read(path: Path) -> Recording:
             f"there is no journal in {path} (no file segment-NNNNN.jsonl), and no Parquet either"
         )
     own = {"journal": _of_journal, "event log": _of_event_log}.get(kind)
-    read = list(own(path) if own else moments_of(_table(path, kind), path.name))
+    table = read_parquet if kind == "parquet" else read_csv
+    read = list(own(path) if own else moments_of(table(path), path.name))
     if not read:
         raise BadInput(f"{path} holds no observations; a recording needs at least one row")
     return by_application(read)
@@ -120,7 +121,9 @@ def by_application(moments: Iterable[Moment]) -> Recording:
         # Check each application separately: they may overlap or lie years apart.
         check_times(own)
     return {
-        application: [_together(list(tick)) for _, tick in groupby(own, _time)]
+        application: [
+            _together(list(tick)) for _, tick in groupby(own, lambda moment: moment.observation.t_s)
+        ]
         for application, own in moments_by_application.items()
     }
 
@@ -128,14 +131,6 @@ def by_application(moments: Iterable[Moment]) -> Recording:
 def _together(tick: Sequence[Moment]) -> Moment:
     combined = combine([moment.observation for moment in tick])
     return tick[0] if combined is None or len(tick) == 1 else Moment(tick[0].where, combined)
-
-
-def _time(moment: Moment) -> float:
-    return moment.observation.t_s
-
-
-def _table(path: Path, kind: str) -> Table:
-    return read_parquet(path) if kind == "parquet" else read_csv(path)
 
 
 def _of_event_log(path: Path) -> Iterator[Moment]:

@@ -118,7 +118,7 @@ def _check_numbers(column: str, value: Any, where: str, signed: bool = False) ->
             raise BadInput(f"{where}: {column} must be true or false, but it is {value!r}")
         return
     if isinstance(value, bool) or (
-        _is_number_expected(column) and not isinstance(value, int | float | None)
+        KINDS.get(column) in ("int", "float", "bool") and not isinstance(value, int | float | None)
     ):
         raise BadInput(f"{where}: {column} must be a number, but it is {value!r}")
     if isinstance(value, int | float):
@@ -130,10 +130,6 @@ def _check_numbers(column: str, value: Any, where: str, signed: bool = False) ->
         if isinstance(item, str) and name not in ("name", "upstream"):
             raise BadInput(f"{where}: {name} in {column} must be a number, but it is {item!r}")
         _check_numbers(f"{name} in {column}", item, where)
-
-
-def _is_number_expected(column: str) -> bool:
-    return KINDS.get(column) in ("int", "float", "bool")
 
 
 def _items(value: Any) -> Iterable[tuple[str, Any]]:

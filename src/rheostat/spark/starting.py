@@ -21,14 +21,8 @@ from rheostat.capacity.initial_size import (
     initial_size,
 )
 from rheostat.guards.starting import Starting
-from rheostat.journal.folder import FolderJournal
-from rheostat.journal.remote_journal import (
-    RemoteJournal,
-    journal_of_command,
-    last_run,
-    memory_of,
-    tails,
-)
+from rheostat.journal.folder import FolderJournal, memory_of
+from rheostat.journal.remote_journal import RemoteJournal, journal_of_command, last_run, tails
 from rheostat.kafka.checkpoint_offsets import committed_offsets
 from rheostat.loop import Loop
 from rheostat.model import Decision, Limits, Memory

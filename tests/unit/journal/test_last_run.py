@@ -3,8 +3,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rheostat.journal.folder import FolderJournal
-from rheostat.journal.remote_journal import journal_of_command, last_run, memory_of, tails
+from rheostat.journal.folder import FolderJournal, memory_of
+from rheostat.journal.remote_journal import journal_of_command, last_run, tails
 from rheostat.model import Observation, Record, Rescaling
 
 

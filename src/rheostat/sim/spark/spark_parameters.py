@@ -163,11 +163,8 @@ class SparkParameters:
 
     def _out_of_range(self) -> Iterator[str]:
         for option in dataclasses.fields(self):
-            value, low, high = (
-                getattr(self, option.name),
-                option.metadata.get("low"),
-                option.metadata.get("high"),
-            )
+            value = getattr(self, option.name)
+            low, high = (option.metadata.get(limit) for limit in ("low", "high"))
             if low is None or value is None:
                 continue
             if not (math.isfinite(value) and low <= value <= high):
@@ -205,13 +202,8 @@ def _parsed(parameter: dataclasses.Field[Any], value: Any) -> Any:
         return None
     if kind == "bool":
         named = {"true": True, "false": False, "yes": True, "no": False}
-        return (
-            value
-            if isinstance(value, bool)
-            else named[str(value).lower()]
-            if str(value).lower() in named
-            else _no_number()
-        )
+        text = str(value).lower()
+        return named[text] if text in named else _no_number()
     # True is an integer in Python, but was hardly meant as one.
     if isinstance(value, bool):
         return _no_number()
