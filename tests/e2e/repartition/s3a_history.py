@@ -16,15 +16,15 @@ from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from rheostat.repartition.checkpoints.checkpoint import read_checkpoint
-from rheostat.repartition.protocol.preflight import unended
-from rheostat.repartition.protocol.repartition_log import RepartitionLog
-from rheostat.repartition.rewrite.spark_rewriter import SparkRewriter
 from tests.e2e.repartition import counting_query as counting
 from tests.e2e.repartition.s3a_kills import control
 
 from rheostat.errors import BadInput, RheostatError
+from rheostat.repartition.checkpoint import read_checkpoint
+from rheostat.repartition.preflight import unended
+from rheostat.repartition.repartition_log import RepartitionLog
 from rheostat.repartition.spark_repartition import repartition, undo
+from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat.spark.internals.hadoop_file_system import own_files
 
 FAULT_SHARE = 0.05
