@@ -74,7 +74,7 @@ def peers(sweeps: Path) -> Table:
             for seed, path in clairvoyant.items()
             if seed in static and (row := ours.get(seed))
         ]
-        known = [score for score in scores if score is not None]
+        known = [value for value in scores if value is not None]
         summary_text = f"{mean(known):.2f}, {min(known):.2f} (n {len(known)})" if known else ""
         lines.append((*place, _plain(clairvoyant), _plain(static), summary_text, other))
     return lines

@@ -61,7 +61,7 @@ def test_a_journal_and_a_halt_on_an_object_store_work(
     assert (tmp_path / "copy" / "memory.json").exists()
 
 
-def test_an_hour_of_a_quiet_job_takes_at_most_400_requests_at_the_server(tmp_path: Path) -> None:
+def test_an_idle_hour_needs_at_most_400_object_store_requests(tmp_path: Path) -> None:
     with object_store() as store:
         printed(QUIET_HOUR, "", tmp_path, store.settings)
         requests = store.requests("")

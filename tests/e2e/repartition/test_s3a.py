@@ -124,7 +124,7 @@ def test_a_killed_repartition_continues_with_exact_output(tmp_path: Path) -> Non
     assert counting.output(tmp_path) == counting.expected(5)
 
 
-def test_histories_of_faults_cuts_and_a_kill_lose_and_repeat_no_row(tmp_path: Path) -> None:
+def test_random_faults_and_a_kill_lose_and_repeat_no_row(tmp_path: Path) -> None:
     module = "tests.e2e.repartition.s3a_history"
     with object_store() as store:
         words = (str(tmp_path), f"s3a://{BUCKET}", store.url, str(HISTORIES))

@@ -111,7 +111,7 @@ def test_runs_with_other_settings_are_not_mixed(
     assert "was played with minutes 1, not 2; name another --out" in capsys.readouterr().err
 
 
-def test_committed_runs_are_not_played_again_on_a_fresh_clone(
+def test_committed_runs_are_not_repeated_on_a_fresh_clone(
     tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab = tmp_path / "elsewhere" / "short"
@@ -134,7 +134,7 @@ def test_committed_runs_are_not_played_again_on_a_fresh_clone(
     assert [row["latency_mean_s"] for row in result["rows"]] == [None, 2.5]
 
 
-def test_a_run_without_usable_results_has_failed_and_is_played_again(
+def test_a_run_without_usable_results_fails_and_is_repeated(
     tmp_path: Path, spec: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"

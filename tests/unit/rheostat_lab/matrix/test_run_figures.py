@@ -37,7 +37,7 @@ def test_runs_without_a_mean_are_not_plotted(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_telemetry_of_runs_has_the_eight_panels_of_the_source(tmp_path: Path) -> None:
+def test_the_telemetry_plot_has_the_eight_panels_of_the_thesis(tmp_path: Path) -> None:
     looks = [
         Observation(t_s=float(t), executors=2, busy=0.4, batch_s=2.0, trigger_s=1.0)
         for t in range(600)

@@ -101,7 +101,7 @@ def test_a_run_is_predicted_from_another_run_of_the_same_job(
             assert predicted == pytest.approx(measured, rel=tolerance), (one.run.policy, name)
 
 
-def test_the_table_ranks_policies_as_measured(
+def test_the_table_ranks_policies_by_their_results(
     files: dict[str, Path], runs: dict[str, PlayedRun]
 ) -> None:
     simulated = simulated_runs(SPEC, files, runs)
@@ -117,7 +117,7 @@ def test_a_run_without_another_of_its_query_is_excluded(
     assert simulation_table([]) == []
 
 
-def test_a_kept_run_has_the_signals_of_its_journal(files: dict[str, Path]) -> None:
+def test_a_stored_run_contains_the_signals_of_its_journal(files: dict[str, Path]) -> None:
     path = next(iter(files.values()))
     journal = [record.observation for _, record in records(path.with_suffix("") / "journal")]
     kept = observations(path)
@@ -136,7 +136,7 @@ def test_a_kept_run_has_the_signals_of_its_journal(files: dict[str, Path]) -> No
     assert path.stat().st_size < 40_000
 
 
-def test_runs_of_other_conditions_and_foreign_files_are_refused(
+def test_runs_with_different_conditions_and_foreign_files_are_rejected(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     with pytest.raises(BadInput, match=r"played with minutes 4, not 5"):

@@ -48,7 +48,7 @@ def test_every_autoscaler_of_the_thesis_is_in_its_experiment_on_spark() -> None:
 
 
 @pytest.mark.parametrize(("factor", "correlation"), [(2.0, "1.00"), (-1.0, "-1.00")])
-def test_equal_ranks_correlate_fully_and_reversed_ones_inversely(
+def test_equal_ranks_correlate_fully_and_reversed_ranks_inversely(
     factor: float, correlation: str
 ) -> None:
     first = [cell for cell in CELLS if cell.seed == 7]
@@ -58,7 +58,7 @@ def test_equal_ranks_correlate_fully_and_reversed_ones_inversely(
         assert line.split(" | ")[1:5] == ["18", "1.00", correlation, "1.00"]
 
 
-def test_the_tuned_parameters_of_a_policy_are_not_the_thesis_autoscaler() -> None:
+def test_tuned_policy_parameters_do_not_count_as_a_thesis_autoscaler() -> None:
     tuned = [c for c in CELLS if c.query == "q1" and c.parameters.get("cooldown_s") == 10]
     others = [c for c in CELLS if c.sizing not in {cell.sizing for cell in tuned} and c.seed == 7]
     known = {(run.query, run.policy): run for run in runs(1.0)}
@@ -66,13 +66,13 @@ def test_the_tuned_parameters_of_a_policy_are_not_the_thesis_autoscaler() -> Non
     assert rank_table(slow)[2].split(" | ")[1:5] == ["18", "1.00", "1.00", "1.00"]
 
 
-def test_without_the_thesis_autoscalers_there_is_no_table() -> None:
+def test_without_the_thesis_autoscalers_no_table_is_produced() -> None:
     assert rank_table([]) == []
     assert variant("hpa", {"metrics": "lag_rows 500 each"}) is None
     assert variant("predictive", {}) is None
 
 
-def test_the_answer_names_the_cheapest_of_each_kind_that_attained_on_all_of_its_seeds() -> None:
+def test_the_answer_names_the_cheapest_policy_per_kind_that_always_attains() -> None:
     known = list(zip([cell for cell in CELLS if cell.seed == 7], runs(1.0), strict=True))
     cheap = [
         (cell, replace(run, slot_hours=0.2, attained=cell.policy != "varga-v1"))
