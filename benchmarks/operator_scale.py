@@ -41,7 +41,7 @@ def ask_agent(place: Place, driver: Driver) -> Callable[[int], None]:
     if place.resources():
         delete(place.plane, resource(NAME))
         until(lambda: not place.resources(), "the resource is gone")
-    return lambda size: driver.tell("/scale", {"executors": size})
+    return lambda size: driver.post("/scale", {"executors": size})
 
 
 def took_s(driver: Driver, ask: Callable[[int], None]) -> dict[str, float]:
@@ -64,7 +64,7 @@ def measure(place: Place, pairs: int) -> list[tuple[dict[str, float], dict[str, 
     driver = Driver(place, NAME)
     until(lambda: driver.at_work() == SMALL, "the query runs")
     limits = {"min": SMALL, "max": 4}
-    driver.tell("/sizing", {"mode": "external", "size": SMALL, "limits": limits})
+    driver.post("/sizing", {"mode": "external", "size": SMALL, "limits": limits})
     took_s(driver, ask_agent(place, driver))  # the first one warms up, and is not told
     measured = []
     for number in range(pairs):

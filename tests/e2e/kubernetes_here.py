@@ -38,8 +38,8 @@ class RequestedSize:
             "SIZE_FILE": str(self._file),
             "PYTHONPATH": f"{folder}:{os.environ.get('PYTHONPATH', '')}",
         }
-        self.ask(size)
+        self.request_size(size)
 
-    def ask(self, size: int) -> None:
+    def request_size(self, size: int) -> None:
         """Set the size that the policy requests from now on."""
         write_atomic(self._file, str(size))

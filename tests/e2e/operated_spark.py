@@ -147,7 +147,7 @@ class Driver:
         """Return the status in the control API; None if it does not answer yet."""
         return http_json(f"http://{self.ip}:{PORT}/status")
 
-    def tell(self, path: str, body: Any) -> None:
+    def post(self, path: str, body: Any) -> None:
         """Send a request to the control API, as the operator does."""
         http_json(f"http://{self.ip}:{PORT}{path}", body)
 

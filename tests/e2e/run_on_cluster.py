@@ -66,7 +66,7 @@ spark.stop()
 
 
 class Run:
-    """A running script whose size is the last one passed to ``ask``."""
+    """A running script whose size is the last one passed to ``request_size``."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Run:
         folder.mkdir(exist_ok=True)
         (folder / "app.py").write_text(script)
         policy = RequestedSize(folder / "policy", size)
-        self.ask = policy.ask
+        self.request_size = policy.request_size
         options = session_options(Limits(max_executors=most), initial=size, quiet=True)
         write_defaults(folder / "conf", {**options, **cluster.settings, **own})
         words = [sys.executable, "-m", "rheostat.cli", "run", "--master", master]

@@ -78,7 +78,7 @@ def test_missing_permissions_are_reported_as_rbac_rules(
         run.await_line('resources: ["pods"], verbs: ["delete"]')
         run.await_line('resources: ["events"], verbs: ["list"]')
         role(kubernetes, {**few, "verbs": ["get", "watch", "create"]})
-        run.ask(2)
+        run.request_size(2)
         run.await_line("pods in namespace default may not be listed; add to the driver's role")
         role(kubernetes, *RULES)
         until("two executors", lambda: len(kubernetes.executors()) == 2 or not run.child.alive)
@@ -105,7 +105,7 @@ def test_the_published_role_is_sufficient_in_a_separate_namespace(
     with run.child:
         run.work()
         for size in (2, 1):
-            run.ask(size)
+            run.request_size(size)
             until(f"{size} executors", lambda size=size: run.sizes()[-1] == size)  # type: ignore[misc]
             run.work()
         assert run.ended() == 0, run.log_text()[-4000:]
@@ -124,7 +124,7 @@ def test_an_expired_token_is_reported_and_a_new_one_is_used(
     with run.child:
         until("an executor", lambda: len(kubernetes.executors()) == 1 or not run.child.alive)
         kubernetes.plane.request("DELETE", f"{ACCOUNT}/short")  # this invalidates its tokens
-        run.ask(2)
+        run.request_size(2)
         run.await_line("the API server does not take the token (401): waiting for a new one")
         (tmp_path / "token").write_text(token(kubernetes))
         until("two executors", lambda: len(kubernetes.executors()) == 2 or not run.child.alive)
@@ -140,7 +140,7 @@ def test_an_unreachable_driver_is_reported_once_and_the_job_continues(
     run = Run(tmp_path, kubernetes, kubernetes.url, {}, COUNTS)
     with run.child:
         run.work()
-        run.ask(2)
+        run.request_size(2)
         run.await_line(f"can they reach the driver at {NOBODY}:")
         run.work()
         host.write_text("127.0.0.1")

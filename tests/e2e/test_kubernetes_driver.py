@@ -70,7 +70,7 @@ class Job:
         submit: Child,
     ) -> None:
         self.cluster, self.folder, self.name, self.submit = cluster, folder, name, submit
-        self.ask = policy.ask
+        self.request_size = policy.request_size
 
     def await_size(self, size: int) -> None:
         """Wait for executors; fail if the application ends."""
@@ -175,16 +175,16 @@ def submitted(
 def grown_shrunk_and_halted(job: Job, checkpoint: str) -> None:
     job.await_size(1)
     job.work()
-    job.ask(3)
+    job.request_size(3)
     job.await_size(3)
     job.work()
-    job.ask(1)
+    job.request_size(1)
     job.await_size(1)
     job.work()
     assert job.failed_tasks() == 0
     halt(checkpoint)
     time.sleep(4)  # several ticks
-    job.ask(2)
+    job.request_size(2)
     job.work()
     assert len(job.cluster.executors()) == 1
     (job.folder / "stop").touch()

@@ -44,14 +44,14 @@ def test_a_journal_and_a_halt_on_an_object_store_work(
         monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "run" / "conf"))
         with run.child:
             run.await_line("rheostat: journal ")
-            run.ask(2)
+            run.request_size(2)
             until("two executors", lambda: len(cluster.executors()) == 2 or not run.child.alive)
             until("a batch", lambda: store.requests("checkpoint/commits")["PUT"] > 1)
             done = halt(CHECKPOINT)
             assert done.returncode == 0, done.stderr
             run.await_line("rheostat: halted since")
             batches = store.requests("checkpoint/commits")["PUT"]
-            run.ask(1)
+            run.request_size(1)
             until("batches", lambda: store.requests("checkpoint/commits")["PUT"] > batches + 2)
             assert len(cluster.executors()) == 2
             assert run.ended() == 0, run.log_text()[-4000:]

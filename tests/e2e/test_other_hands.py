@@ -34,12 +34,12 @@ spark.conf.set(""",
 )
 
 
-def fought(run: Run) -> None:
+def check_competing_requests(run: Run) -> None:
     """Rheostat requests two executors, the other one and then three; that is reported once."""
     with run.child:
         run.work()
         (run.folder / "fight").write_text("1")
-        run.ask(2)
+        run.request_size(2)
         run.await_line("another program requested executors")
         until("two executors", lambda: run.sizes()[-1] == 2)
         (run.folder / "fight").write_text("3")
@@ -56,11 +56,11 @@ def test_on_standalone_a_competing_requester_is_reported_and_counts_are_exact(
     tmp_path: Path,
 ) -> None:
     with Cluster(cores=3, hosts=HOSTS[:1]) as cluster:
-        fought(Run(tmp_path, cluster, cluster.url, {}, FOUGHT, most=3))
+        check_competing_requests(Run(tmp_path, cluster, cluster.url, {}, FOUGHT, most=3))
 
 
 @needs_kubernetes
 def test_on_kubernetes_a_competing_requester_is_reported_and_counts_are_exact(
     kubernetes: KubernetesCluster, tmp_path: Path
 ) -> None:
-    fought(Run(tmp_path, kubernetes, kubernetes.url, {}, FOUGHT, most=3))
+    check_competing_requests(Run(tmp_path, kubernetes, kubernetes.url, {}, FOUGHT, most=3))

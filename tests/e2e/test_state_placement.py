@@ -224,7 +224,7 @@ def attached(spark: SparkSession, policy: Scripted, folder: Path, standby: int =
     )
 
 
-def one_stands_by(handle: Handle, executors: int) -> bool:
+def has_one_standby(handle: Handle, executors: int) -> bool:
     return (
         steady(handle, executors)
         and handle.last is not None
@@ -240,7 +240,7 @@ def differ(places: Places, shares: list[int]) -> bool:
     return places.shares() != shares
 
 
-def those_that_leave(journal: Path) -> set[str]:
+def leaving_executors(journal: Path) -> set[str]:
     """Return the executors that were being removed when the memory of the rescaling was last
     written."""
     lives = FolderJournal(journal).restore()["rescaling"]["protocol"]["lives"]
@@ -347,12 +347,12 @@ def test_a_standby_executor_holds_no_state_until_the_target_rises(
     queries.run_on()
     places, policy = Places(spark), Scripted(2)
     handle = attached(spark, policy, tmp_path, standby=1)
-    until("2 work and one stands by", lambda: one_stands_by(handle, 2))
+    until("2 work and one stands by", lambda: has_one_standby(handle, 2))
     assert places.shares() == [5, 6]
     (ready,) = registered(spark) - places.holders()
 
     policy.executors = 3
-    until("3 work and another stands by", lambda: one_stands_by(handle, 3))
+    until("3 work and another stands by", lambda: has_one_standby(handle, 3))
     assert places.shares() == [3, 4, 4]
     assert ready in places.holders(), "the executor that stood by was not taken"
     (later,) = registered(spark) - places.holders()
@@ -360,7 +360,7 @@ def test_a_standby_executor_holds_no_state_until_the_target_rises(
     policy.executors = 2
     until(
         "2 work and it still stands by",
-        lambda: one_stands_by(handle, 2) and len(registered(spark)) == 3,
+        lambda: has_one_standby(handle, 2) and len(registered(spark)) == 3,
     )
     assert places.shares() == [5, 6]
     assert registered(spark) - places.holders() == {later}
@@ -384,7 +384,7 @@ def test_a_controller_stopped_during_moves_continues_after_reattaching(
         policy.executors = executors
         until("state moves", partial(differ, places, before))
         handle.stop()
-        leaving = those_that_leave(tmp_path / "journal")
+        leaving = leaving_executors(tmp_path / "journal")
         assert len(leaving) == 4 - executors
         handle = attached(spark, policy, tmp_path)
         until(f"steady with {executors}", partial(steady, handle, executors))

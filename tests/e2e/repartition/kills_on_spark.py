@@ -63,7 +63,7 @@ def copied(source: Path, target: Path) -> Path:
     return Path(shutil.copytree(source, target))
 
 
-def cured(cut: Path, target: Path, root: Path, to_new: bool) -> str:
+def recovery_outcome(cut: Path, target: Path, root: Path, to_new: bool) -> str:
     """Resume or roll back, and return which of the three checkpoints the result equals."""
     folder = copied(cut, target)
     try:
@@ -88,9 +88,9 @@ def main(root: Path, keep_every: int) -> None:
                 if not killed(partial(work, root / "done", cut), point, moment):
                     break
                 outcome = {"way": way, "moment": moment, "phase": phase_of(cut / "checkpoint")}
-                for cure in ("resumed", "rolled back") if way == "forth" else ("rolled back",):
-                    kept = root / "kept" / f"{number:03}-{cure}"
-                    outcome[cure] = cured(cut, kept, root, cure == "resumed")
+                for recovery in ("resumed", "rolled back") if way == "forth" else ("rolled back",):
+                    kept = root / "kept" / f"{number:03}-{recovery}"
+                    outcome[recovery] = recovery_outcome(cut, kept, root, recovery == "resumed")
                     if number % keep_every:
                         shutil.rmtree(kept)
                     number += 1

@@ -81,7 +81,7 @@ def check(
     """
     configure(spark, partitions[0], {**PROVIDERS[provider], **case.settings})
     files, changed, alone = (folder / name for name in ("files", "checkpoint", "left alone"))
-    given, left_alone = [], []
+    given, uninterrupted = [], []
     for part, number in enumerate(partitions):
         if part:
             rewritten(spark, changed, number)
@@ -89,11 +89,11 @@ def check(
             write_file(files, file)
         given += run(spark, case, files, changed, part)
         if case.tells_stops and part == 0:
-            left_alone = list(given)
+            uninterrupted = list(given)
             shutil.copytree(changed, alone)
         elif case.tells_stops or part == len(partitions) - 1:
-            left_alone += run(spark, case, files, alone, part)
-    assert sorted(map(str, given)) == sorted(map(str, left_alone))
+            uninterrupted += run(spark, case, files, alone, part)
+    assert sorted(map(str, given)) == sorted(map(str, uninterrupted))
     assert given
     assert _kept(spark, changed) == _kept(spark, alone)
 

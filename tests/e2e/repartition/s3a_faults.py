@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from tests.e2e.repartition.s3a_kills import NEW, OLD, control, goes_on, stored, work
+from tests.e2e.repartition.s3a_kills import NEW, OLD, assert_continues, control, stored, work
 from tests.unit.journal.test_totals import record
 from tests.unit.repartition.toy_query import ToyQuery
 
@@ -63,9 +63,9 @@ def main(bucket: str, server: str, folder: Path) -> None:
     stored(ready, name, files)
     assert halted(files, name)
     work("forth", name, files)
-    goes_on(ready, name, files, NEW)
+    assert_continues(ready, name, files, NEW)
     work("back", name, files)
-    goes_on(ready, name, files, OLD)
+    assert_continues(ready, name, files, OLD)
     sys.stdout.write(f"{len(lines)}\n")
     sys.stdout.flush()
     os._exit(0)

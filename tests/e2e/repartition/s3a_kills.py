@@ -46,7 +46,7 @@ def stored(folder: Path, name: str, files: HadoopFileSystem) -> str:
     return name
 
 
-def goes_on(ready: Path, name: str, files: HadoopFileSystem, partitions: int) -> None:
+def assert_continues(ready: Path, name: str, files: HadoopFileSystem, partitions: int) -> None:
     """Fetch a checkpoint, run its query to its end, and compare all output."""
     here = ready.with_name("fetched")
     shutil.rmtree(here, ignore_errors=True)
@@ -63,7 +63,7 @@ def main(bucket: str, server: str, folder: Path, points: int) -> None:
     ready = folder / "ready"
     ToyQuery(ready, OLD).run(4)
     files, name, kills = own_files(), f"{bucket}/orders", 0
-    for way, cures in (("forth", ("forth", "back")), ("back", ("back",))):
+    for way, recoveries in (("forth", ("forth", "back")), ("back", ("back",))):
         stored(ready, name, files)
         if way == "back":
             work("forth", name, files)
@@ -79,11 +79,11 @@ def main(bucket: str, server: str, folder: Path, points: int) -> None:
                 work(way, name, own_files())
             control(server, "live")
             files.delete(f"{name}/_rheostat/lease.json")  # its holder is this process, which lives
-            cure = cures[point % len(cures)]
+            recovery = recoveries[point % len(recoveries)]
             with suppress(BadInput):  # before the beginning or after the end
-                work(cure, name, own_files())
+                work(recovery, name, own_files())
             begun = files.read_text(f"{name}/_rheostat/journal.jsonl") is not None
-            goes_on(ready, name, files, NEW if begun and cure == "forth" else OLD)
+            assert_continues(ready, name, files, NEW if begun and recovery == "forth" else OLD)
             kills += 1
     sys.stdout.write(f"{kills}\n")
     sys.stdout.flush()

@@ -42,7 +42,7 @@ def spark(driver: dict[str, str], tmp_path: Path) -> Any:
     session.stop()
 
 
-def goes_on(spark: Any, folder: Path) -> None:
+def assert_continues(spark: Any, folder: Path) -> None:
     counting.feed(folder, range(4, FILES))
     run(spark, folder)
     every = sorted({word for file in range(FILES) for word in counting.words(file)})
@@ -61,7 +61,7 @@ def test_a_file_sink_survives_repartitions_and_a_rollback(spark: Any, tmp_path: 
         )
         if partitions == 3:
             undo(checkpoint, check_stopped=quiet)
-    goes_on(spark, tmp_path)
+    assert_continues(spark, tmp_path)
 
 
 @pytest.mark.parametrize("runner", ["rheostat", "spark"])
@@ -75,6 +75,6 @@ def test_without_the_sink_option_the_query_fails_until_repaired(
     else:
         repartition(checkpoint, 3, lambda _: SparkRewriter(spark), check_stopped=quiet)
     with pytest.raises(StreamingQueryException, match="BATCH_METADATA_NOT_FOUND"):
-        goes_on(spark, tmp_path)
+        assert_continues(spark, tmp_path)
     assert repair_sink(checkpoint, str(tmp_path / "output")) == (4,)
-    goes_on(spark, tmp_path)
+    assert_continues(spark, tmp_path)

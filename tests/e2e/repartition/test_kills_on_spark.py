@@ -41,7 +41,7 @@ def begun(spark: Any, folder: Path) -> None:
     counting.run(spark, folder, folder.parent / "input")
 
 
-def goes_on(spark: Any, folder: Path) -> None:
+def assert_continues(spark: Any, folder: Path) -> None:
     """Count two more files with Spark, and compare the output with that of an uninterrupted run."""
     counting.feed(folder.parent, range(3, 5))
     counting.run(spark, folder, folder.parent / "input")
@@ -78,6 +78,6 @@ def test_a_kill_at_any_file_change_loses_no_checkpoint(
         kept = sorted((tmp_path / "kept").iterdir())
         assert len(kept) >= 8
         for folder in kept:
-            goes_on(spark, copied(folder, tmp_path / folder.name))
+            assert_continues(spark, copied(folder, tmp_path / folder.name))
     finally:
         spark.stop()

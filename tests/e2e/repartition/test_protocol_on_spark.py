@@ -94,7 +94,7 @@ def test_a_checkpoint_blocked_by_a_killed_spark_repartition_is_repaired(
         (checkpoint / "commits" / "2").unlink()
         (checkpoint / "commits" / ".2.crc").unlink(missing_ok=True)
         (tmp_path / "sink" / "002").unlink()
-    _killed_amid(tmp_path, exactly_once)
+    _kill_during_repartition(tmp_path, exactly_once)
     spark = counting.session(counting.ROCKSDB, 4)
     try:
         counting.feed(tmp_path, range(3, 5))
@@ -107,7 +107,7 @@ def test_a_checkpoint_blocked_by_a_killed_spark_repartition_is_repaired(
         spark.stop()
 
 
-def _killed_amid(folder: Path, exactly_once: bool) -> None:
+def _kill_during_repartition(folder: Path, exactly_once: bool) -> None:
     """Start Spark's runner, and kill it and its JVM when its batch is in the offset log."""
     how = "exactly-once" if exactly_once else "skip"
     child = subprocess.Popen(

@@ -22,9 +22,9 @@ from tests.e2e.repartition.kills_on_spark import NEW, contents, copied
 from tests.e2e.repartition.test_kills_on_spark import (
     OLD,
     ROOT,
+    assert_continues,
     begun,
     environment,
-    goes_on,
     quiet,
 )
 
@@ -63,22 +63,22 @@ def test_a_kill_in_any_phase_is_recovered(driver: dict[str, str], tmp_path: Path
         forward = way(tmp_path / "ready", after, "repartition", "--partitions", str(NEW))
         back = way(after, tmp_path / "undone", "undo")
         hit: Counter[str] = Counter()
-        cured = 0
-        for wanted in sought(hit):
+        recovered = 0
+        for wanted in phases_to_hit(hit):
             one = back if wanted in BACK else forward
             folder = copied(one.start, tmp_path / "killed")
             at_s = drawn.uniform(0, one.phases_s[wanted])
             hit[killed(folder / "checkpoint", one, wanted, at_s)] += 1
-            cure(spark, folder, resume=cured % 2 == 0)
-            goes_on(spark, folder)
-            cured += 1
-        sys.stdout.write(f"{cured} kills: {dict(hit)}\n")
+            recover(spark, folder, resume=recovered % 2 == 0)
+            assert_continues(spark, folder)
+            recovered += 1
+        sys.stdout.write(f"{recovered} kills: {dict(hit)}\n")
         assert hit.keys() >= {*FORWARD, *BACK}
     finally:
         spark.stop()
 
 
-def sought(hit: Counter[str]) -> Iterator[str]:
+def phases_to_hit(hit: Counter[str]) -> Iterator[str]:
     """Yield all phases in turn, then those that were not hit."""
     order = (*FORWARD, *BACK)
     for number in range(KILLS):
@@ -133,7 +133,7 @@ def killed(checkpoint: Path, one: Way, phase: str, after_s: float) -> str:
     return state.phase if state else "asked"
 
 
-def cure(spark: Any, folder: Path, resume: bool) -> None:
+def recover(spark: Any, folder: Path, resume: bool) -> None:
     checkpoint = str(folder / "checkpoint")
     state = read(folder / "checkpoint")
     on_its_way_back = state is not None and state.phase in BACK

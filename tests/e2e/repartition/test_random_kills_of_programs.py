@@ -39,19 +39,19 @@ def test_a_program_continues_after_a_kill_and_a_recovery(
     feed(tmp_path / "input", 1)
     copied(ready, tmp_path / "left alone")
     run(program, OLD, provider, tmp_path, "left alone")
-    left_alone = output(tmp_path / "left alone" / "output")
+    uninterrupted = output(tmp_path / "left alone" / "output")
     hit: Counter[str] = Counter()
     for number, wanted in enumerate(drawn.sample(FORWARD, KILLS)):
         folder = copied(ready, tmp_path / "changed")  # a file sink's log contains its full path
         at_s = drawn.uniform(0, forward.phases_s[wanted])
         hit[killed(folder / "checkpoint", forward, wanted, at_s)] += 1
-        cure(folder / "checkpoint", forward, resume=number % 2 == 0)
+        recover(folder / "checkpoint", forward, resume=number % 2 == 0)
         run(program, OLD, provider, tmp_path, "changed")
-        assert output(folder / "output") == left_alone, hit
+        assert output(folder / "output") == uninterrupted, hit
     sys.stdout.write(f"{program}, {provider}: {dict(hit)}\n")
 
 
-def cure(checkpoint: Path, forward: Way, resume: bool) -> None:
+def recover(checkpoint: Path, forward: Way, resume: bool) -> None:
     """Resume the repartition, or undo it."""
     state = read(checkpoint)
     assert state is None or state.phase not in BACK

@@ -42,7 +42,7 @@ def by_command(spark: SparkSession, checkpoint: Path, partitions: int) -> None:
     assert read_checkpoint(str(checkpoint), LocalFileSystem()).partitions == partitions
 
 
-def kept(spark: SparkSession, checkpoint: Path) -> list[str]:
+def rows_in_state(spark: SparkSession, checkpoint: Path) -> list[str]:
     """Return all rows of all stores, read by Spark's own state reader."""
     stored_rows = []
     for operator in read_checkpoint(str(checkpoint), LocalFileSystem()).operators:
@@ -54,7 +54,7 @@ def kept(spark: SparkSession, checkpoint: Path) -> list[str]:
     return sorted(stored_rows)
 
 
-def goes_on(
+def assert_continues(
     spark: SparkSession,
     folder: Path,
     case: Case,
@@ -105,19 +105,19 @@ SOON = {
 
 
 def test_rows_with_checksums_in_format_2_survive(spark, tmp_path):
-    goes_on(spark, tmp_path, FAMILIES, "format-2", OF_ROCKSDB["sums of rows"], (2, 3))
+    assert_continues(spark, tmp_path, FAMILIES, "format-2", OF_ROCKSDB["sums of rows"], (2, 3))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("provider", ["snapshot", "changelog", "format-2"])
 @pytest.mark.parametrize("name", OF_ROCKSDB)
 def test_every_rocksdb_setting_survives(spark, tmp_path, provider, name):
-    goes_on(spark, tmp_path, FAMILIES, provider, OF_ROCKSDB[name])
+    assert_continues(spark, tmp_path, FAMILIES, provider, OF_ROCKSDB[name])
 
 
 @pytest.mark.thorough
 def test_snapshots_in_format_2(spark, tmp_path):
-    goes_on(spark, tmp_path, FAMILIES, "format-2", {CHANGELOG: "false"})
+    assert_continues(spark, tmp_path, FAMILIES, "format-2", {CHANGELOG: "false"})
 
 
 @pytest.mark.thorough
@@ -126,7 +126,7 @@ def test_snapshots_in_format_2(spark, tmp_path):
 @pytest.mark.parametrize("variables", ["python", "scala"])
 def test_state_variables_survive_rocksdb_settings(spark, tmp_path, variables, name, provider):
     case = CASES["transform-with-state"] if variables == "python" else VARIABLES["of Scala"]
-    goes_on(spark, tmp_path, case, provider, OF_ROCKSDB[name])
+    assert_continues(spark, tmp_path, case, provider, OF_ROCKSDB[name])
 
 
 @pytest.mark.thorough
@@ -138,7 +138,7 @@ def test_switching_the_changelog_between_starts_is_supported(spark, tmp_path, pr
         rows.sparkSession.conf.set(CHANGELOG, other)
         return JOIN.query(rows)
 
-    goes_on(spark, tmp_path, replace(FAMILIES, later=later), provider, {})
+    assert_continues(spark, tmp_path, replace(FAMILIES, later=later), provider, {})
 
 
 OF_HDFS = {
@@ -150,13 +150,13 @@ OF_HDFS = {
 
 
 def test_rows_with_checksums_on_hdfs_survive(spark, tmp_path):
-    goes_on(spark, tmp_path, JOIN, "hdfs", OF_HDFS["sums of rows"], (2, 3))
+    assert_continues(spark, tmp_path, JOIN, "hdfs", OF_HDFS["sums of rows"], (2, 3))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", OF_HDFS)
 def test_every_setting_of_the_default_provider(spark, tmp_path, name):
-    goes_on(spark, tmp_path, JOIN, "hdfs", OF_HDFS[name])
+    assert_continues(spark, tmp_path, JOIN, "hdfs", OF_HDFS[name])
 
 
 OF_QUERIES: dict[str, tuple[str, Mapping[str, str]]] = {
@@ -200,7 +200,7 @@ OF_QUERIES: dict[str, tuple[str, Mapping[str, str]]] = {
 @pytest.mark.parametrize("name", OF_QUERIES)
 def test_query_formats_and_settings_survive(spark, tmp_path, name, provider):
     case, settings = OF_QUERIES[name]
-    goes_on(spark, tmp_path, CASES[case], provider, settings)
+    assert_continues(spark, tmp_path, CASES[case], provider, settings)
 
 
 @pytest.mark.thorough
@@ -214,20 +214,20 @@ def test_concurrent_maintenance_is_tolerated(spark, tmp_path, provider):
 @pytest.mark.parametrize("provider", ["hdfs", "changelog"])
 def test_a_separate_number_of_state_partitions_is_supported(spark, tmp_path, provider):
     apart = {f"{STREAMING}.internal.stateStore.partitions": "5"}
-    goes_on(spark, tmp_path, CASES["count"], provider, apart, (8, 6, 3))
+    assert_continues(spark, tmp_path, CASES["count"], provider, apart, (8, 6, 3))
 
 
 def large_values(rows: DataFrame) -> DataFrame:
     """Return values from a few bytes to more than a megabyte; the output contains their digest."""
     long = sql.expr("repeat(concat(key, ' ', side), cast(pow(10, number % 6) as int))")
-    kept = rows.groupBy("key").agg(sql.max_by(long, sql.length(long)).alias("long"))
-    return kept.select("key", sql.length("long"), sql.md5("long"))
+    rows_in_state = rows.groupBy("key").agg(sql.max_by(long, sql.length(long)).alias("long"))
+    return rows_in_state.select("key", sql.length("long"), sql.md5("long"))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_values_of_a_megabyte(spark, tmp_path, provider):
-    goes_on(spark, tmp_path, Case(large_values, "update"), provider, {})
+    assert_continues(spark, tmp_path, Case(large_values, "update"), provider, {})
 
 
 @pytest.mark.thorough
@@ -237,11 +237,11 @@ def test_sparks_state_reader_returns_the_same_rows(spark, tmp_path, provider):
     for file in range(2):
         write_file(tmp_path / "files", file)
     run(spark, JOIN, tmp_path / "files", tmp_path / "checkpoint")
-    before = kept(spark, tmp_path / "checkpoint")
+    before = rows_in_state(spark, tmp_path / "checkpoint")
     assert before
     for partitions in PARTITIONS[1:]:
         by_command(spark, tmp_path / "checkpoint", partitions)
-        assert kept(spark, tmp_path / "checkpoint") == before
+        assert rows_in_state(spark, tmp_path / "checkpoint") == before
 
 
 def by_key_and_side(rows: DataFrame) -> DataFrame:

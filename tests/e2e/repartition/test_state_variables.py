@@ -33,7 +33,7 @@ def in_scala(rows: DataFrame) -> DataFrame:
     return DataFrame(given.toDF(), spark)
 
 
-class Mortal(StatefulProcessor):  # type: ignore[misc]
+class Expiring(StatefulProcessor):  # type: ignore[misc]
     """Variables that expire before the next start, and equal ones that last a day."""
 
     def init(self, handle: Any) -> None:
@@ -68,10 +68,10 @@ class Mortal(StatefulProcessor):  # type: ignore[misc]
         return str(before)
 
 
-def mortal(rows: DataFrame) -> DataFrame:
+def expiring(rows: DataFrame) -> DataFrame:
     time.sleep(1.5 * SOON_MS / 1000)  # the next start must come after the short time to live
     return rows.groupBy("key").transformWithStateInPandas(
-        Mortal(), "key string, told string", "Update", "ProcessingTime"
+        Expiring(), "key string, told string", "Update", "ProcessingTime"
     )
 
 
@@ -117,9 +117,9 @@ def grown(columns: int) -> Any:
 AVRO = {ENCODING: "avro"}
 CASES = {
     "of Scala": Case(in_scala, "update", once=True, tells_stops=True),
-    "with a time to live": Case(mortal, "update", once=True, tells_stops=True),
+    "with a time to live": Case(expiring, "update", once=True, tells_stops=True),
     "with a time to live, Avro": Case(
-        mortal, "update", settings=AVRO, once=True, tells_stops=True
+        expiring, "update", settings=AVRO, once=True, tells_stops=True
     ),
     "in Avro": Case(transform_with_state, "update", settings=AVRO, tells_stops=True),
     "with a column more": Case(
