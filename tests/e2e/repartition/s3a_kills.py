@@ -1,8 +1,8 @@
 """Cuts a repartition of the toy query on S3A off its store at many requests, and recovers it.
 
 A process of its own, because a JVM learns its class path at its start. After the request at which
-the store was told to die, every request is refused, so nothing that comes later happens. Prints the
-number of points; ends with an error where a checkpoint was lost.
+the store was told to die, every request is refused, so nothing that comes later happens. Prints a
+line for each point; ends with an error where a checkpoint was lost.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from rheostat.repartition.spark_repartition import repartition, undo
 from rheostat.spark.internals.hadoop_file_system import HadoopFileSystem, own_files
 
 OLD, NEW = 4, 7
+RECOVERIES = {"forth": ("forth", "back"), "back": ("back",)}
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -59,11 +60,12 @@ def assert_continues(ready: Path, name: str, files: HadoopFileSystem, partitions
     assert query.partitions == partitions, (query.partitions, partitions)
 
 
-def main(bucket: str, server: str, folder: Path, points: int) -> None:
+def main(bucket: str, server: str, folder: Path, points: int, *ways: str) -> None:
     ready = folder / "ready"
     ToyQuery(ready, OLD).run(4)
-    files, name, kills = own_files(), f"{bucket}/orders", 0
-    for way, recoveries in (("forth", ("forth", "back")), ("back", ("back",))):
+    files, name = own_files(), f"{bucket}/orders"
+    for way in ways or RECOVERIES:
+        recoveries = RECOVERIES[way]
         stored(ready, name, files)
         if way == "back":
             work("forth", name, files)
@@ -84,11 +86,10 @@ def main(bucket: str, server: str, folder: Path, points: int) -> None:
                 work(recovery, name, own_files())
             begun = files.read_text(f"{name}/_rheostat/journal.jsonl") is not None
             assert_continues(ready, name, files, NEW if begun and recovery == "forth" else OLD)
-            kills += 1
-    sys.stdout.write(f"{kills}\n")
-    sys.stdout.flush()
+            sys.stdout.write(f"{way} cut off after {point} of {changes}, then {recovery}\n")
+            sys.stdout.flush()
     os._exit(0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]), *sys.argv[5:])
