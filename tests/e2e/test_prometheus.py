@@ -38,7 +38,7 @@ EVIDENCE = {"binds": "sink", "forecast_s": 1.0, "forecast_rows_per_s_p50": 90.0}
 
 
 class Job:
-    """A job that is late, limited by its sink, and has one executor too few; it ticks at each scrape."""
+    """A late job, limited by its sink, with one executor too few; it ticks at each scrape."""
 
     def __init__(self) -> None:
         self.metrics, self.ticks = MetricsRegistry(lambda: START), 0
