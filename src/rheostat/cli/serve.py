@@ -65,9 +65,8 @@ def serve(
     from rheostat.control.page_app import reading_app
     from rheostat.control.server import Server
 
-    options = ServeOptions(
-        serve=at, serve_hosts=hosts, serve_certificate=certificate, serve_key=key
-    )
+    tls = {"serve_certificate": certificate, "serve_key": key}
+    options = ServeOptions(serve=at, serve_hosts=hosts, **tls)
     access = Access.of_environment(options.host_names)
     jobs = jobs_of(places or known(), alive, os.environ.get("RHEOSTAT_READ_TOKEN"), elsewhere)
     if out:
@@ -183,9 +182,8 @@ def top(
         rows = ordered(jobs.rows())
         emit(rows, as_json, out, lambda: console.print(table(rows)))
         return
-    with Live(
-        table(ordered(jobs.rows())), console=console, auto_refresh=False, screen=True
-    ) as live:
+    shown = table(ordered(jobs.rows()))
+    with Live(shown, console=console, auto_refresh=False, screen=True) as live:
         while True:
             time.sleep(every)
             live.update(table(ordered(jobs.rows())), refresh=True)

@@ -9,6 +9,8 @@ from pathlib import Path
 from rheostat.errors import BadInput
 from rheostat.spark.sensing.progress import entry_of
 from rheostat.spark.sensing.query_shape import CHANGELOG, SHUFFLE_PARTITIONS
+from rheostat.storage.file_system import numbered
+from rheostat.storage.local_files import LocalFileSystem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,26 +31,20 @@ class Checkpoint:
 
 def read_checkpoint(folder: Path) -> Checkpoint:
     """Return the newest entry of the offset log (v1); raises BadInput without one."""
-    newest = max(
-        (path for path in (folder / "offsets").glob("*") if path.name.isdecimal()),
-        key=lambda path: int(path.name),
-        default=None,
-    )
-    if newest is None:
+    files = LocalFileSystem()
+    batches = numbered(files, str(folder / "offsets"))
+    if not batches:
         raise BadInput(
             f"{folder} is no checkpoint of a query that has started: it has no folder offsets with"
             " a batch in it"
         )
-    try:
-        text = newest.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        text = ""  # not a log entry; entry_of rejects it
-    version, kept = entry_of(str(newest), text)
+    newest = f"{folder}/offsets/{batches[-1]}"
+    version, kept = entry_of(newest, files.read_text(newest) or "")
     if version != "v1":
         raise BadInput(f"{newest} has format {version!r}; v1 can be read")
     return Checkpoint(
         name=folder.name,
-        batch_id=int(newest.name),
+        batch_id=batches[-1],
         settings={**_changelog(folder / "state"), **kept},
         stateful=(folder / "state").is_dir(),
     )

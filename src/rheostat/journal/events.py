@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from rheostat.journal.binding_constraint import applied_guard
-from rheostat.model import Evidence, GuardChange, Record
+from rheostat.model import GuardChange, Record
 
 SCHEMA = 1
 LOUD = ("rescale", "advice", "halted", "resumed", "failed", "blocked")
@@ -95,7 +95,6 @@ class Change:
     before: int
     after: int
     reason: str
-    evidence: Evidence
 
 
 def rescalings(records: Sequence[Record]) -> list[Change]:
@@ -113,15 +112,8 @@ def rescalings(records: Sequence[Record]) -> list[Change]:
         # register.
         size = record.observation.size if size is None else size
         if size is not None and record.target != size:
-            evidence = record.raw.evidence if record.raw else {}
             changes.append(
-                Change(
-                    t_s=record.t_s,
-                    before=size,
-                    after=record.target,
-                    reason=reason_of(record),
-                    evidence=evidence,
-                )
+                Change(t_s=record.t_s, before=size, after=record.target, reason=reason_of(record))
             )
         size = record.target
     return changes

@@ -95,7 +95,11 @@ def replay_one(
     kept: Mapping[str, Memory] = {}
     size = request.initial
     for now, moment in _ticks(moments, request.interval_s):
-        observation = _sized(moment.observation, size, forced=request.initial is not None)
+        observation = moment.observation
+        if request.initial is not None:
+            observation = replace(observation, executors=size, target=size)
+        elif size and not observation.size:  # the recording has no size: the target applies
+            observation = replace(observation, target=size)
         raw, memory = _decide(policy, observation, memory, moment.where)
         guarded = guard(guards, raw, observation, kept, now)
         kept = guarded.memory
@@ -138,13 +142,6 @@ def _ticks(moments: Sequence[Moment], interval_s: float | None) -> Iterator[tupl
         while newest + 1 < len(moments) and moments[newest + 1].observation.t_s <= now + 1e-6:
             newest += 1
         yield now, moments[newest]
-
-
-def _sized(observation: Observation, size: int | None, forced: bool) -> Observation:
-    """Return the observation with the current target if the recording has no size."""
-    if forced:
-        return replace(observation, executors=size, target=size)
-    return replace(observation, target=size) if not observation.size and size else observation
 
 
 def _decide(

@@ -147,11 +147,8 @@ def _nested(name: str, cell: Any, column: str, where: str) -> Any:
             f"{where}: {column} must be JSON, but it is {str(cell)[:80]!r} ({error})"
         ) from None
     if "Mapping" in KINDS[name] and isinstance(value, list):  # Arrow's maps are lists of pairs
-        value = (
-            dict(value)
-            if all(isinstance(pair, list) and len(pair) == 2 for pair in value)
-            else value
-        )
+        is_map = all(isinstance(pair, list) and len(pair) == 2 for pair in value)
+        value = dict(value) if is_map else value
     wanted = list if name == "stages" else dict
     if value is not None and not isinstance(value, wanted):
         raise BadInput(

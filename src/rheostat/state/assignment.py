@@ -4,6 +4,7 @@ of operator state as Flink does.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
@@ -63,13 +64,8 @@ def _cheapest(
     links: list[_Link] = [(0, None)] if surplus == 1 else []
     for query, of_query in counts.items():
         if of_query[giver]:
-            links.append(
-                (
-                    _change(of_query, held[query], giver, -1)
-                    + _change(of_query, held[query], taker, +1),
-                    query,
-                )
-            )
+            given = _change(of_query, held[query], giver, -1)
+            links.append((given + _change(of_query, held[query], taker, +1), query))
     return min(links, key=lambda link: link[0], default=None)
 
 
@@ -137,23 +133,13 @@ def balance_weights(
     tolerance = max(weight.values()) * (1 + 1e-9)
     while (gap := max(load.values()) - min(load.values())) > tolerance:
         giver, taker = max(executors, key=lambda e: load[e]), min(executors, key=lambda e: load[e])
-        given = _nearest(
-            gap / 2,
-            {
-                unit: weight[unit]
-                for unit in assigned
-                # Units without weight change no load: moving them would never end.
-                if assigned[unit] == giver and weight[unit] > 0
-            },
-        )
+        # Units without weight change no load: moving them would never end.
+        movable = [unit for unit in assigned if assigned[unit] == giver and weight[unit] > 0]
+        given = min(movable, key=lambda unit: (abs(weight[unit] - gap / 2), unit))
         assigned[given] = taker
         load[giver] -= weight[given]
         load[taker] += weight[given]
     return assigned
-
-
-def _nearest(weight_sought: float, weight: Mapping[Unit, float]) -> Unit:
-    return min(weight, key=lambda unit: (abs(weight[unit] - weight_sought), unit))
 
 
 def _filled(current: Mapping[Unit, str | None], weights: Mapping[Unit, float]) -> dict[Unit, float]:
@@ -239,7 +225,7 @@ def minimal_movement(
     held = _by_query(current, executors)
     wanted = balanced_counts(
         {query: [len(held[query].get(e, ())) for e in executors] for query in held},
-        _totals(current),
+        Counter(query for query, _ in sorted(current)),
         len(executors),
     )
     return _dealt(current, executors, wanted)
@@ -255,9 +241,7 @@ def contiguous(units: Sequence[Unit], executors: Sequence[str]) -> dict[Unit, st
     for query in sorted({query for query, _ in units}):
         # Separately per query: its ranges are independent of other queries' keys.
         own = sorted(unit for unit in set(units) if unit[0] == query)
-        wanted.update(
-            {unit: executors[n * len(executors) // len(own)] for n, unit in enumerate(own)}
-        )
+        wanted |= {unit: executors[n * len(executors) // len(own)] for n, unit in enumerate(own)}
     return wanted
 
 
@@ -271,13 +255,6 @@ def _check(executors: Sequence[str]) -> None:
         raise BadInput("state needs at least 1 executor to be assigned to, but there is none")
     if len(set(executors)) < len(executors):
         raise BadInput(f"executors must be named once each, but they are {', '.join(executors)}")
-
-
-def _totals(current: Mapping[Unit, str | None]) -> dict[str, int]:
-    totals: dict[str, int] = {}
-    for query, _ in sorted(current):
-        totals[query] = totals.get(query, 0) + 1
-    return totals
 
 
 def _by_query(

@@ -34,7 +34,6 @@ def test_each_change_of_target_is_one_however_many_executors_it_brings() -> None
     found = rescalings([record(0, 2), record(1, 6), record(2, 6), record(3, 1)])
     assert [(each.t_s, each.before, each.after) for each in found] == [(1, 2, 6), (3, 6, 1)]
     assert found[0].reason == "wanted 6: load"
-    assert found[0].evidence == {"rate": 7}
 
 
 @pytest.mark.parametrize("phase", ["advised", "halted", "idle"])

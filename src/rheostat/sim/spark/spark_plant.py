@@ -127,11 +127,8 @@ class SparkPlant(Plant):
         self.fleet.lose(self.fleet.executors[0], now)
         if self.running:
             left = self.fleet.executors
-            again_s = (
-                share * (now - self.running.begin_s)
-                if left
-                else self.running.batch_s + self.p.start_s
-            )
+            lost_s = share * (now - self.running.begin_s)
+            again_s = lost_s if left else self.running.batch_s + self.p.start_s
             # The event of the old end detects that it is too early and schedules itself again.
             self.running.end_s += self.p.loss_s + again_s
 

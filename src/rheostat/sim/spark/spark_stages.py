@@ -94,14 +94,11 @@ class Stages:
         # Only tasks that take longer than the locality wait can delay another one beyond it.
         if len(executors) > 1 and max(work_s) * max(factors.values()) > p.locality_wait_s:
             homes = strays(work_s, homes, factors, p.slots_per_executor, p.locality_wait_s)
-            self._settled, self.owners = (
-                False,
-                homes,
-            )  # state stays where it was opened until the next placement
+            # State stays where it was opened until the next placement.
+            self._settled, self.owners = False, homes
         if homes != self._loaded:
-            self._load(
-                work_s, homes, {executor.number: executor for executor in executors}, state_bytes
-            )
+            by_number = {executor.number: executor for executor in executors}
+            self._load(work_s, homes, by_number, state_bytes)
         run_at_home(run, work_s, homes, factors, p.slots_per_executor, begin_s)
 
     def _load(
@@ -152,11 +149,8 @@ def adopted(owners: Sequence[int], executors: Sequence[int]) -> list[int]:
     held = {executor: owners.count(executor) for executor in executors}
     homes = []
     for owner in owners:
-        home = (
-            owner
-            if owner in held
-            else min(executors, key=lambda executor: (held[executor], executor))
-        )
+        fewest = min(executors, key=lambda executor: (held[executor], executor))
+        home = owner if owner in held else fewest
         held[home] += owner not in held
         homes.append(home)
     return homes
