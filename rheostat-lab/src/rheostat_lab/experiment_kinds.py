@@ -24,12 +24,16 @@ KINDS: Mapping[str, Callable[[Path, Mapping[str, Any]], Experiment]] = {
 """Functions by the value of ``experiment:``; each checks a file's values and starts nothing."""
 
 
-def prepared(path: Path) -> Experiment:
-    """Return the checked experiment of a file; raises BadInput for an invalid one."""
+def prepared(path: Path, hours: float | None = None) -> Experiment:
+    """Return the checked experiment of a file, with another limit of ``hours`` if it is given and
+    the experiment has one; raises BadInput for an invalid file.
+    """
     values = values_of(path)
     kind = values.get("experiment")
     if kind is None:
         raise BadInput(f"{path} must say experiment: {', '.join(KINDS)}")
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadInput(f"{path}: experiment must be one of {', '.join(KINDS)}, but it is {kind!r}")
+    if hours is not None and kind == "matrix":
+        values["hours"] = hours
     return KINDS[kind](path, values)

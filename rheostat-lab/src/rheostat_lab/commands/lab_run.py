@@ -14,6 +14,10 @@ from rheostat.errors import BadInput
 def run(
     specs: Annotated[list[Path], typer.Argument(help="Specifications (YAML).", metavar="SPEC...")],
     out: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("out/lab"),
+    hours: Annotated[
+        float | None,
+        typer.Option(min=0, help="The longest that runs may take; default: that of the file."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run the experiments of specifications on this machine, one after the other: NAME.json for
@@ -23,7 +27,7 @@ def run(
     """
     from rheostat_lab.experiment_kinds import prepared
 
-    known = {path.stem: prepared(path) for path in specs}
+    known = {path.stem: prepared(path, hours) for path in specs}
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -14,7 +15,7 @@ import typer
 
 from rheostat.cli.output import write_out
 from rheostat.errors import BadInput, RheostatError
-from rheostat.machine.atomic_file import replacing
+from rheostat.machine.atomic_file import replacing, write_atomic
 from rheostat_lab.demo import results_folder
 from rheostat_lab.experiment_file import spec_of
 from rheostat_lab.matrix.kept_run import (
@@ -93,7 +94,7 @@ def _play(
     except RheostatError as error:
         # The other runs are valid without it.
         failed.append(cell.name)
-        failure.write_text(f"{error}\n")
+        write_atomic(failure, f"{error}\n")  # on a full disk this ends the lab
         typer.echo(f"{cell.name} {error}", err=True)
 
 
@@ -103,13 +104,13 @@ def _seconds_per_run(spec: MatrixSpec, played: int, elapsed_s: float) -> float:
 
 
 def _require_time(spec: MatrixSpec, runs: int) -> None:
-    """Raise BadInput if the runs take longer than the specification allows."""
+    """Ask a person, and otherwise raise BadInput, if the runs take longer than ``hours`` allows."""
     hours = runs * _seconds_per_run(spec, 0, 0.0) / 3600
-    if hours > spec.hours:
-        raise BadInput(
-            f"{runs} runs take about {hours:.1f} hours, but hours allows {spec.hours:g}; set hours:"
-            f" {hours + 1:.0f} in the specification to play them"
-        )
+    if hours <= spec.hours:
+        return
+    estimate = f"{runs} runs take about {hours:.1f} hours, but hours allows {spec.hours:g}"
+    if not (sys.stdin.isatty() and typer.confirm(f"{estimate}. Play them?", err=True)):
+        raise BadInput(f"{estimate}; add --hours {hours + 1:.0f} to play them")
 
 
 def _result(spec: MatrixSpec, name: str, out: Path, folders: Sequence[Path]) -> dict[str, Any]:

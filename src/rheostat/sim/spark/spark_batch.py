@@ -36,7 +36,7 @@ class StageRun:
     """One stage after its run: rows, and the duration and the end of each task."""
 
     name: str
-    upstream: str
+    upstream: tuple[str, ...]
     rows_in: float
     rows_out: float
     task_s: list[float] = field(default_factory=list)
@@ -48,7 +48,7 @@ class StageRun:
         ordered = sorted(self.task_s)
         return Stage(
             name=self.name,
-            upstream=(self.upstream,),
+            upstream=self.upstream,
             rows_in=self.rows_in,
             rows_out=self.rows_out,
             busy_s=sum(ordered),

@@ -12,6 +12,8 @@ from rheostat.capacity.batch import BatchModel, StageCost, Trigger
 from rheostat.capacity.usl import Usl
 from rheostat.errors import BadInput
 
+_MILLION = 1e6
+
 
 def _of(
     default: float | None, what: str, unit: str, low: float = 0.0, high: float = math.inf
@@ -45,6 +47,13 @@ class SparkParameters:
         0.028, "slot time of a state partition in every batch: open, commit", "s"
     )
     selectivity: float = _of(1.0, "rows that reach the stateful stage per row read", "1")
+    second_share: float = _of(
+        0.0, "rows from a second source, which a join reads, per row read; 0: one source", "1", 0, 1
+    )
+    second_row_s: float = _of(1e-4, "slot time of a row of the second source in its stage", "s")
+    state_growth: float = _of(
+        0.0, "more slot time of a row in the stateful stage per million rows of state", "1"
+    )
     output_share: float = _of(
         1.0, "rows given to the sink per row that reaches the last stage", "1"
     )
@@ -139,27 +148,46 @@ class SparkParameters:
 
     @property
     def model(self) -> BatchModel:
-        """The noise-free batch model of this job with warm executors and evenly placed state."""
-        source = StageCost(
-            tasks=self.source_partitions,
-            row_s=self.source_row_s,
-            task_s=self.source_task_s,
-            skew=self.source_skew,
-        )
-        state = (
-            (
+        """The noise-free batch model of this job with warm executors and evenly placed state,
+        before the state has rows.
+        """
+        return self.model_at(0.0)
+
+    def model_at(self, state_rows: float) -> BatchModel:
+        """Return the batch model while the state has this number of rows."""
+        stages = [self._sources()]
+        if self.state_partitions:
+            stages.append(
                 StageCost(
                     tasks=self.state_partitions,
-                    row_s=self.state_row_s,
+                    row_s=self.state_row_s * self.growth(state_rows),
                     task_s=self.state_commit_s,
                     rows_in=self.selectivity,
                     skew=self.state_skew,
-                ),
+                )
             )
-            if self.state_partitions
-            else ()
+        return BatchModel(self.fixed_s, tuple(stages), Usl(self.usl_sigma, self.usl_kappa))
+
+    def growth(self, state_rows: float) -> float:
+        """Return the factor on the time of a row in the stateful stage."""
+        return 1 + self.state_growth * state_rows / _MILLION
+
+    @property
+    def shares(self) -> tuple[tuple[float, float], ...]:
+        """Of each source, its share of the rows and the slot time of one of its rows."""
+        first = (1 - self.second_share, self.source_row_s)
+        return (first, (self.second_share, self.second_row_s)) if self.second_share else (first,)
+
+    def _sources(self) -> StageCost:
+        """Return the cost of all sources: Spark runs their tasks at the same time."""
+        costs_s = [share * row_s for share, row_s in self.shares]
+        mean_s = sum(costs_s) / len(costs_s)
+        return StageCost(
+            tasks=self.source_partitions * len(costs_s),
+            row_s=sum(costs_s),
+            task_s=self.source_task_s,
+            skew=self.source_skew * (max(costs_s) / mean_s if mean_s > 0 else 1.0),
         )
-        return BatchModel(self.fixed_s, (source, *state), Usl(self.usl_sigma, self.usl_kappa))
 
     def _out_of_range(self) -> Iterator[str]:
         for option in dataclasses.fields(self):
@@ -184,6 +212,8 @@ class SparkParameters:
                 f"state_skew {self.state_skew:g} cannot be above the {self.state_partitions}"
                 " state_partitions"
             )
+        if not self.state_partitions and self.second_share:
+            yield "a second_share needs state_partitions above 0: a join has state"
         if not self.state_partitions and (self.state_keys or self.state_window_s):
             yield "state_keys and state_window_s need state_partitions above 0"
         if self.state_keys is not None and self.state_window_s is not None:

@@ -154,7 +154,7 @@ class SparkPlant(Plant):
             return
         fixed_s = self.p.fixed_s * self.slow * self._batch_noise.take(1)[0]
         # Half of the fixed cost is planning before the tasks, half the commit after them.
-        stages = self._stages.run(rows, self.fleet, now + fixed_s / 2, self.state_bytes)
+        stages = self._stages.run(rows, self.fleet, now + fixed_s / 2, self.state_rows)
         end_s = max(stages[-1].ends_s) + fixed_s / 2
         batch = SimulatedBatch(
             # A batch needs a positive duration, or back-to-back batches would stop the clock.

@@ -10,6 +10,7 @@ from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.spark.spark_batch import SimulatedBatch
 from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.spark.spark_stages import SOURCES
 
 _POLL_S = 15.0
 """Seconds between two reads of the executors' task times by a live sensor."""
@@ -76,7 +77,11 @@ class PlantSensor:
             target=plant.fleet.target,
             first_start_s=plant.first_start_s,
             input_rows_per_s=rate,
-            inputs=None if rate is None else {"kafka": rate},
+            inputs=(
+                None
+                if rate is None
+                else {name: s * rate for name, (s, _) in zip(SOURCES, p.shares, strict=False)}
+            ),
             lag_rows=lag,
             lag_rows_upper=lag,
             lag_s=wait.oldest_s,

@@ -10,7 +10,8 @@ from rheostat.sim.spark.spark_fleet import Fleet
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.state.assignment import minimal_movement
 
-SOURCE = "kafka"
+SOURCES = ("kafka", "kafka 2")
+"""The sources of a query; only a join has the second one."""
 NOBODY = -1
 """Owner of a state partition that no executor has opened yet."""
 
@@ -57,27 +58,30 @@ class Stages:
         self.owners = step(self.owners, wanted, living, self._p.moves_per_batch or len(wanted))
         self._settled = self.owners == wanted
 
-    def run(self, rows: float, fleet: Fleet, begin_s: float, state_bytes: float) -> list[StageRun]:
+    def run(self, rows: float, fleet: Fleet, begin_s: float, state_rows: float) -> list[StageRun]:
         """Run the stages from ``begin_s`` on and return them."""
         p, executors = self._p, fleet.staying
         slowdown = self._curve.slowdown(len(executors) * p.slots_per_executor)
         reach = rows * p.selectivity if self.owners else rows
-        source = StageRun("source", SOURCE, rows, reach if self.owners else reach * p.output_share)
-        end_s = run_anywhere(
-            source,
-            self._work(self._source, p.source_task_s, rows * p.source_row_s * slowdown),
-            executors,
-            p.slots_per_executor,
-            begin_s,
-            p.cold_s,
-        )
+        output = reach if self.owners else reach * p.output_share
+        sources = [
+            StageRun(
+                f"source{name.removeprefix(SOURCES[0])}", (name,), share * rows, share * output
+            )
+            for name, (share, _) in zip(SOURCES, p.shares, strict=False)
+        ]
+        work_s = [
+            self._work(self._source, p.source_task_s, share * rows * row_s * slowdown)
+            for share, row_s in p.shares
+        ]
+        end_s = _run_sources(sources, work_s, executors, p, begin_s)
         if not self.owners:
-            return [source]
-        state = StageRun("state", "source", reach, reach * p.output_share)
-        self._run_state(
-            state, reach * p.state_row_s * slowdown, fleet.executors, end_s, state_bytes
-        )
-        return [source, state]
+            return sources
+        names = tuple(source.name for source in sources)
+        state = StageRun("state", names, reach, reach * p.output_share)
+        row_work_s = reach * p.state_row_s * p.growth(state_rows) * slowdown
+        self._run_state(state, row_work_s, fleet.executors, end_s, state_rows * p.state_row_bytes)
+        return [*sources, state]
 
     def _run_state(
         self,
@@ -127,6 +131,23 @@ class Stages:
             (task_s + weight * row_work_s) * factor
             for weight, factor in zip(weights, factors, strict=True)
         ]
+
+
+def _run_sources(
+    sources: Sequence[StageRun],
+    work_s: Sequence[list[float]],
+    executors: Sequence[Executor],
+    p: SparkParameters,
+    begin_s: float,
+) -> float:
+    """Run the tasks of all sources in one queue, as Spark does; return when the last one ends."""
+    queue = StageRun("sources", (), 0.0, 0.0)
+    tasks_s = [task_s for source_s in work_s for task_s in source_s]
+    end_s = run_anywhere(queue, tasks_s, executors, p.slots_per_executor, begin_s, p.cold_s)
+    for i, source in enumerate(sources):
+        part = slice(i * p.source_partitions, (i + 1) * p.source_partitions)
+        source.task_s, source.ends_s = queue.task_s[part], queue.ends_s[part]
+    return end_s
 
 
 def _weights(tasks: int, skew: float) -> list[float]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
+import sys
+import tempfile
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -170,3 +174,46 @@ def test_an_invalid_summary_is_named(tmp_path: Path, text: str, message: str) ->
     (folder / "summary.json").write_text(text)
     with pytest.raises(BadInput, match=message):
         read_run(folder, Cell("q1", "low", "hpa", {}, 3))
+
+
+def test_a_full_disk_ends_the_lab_with_one_line_and_the_runs_so_far(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> tuple[int, str]:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def play(path: Path, number: int, folder: Path, log: Path) -> None:
+        if number == 1:
+            monkeypatch.setattr(tempfile, "mkstemp", full)
+            raise RheostatError("ended with exit code 2")
+        play_run(folder)
+
+    monkeypatch.setattr(matrix_run, "play", play)
+    out = tmp_path / "out"
+    assert lab_run(spec, out) == 2
+    *_, last = capsys.readouterr().err.splitlines()
+    assert last.endswith("cannot be written: No space left on device")
+    assert [row["policy"] for row in json.loads((out / "short.json").read_text())["rows"]] == [
+        "fixed"
+    ]
+
+
+def test_more_hours_are_allowed_by_the_command_line_or_in_a_terminal(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec.write_text(f"{SPEC}hours: 0.01\n")
+    monkeypatch.setattr(matrix_run, "play", lambda path, number, folder, log: play_run(folder))
+    assert lab_run(spec, tmp_path / "a") == 2
+    message = "2 runs take about 0.1 hours, but hours allows 0.01"
+    assert f"{message}; add --hours 1 to play them" in capsys.readouterr().err
+    assert run(["lab", "run", str(spec), "--out", str(tmp_path / "b"), "--hours", "1"]) == 0
+    monkeypatch.setattr(sys, "stdin", Terminal("y\n"))
+    assert lab_run(spec, tmp_path / "c") == 0
+    assert f"{message}. Play them?" in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    """Input that a person types."""
+
+    def isatty(self) -> bool:
+        return True

@@ -22,7 +22,7 @@ hair = 1 + 1e-9
 
 
 def run_stage(work_s: list[float], executors: int, slots: int, cold_s: float = 0.0) -> StageRun:
-    run = StageRun("s", "kafka", 1.0, 1.0)
+    run = StageRun("s", ("kafka",), 1.0, 1.0)
     fleet = [Executor(number, 0.0, cold=cold_s > 0) for number in range(executors)]
     end_s = run_anywhere(run, work_s, fleet, slots, 100.0, cold_s)
     assert end_s == max(run.ends_s)
@@ -91,7 +91,7 @@ def test_a_straggler_slows_local_tasks_by_its_factor(
     work_s: list[float], slots: int, factor: float
 ) -> None:
     ends_s = [
-        run_at_home(StageRun("s", "a", 1, 1), work_s, [0] * len(work_s), {0: slow}, slots, 0.0)
+        run_at_home(StageRun("s", ("a",), 1, 1), work_s, [0] * len(work_s), {0: slow}, slots, 0.0)
         for slow in (1.0, factor)
     ]
     assert ends_s[1] == pytest.approx(factor * ends_s[0])

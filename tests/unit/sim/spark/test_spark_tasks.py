@@ -11,7 +11,7 @@ executors = st.lists(st.integers(0, 9), min_size=1, max_size=8, unique=True)
 
 
 def stage() -> StageRun:
-    return StageRun("s", "kafka", 10.0, 5.0)
+    return StageRun("s", ("kafka",), 10.0, 5.0)
 
 
 def warm(count: int) -> list[Executor]:
