@@ -12,7 +12,7 @@ from rheostat.policies.registry import create
 from rheostat.signals.true_rates import arrivals_per_s
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.workloads.workload import Constant
+from rheostat.sim.workload import Constant
 
 JOB = SparkParameters(
     executors=4,
