@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.e2e.repartition.recorded_state import RecordedState
 from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
-from tests.unit.repartition.kill_points import QuickDisk, killed, phase_of
+from tests.unit.repartition.kill_points import QuickDisk, is_killed, phase_of
 
 from rheostat.errors import BadInput
 from rheostat.repartition.spark_repartition import repartition, undo
@@ -85,7 +85,7 @@ def main(root: Path, keep_every: int) -> None:
             point = 0
             while True:
                 cut = copied(root / start, root / "cut")
-                if not killed(partial(work, root / "done", cut), point, moment):
+                if not is_killed(partial(work, root / "done", cut), point, moment):
                     break
                 outcome = {"way": way, "moment": moment, "phase": phase_of(cut / "checkpoint")}
                 for recovery in ("resumed", "rolled back") if way == "forth" else ("rolled back",):

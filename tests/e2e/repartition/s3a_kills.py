@@ -14,7 +14,7 @@ import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
-from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, copied, expected
+from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, copy_checkpoint, expected
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition.spark_repartition import repartition, undo
@@ -51,7 +51,7 @@ def assert_continues(ready: Path, name: str, files: HadoopFileSystem, partitions
     """Fetch a checkpoint, run its query to its end, and compare all output."""
     here = ready.with_name("fetched")
     shutil.rmtree(here, ignore_errors=True)
-    copied(ready / "sink", here / "sink")
+    copy_checkpoint(ready / "sink", here / "sink")
     for part in ("offsets", "commits", "state"):
         files.download(f"{name}/{part}", here / part)
     query = ToyQuery(here)

@@ -2,7 +2,12 @@ import json
 import os
 
 import pytest
-from tests.unit.repartition.checkpoint_on_disk import operator, planned, whole, written
+from tests.unit.repartition.checkpoint_on_disk import (
+    complete_checkpoint,
+    plan_batch,
+    write_file,
+    write_operator,
+)
 
 from rheostat.cli.app import run
 from rheostat.repartition.checkpoint import read_checkpoint
@@ -12,8 +17,8 @@ from rheostat.storage.local_files import LocalFileSystem
 
 
 def test_inspect_reports_stores_and_partitions_as_json(tmp_path, capsys):
-    whole(tmp_path)
-    written(tmp_path / "state/0/0/1.zip", "xx")
+    complete_checkpoint(tmp_path)
+    write_file(tmp_path / "state/0/0/1.zip", "xx")
     assert run(["state", "inspect", str(tmp_path), "--no-rows", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["partitions"], result["last_batch"], result["in_use"]) == (4, 1, True)
@@ -21,13 +26,13 @@ def test_inspect_reports_stores_and_partitions_as_json(tmp_path, capsys):
 
 
 def test_inspect_reports_an_unfinished_repartition(tmp_path, capsys):
-    planned(whole(tmp_path), 2, 7)
+    plan_batch(complete_checkpoint(tmp_path), 2, 7)
     assert run(["state", "inspect", str(tmp_path), "--no-rows"]) == 0
     assert "a repartition to 7 partitions was left unfinished" in capsys.readouterr().out
 
 
 def test_plan_reports_what_is_impossible_and_why(tmp_path, capsys):
-    operator(whole(tmp_path), 1, "globalLimit")
+    write_operator(complete_checkpoint(tmp_path), 1, "globalLimit")
     assert run(["state", "plan", str(tmp_path), "--partitions", "2", "--no-rows"]) == 0
     result = capsys.readouterr().out
     assert "not possible now: operator 1 (globalLimit)" in result
@@ -35,9 +40,9 @@ def test_plan_reports_what_is_impossible_and_why(tmp_path, capsys):
 
 
 def test_inspect_and_plan_report_an_unfinished_repartition_and_a_missing_file(tmp_path, capsys):
-    checkpoint = read_checkpoint(str(whole(tmp_path)), LocalFileSystem())
+    checkpoint = read_checkpoint(str(complete_checkpoint(tmp_path)), LocalFileSystem())
     RepartitionLog(str(tmp_path), LocalFileSystem()).begin(plan_of(checkpoint, 7), 1.0)
-    planned(tmp_path, 2, 7)  # the repartition's lock
+    plan_batch(tmp_path, 2, 7)  # the repartition's lock
     for command in (["inspect"], ["plan", "--partitions", "9"]):
         assert run(["state", *command, str(tmp_path), "--no-rows"]) == 0
         result = capsys.readouterr().out
@@ -48,7 +53,7 @@ def test_inspect_and_plan_report_an_unfinished_repartition_and_a_missing_file(tm
 
 @pytest.mark.parametrize("line", ["{}", "[1]", '{"phase":"begun","t_s":1,"plan":{"shards":7}}'])
 def test_a_journal_of_another_version_is_rejected(tmp_path, capsys, line):
-    written(whole(tmp_path) / "_rheostat/journal.jsonl", f"{line}\n")
+    write_file(complete_checkpoint(tmp_path) / "_rheostat/journal.jsonl", f"{line}\n")
     for command in (["inspect", "--no-rows"], ["repartition", "--partitions", "9"], ["undo"]):
         assert run(["state", command[0], str(tmp_path), *command[1:]]) == 2
         error_output = capsys.readouterr().err
@@ -57,8 +62,8 @@ def test_a_journal_of_another_version_is_rejected(tmp_path, capsys, line):
 
 
 def test_inspect_tolerates_files_deleted_by_a_running_query(tmp_path, capsys):
-    whole(tmp_path)
-    written(tmp_path / "state/0/0/1.zip", "xx")
+    complete_checkpoint(tmp_path)
+    write_file(tmp_path / "state/0/0/1.zip", "xx")
     for gone in ("offsets/0", "commits/0"):
         (tmp_path / gone).unlink()
         (tmp_path / gone).symlink_to("nowhere")  # it is listed but does not exist
@@ -90,7 +95,7 @@ def test_inspect_tolerates_files_deleted_by_a_running_query(tmp_path, capsys):
     ],
 )
 def test_bad_input_is_reported_in_one_line_and_writes_nothing(tmp_path, capsys, arguments, message):
-    whole(tmp_path)
+    complete_checkpoint(tmp_path)
     for log in ("offsets", "commits"):
         for entry in (tmp_path / log).iterdir():
             os.utime(entry, (1, 1))

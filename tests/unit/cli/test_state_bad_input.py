@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.unit.repartition.checkpoint_on_disk import operator, planned
+from tests.unit.repartition.checkpoint_on_disk import plan_batch, write_operator
 from tests.unit.repartition.toy_query import ToyQuery
 
 from rheostat.cli.app import run
@@ -33,7 +33,7 @@ def without_metadata(folder: Path) -> None:
 
 
 def with_conf(**settings: str) -> Broken:
-    return lambda folder: planned(folder, 2, 4, **settings)
+    return lambda folder: plan_batch(folder, 2, 4, **settings)
 
 
 def unchanged(_: Path) -> None:
@@ -52,9 +52,13 @@ CASES: dict[str, tuple[Broken, int, str]] = {
     "a missing partition": (lambda f: shutil.rmtree(f / "state/0/2"), 7, "0/2/3.changelog is miss"),
     "no partitions": (unchanged, 0, "--partitions must be from 1 to 32768, but it is 0"),
     "today's partitions": (unchanged, 4, "--partitions 4 is what"),
-    "a limit": (lambda f: operator(f, 1, "globalLimit"), 7, "operator 1 (globalLimit) cannot be"),
+    "a limit": (
+        lambda f: write_operator(f, 1, "globalLimit"),
+        7,
+        "operator 1 (globalLimit) cannot be",
+    ),
     "an operator of the future": (
-        lambda f: operator(f, 0, "quantumJoinExec"),
+        lambda f: write_operator(f, 0, "quantumJoinExec"),
         7,
         "operator 0 (quantumJoinExec) cannot be repartitioned",
     ),

@@ -9,7 +9,7 @@ from rheostat.clusters.registry import cluster_manager
 from rheostat.errors import BadInput
 
 
-def test_yarn_needs_a_folder_that_says_where_it_is(tmp_path: Path) -> None:
+def test_yarn_requires_its_configuration_folder(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set"):
         cluster_manager("yarn").check("yarn", {}, ())
     with pytest.raises(BadInput, match=r"HADOOP_CONF_DIR=.* holds no yarn-site\.xml"):
@@ -18,7 +18,7 @@ def test_yarn_needs_a_folder_that_says_where_it_is(tmp_path: Path) -> None:
     cluster_manager("yarn").check("yarn", {"YARN_CONF_DIR": str(tmp_path)}, ())
 
 
-def test_kubernetes_needs_an_image() -> None:
+def test_kubernetes_requires_an_image() -> None:
     with pytest.raises(BadInput, match=r"spark\.kubernetes\.container\.image is not set"):
         cluster_manager("k8s://https://host:6443").check(
             "k8s://https://host:6443", {}, ("spark.app.name",)
@@ -27,5 +27,5 @@ def test_kubernetes_needs_an_image() -> None:
 
 
 @pytest.mark.parametrize("master", ["local[2]", "spark://host:7077"])
-def test_other_masters_need_nothing(master: str) -> None:
+def test_other_masters_require_nothing(master: str) -> None:
     cluster_manager(master).check(master, {}, ())

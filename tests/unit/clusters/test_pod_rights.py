@@ -10,16 +10,16 @@ def review(*rules: Any, **more: Any) -> dict[str, Any]:
     return {"resourceRules": list(rules), **more}
 
 
-def test_the_role_that_the_page_names_lacks_nothing() -> None:
+def test_the_documented_role_has_all_permissions() -> None:
     assert lacking(review(*RULES), "jobs") == ()
 
 
-def test_somebody_who_may_do_everything_lacks_nothing() -> None:
+def test_a_wildcard_role_has_all_permissions() -> None:
     everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
     assert lacking(review(everything), "jobs") == ()
 
 
-def test_the_rule_to_add_names_resource_and_verbs() -> None:
+def test_a_missing_permission_is_reported_as_the_rbac_rule_to_add() -> None:
     pods = {"apiGroups": [""], "resources": ["pods"], "verbs": ["*"]}
     assert lacking(review(pods), "jobs") == (
         "events in namespace jobs: the driver may not list (preempted, evicted and deleted"
@@ -28,11 +28,11 @@ def test_the_rule_to_add_names_resource_and_verbs() -> None:
     )
 
 
-def test_a_rule_for_one_pod_or_of_another_group_is_none() -> None:
+def test_rules_for_one_pod_or_another_api_group_do_not_count() -> None:
     named = {"apiGroups": [""], "resources": ["pods"], "verbs": ["*"], "resourceNames": ["a"]}
     other = {"apiGroups": ["apps"], "resources": ["pods"], "verbs": ["*"]}
     assert len(lacking(review(named, other), "jobs")) == 2
 
 
-def test_an_answer_that_is_not_complete_says_nothing() -> None:
+def test_an_incomplete_review_reports_nothing() -> None:
     assert lacking(review(incomplete=True), "jobs") == ()

@@ -15,7 +15,7 @@ FORBIDDEN = (
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "Application application_1 submitted by user root to unknown queue: nope",
         "Failed to submit application_1 to YARN : Application application_1 submitted by user :"
@@ -24,37 +24,37 @@ FORBIDDEN = (
         "Queue nope does not exist",
     ],
 )
-def test_a_queue_that_is_not_there_is_named_with_its_setting(said: str) -> None:
-    told = why_refused(said)
-    assert told is not None
-    assert told.startswith("YARN takes no application in the queue nope; set spark.yarn.queue")
+def test_a_missing_queue_is_reported_with_its_setting(message: str) -> None:
+    reason = why_refused(message)
+    assert reason is not None
+    assert reason.startswith("YARN takes no application in the queue nope; set spark.yarn.queue")
 
 
-def test_a_namespace_that_is_not_there_is_named_with_its_setting() -> None:
-    told = why_refused(NAMESPACE)
-    assert told is not None
-    assert told.startswith("Kubernetes has no namespace jobs; set spark.kubernetes.namespace")
+def test_a_missing_namespace_is_reported_with_its_setting() -> None:
+    reason = why_refused(NAMESPACE)
+    assert reason is not None
+    assert reason.startswith("Kubernetes has no namespace jobs; set spark.kubernetes.namespace")
 
 
-def test_a_right_that_lacks_is_told_as_the_rule_to_add() -> None:
+def test_a_missing_permission_is_reported_as_the_rbac_rule_to_add() -> None:
     assert why_refused(FORBIDDEN) == (
         "the driver may not create pods in namespace jobs; add to its role:"
         ' apiGroups: [""], resources: ["pods"], verbs: ["create"]'
     )
 
 
-def test_an_application_master_that_did_not_start_asks_for_the_way_to_the_driver() -> None:
-    told = why_refused(
+def test_a_failed_application_master_points_to_the_driver_address() -> None:
+    reason = why_refused(
         "The YARN application has already ended! It might have been killed or the Application"
         " Master may have failed to start. Check the YARN application logs for more details."
     )
-    assert told is not None
-    assert "See spark.driver.host and spark.driver.port" in told
+    assert reason is not None
+    assert "See spark.driver.host and spark.driver.port" in reason
 
 
-def test_a_token_that_is_not_taken_is_told() -> None:
+def test_a_rejected_token_names_its_setting() -> None:
     assert "spark.kubernetes.authenticate.oauthTokenFile" in str(why_refused("code=401, details"))
 
 
-def test_other_ends_are_left_as_they_are() -> None:
+def test_other_failures_are_not_explained() -> None:
     assert why_refused("java.lang.OutOfMemoryError: 401 bytes") is None

@@ -24,12 +24,12 @@ MASTERS = {
 
 
 @pytest.mark.parametrize(("master", "kind"), MASTERS.items())
-def test_a_master_has_one_cluster_manager(master: str, kind: type[ClusterManager]) -> None:
+def test_every_master_has_one_cluster_manager(master: str, kind: type[ClusterManager]) -> None:
     assert type(cluster_manager(master)) is kind
     assert sum(manager.accepts(master) for manager in MANAGERS) <= 1
 
 
-def test_only_standalone_bounds_executors_by_cores_and_tolerates_any_number_of_failures() -> None:
+def test_only_standalone_limits_cores_and_tolerates_any_number_of_failures() -> None:
     for manager in (*MANAGERS, ClusterManager()):
         wanted = manager.wanted(executors=3, cores=2)
         assert manager.starts_with_all == (scaling.CORES_MAX in wanted)
@@ -37,7 +37,7 @@ def test_only_standalone_bounds_executors_by_cores_and_tolerates_any_number_of_f
     assert Standalone().wanted(executors=3, cores=2)[scaling.CORES_MAX].value == "6"
 
 
-def test_a_driver_in_a_container_loses_its_folders_unless_they_are_on_a_volume(
+def test_a_containerized_driver_keeps_only_folders_on_a_volume(
     tmp_path: Path,
 ) -> None:
     assert Yarn().deletes(tmp_path)

@@ -36,7 +36,7 @@ _USER = st.fixed_dictionaries(
     },
 )
 _LIMITS = st.tuples(st.integers(1, 20), st.integers(0, 20)).map(
-    lambda two: Limits.between(two[0], two[0] + two[1])
+    lambda pair: Limits.between(pair[0], pair[0] + pair[1])
 )
 _MASTERS = st.sampled_from([STANDALONE, "yarn", "k8s://a", "local[2]", "local-cluster[2,1,512]"])
 
@@ -48,93 +48,91 @@ def plan(user: dict[str, str], limits: Limits | None = None, master: str = STAND
 
 
 @given(_USER, _LIMITS, _MASTERS)
-def test_what_the_user_has_set_is_never_changed(
-    user: dict[str, str], limits: Limits, master: str
-) -> None:
-    made = plan(user, limits, master).settings
-    assert set(made) & set(user) <= {PATH}
+def test_user_settings_are_never_changed(user: dict[str, str], limits: Limits, master: str) -> None:
+    settings = plan(user, limits, master).settings
+    assert set(settings) & set(user) <= {PATH}
     if PATH in user:
-        assert made[PATH] == f"/ours.jar:{user[PATH]}"
+        assert settings[PATH] == f"/ours.jar:{user[PATH]}"
 
 
 @given(_USER, _LIMITS, _MASTERS)
-def test_the_limits_are_within_what_was_asked_for_and_what_the_user_has_room_for(
+def test_limits_stay_within_the_request_and_the_users_capacity(
     user: dict[str, str], limits: Limits, master: str
 ) -> None:
-    found = plan(user, limits, master)
-    assert 1 <= found.limits.min_executors <= found.limits.max_executors <= limits.max_executors
-    holds = user | found.settings
-    if scaling.CORES_MAX in holds and master == STANDALONE:
-        room = int(holds[scaling.CORES_MAX]) // max(1, int(holds[scaling.CORES]))
-        assert found.limits.max_executors <= max(1, room)
+    result = plan(user, limits, master)
+    assert 1 <= result.limits.min_executors <= result.limits.max_executors <= limits.max_executors
+    effective = user | result.settings
+    if scaling.CORES_MAX in effective and master == STANDALONE:
+        room = int(effective[scaling.CORES_MAX]) // max(1, int(effective[scaling.CORES]))
+        assert result.limits.max_executors <= max(1, room)
 
 
 @given(_USER, _LIMITS, _MASTERS)
-def test_what_narrows_the_limits_is_said_in_one_line(
+def test_reduced_limits_are_reported_in_one_line(
     user: dict[str, str], limits: Limits, master: str
 ) -> None:
-    found = plan(user, limits, master)
-    assert (found.limits != limits) == any(" executors, not " in line for line in found.lines)
-    assert not any("\n" in line for line in (*found.lines, *found.forbidden))
+    result = plan(user, limits, master)
+    assert (result.limits != limits) == any(" executors, not " in line for line in result.lines)
+    assert not any("\n" in line for line in (*result.lines, *result.forbidden))
 
 
 @given(_USER, _LIMITS, _MASTERS)
-def test_spark_does_not_refuse_what_it_would_have_taken_without_us(
+def test_spark_accepts_the_settings_that_it_would_accept_without_us(
     user: dict[str, str], limits: Limits, master: str
 ) -> None:
     """A floor above the ceiling ends the session (``ExecutorAllocationManager``)."""
-    holds = user | plan(user, limits, master).settings
-    if holds.get(scaling.ENABLED, "false").lower() != "true":
+    effective = user | plan(user, limits, master).settings
+    if effective.get(scaling.ENABLED, "false").lower() != "true":
         return
-    low = int(holds.get(scaling.LEAST, "0"))
-    own = holds.get(scaling.MOST, "infinity")
+    low = int(effective.get(scaling.LEAST, "0"))
+    maximum = effective.get(scaling.MOST, "infinity")
     allowed = scaling.LEAST not in user or scaling.MOST not in user
-    if own.isdecimal() and int(own) > 0 and allowed:
-        assert low <= int(own)
+    if maximum.isdecimal() and int(maximum) > 0 and allowed:
+        assert low <= int(maximum)
 
 
 @given(_USER, _LIMITS, _MASTERS)
-def test_dynamic_allocation_moves_only_where_the_user_lets_it(
+def test_dynamic_allocation_resizes_only_where_the_user_allows_it(
     user: dict[str, str], limits: Limits, master: str
 ) -> None:
-    made = plan(user, limits, master).settings
-    if scaling.ENABLED in made:
-        moving = {name: (user | made)[name] for name in scaling.MOVING}
+    settings = plan(user, limits, master).settings
+    if scaling.ENABLED in settings:
+        moving = {name: (user | settings)[name] for name in scaling.MOVING}
         assert set(moving.values()) <= {"1000000s", "nonsense"}
 
 
-def test_the_ceiling_is_reckoned_with_the_users_own_cores() -> None:
+def test_the_ceiling_uses_the_users_cores_per_executor() -> None:
     assert plan({scaling.CORES: "4"}).settings[scaling.CORES_MAX] == "32"
 
 
-def test_room_for_two_is_said_and_held() -> None:
-    found = plan({scaling.CORES: "4", scaling.CORES_MAX: "8"})
-    assert found.limits == Limits.between(1, 2)
-    assert found.lines == (
+def test_capacity_for_two_executors_is_reported_and_enforced() -> None:
+    result = plan({scaling.CORES: "4", scaling.CORES_MAX: "8"})
+    assert result.limits == Limits.between(1, 2)
+    assert result.lines == (
         "spark.cores.max=8 (a file) has room for 2 executors of 4: 1 to 2 executors, not 1 to 8",
     )
 
 
-def test_a_sum_of_cores_bounds_nothing_where_the_manager_does_not_know_it() -> None:
-    found = plan({scaling.CORES_MAX: "2"}, master="yarn")
-    assert found.limits == Limits()
-    assert scaling.CORES not in found.settings
+def test_cores_max_limits_nothing_where_the_manager_ignores_it() -> None:
+    result = plan({scaling.CORES_MAX: "2"}, master="yarn")
+    assert result.limits == Limits()
+    assert scaling.CORES not in result.settings
 
 
-def test_nothing_is_set_without_executors() -> None:
+def test_no_scaling_settings_are_set_without_executors() -> None:
     assert list(plan({}, master="local[2]").settings) == [PATH]
 
 
-def test_the_users_number_of_executors_is_where_it_starts() -> None:
-    made = plan({scaling.INSTANCES: "3"}).settings
-    assert made[scaling.INITIAL] == made[scaling.LEAST] == "3"
+def test_the_users_number_of_executors_is_the_initial_size() -> None:
+    settings = plan({scaling.INSTANCES: "3"}).settings
+    assert settings[scaling.INITIAL] == settings[scaling.LEAST] == "3"
 
 
 @pytest.mark.parametrize(
     ("user", "needed", "executors"),
     [({}, 6, "6"), ({scaling.INSTANCES: "3"}, 2, "3"), ({}, 20, "8")],
 )
-def test_more_executors_than_configured_are_started_where_they_are_needed(
+def test_more_executors_than_configured_start_when_needed(
     user: dict[str, str], needed: int, executors: str
 ) -> None:
     origin = {name: Given(value, "a file") for name, value in user.items()}
@@ -143,13 +141,13 @@ def test_more_executors_than_configured_are_started_where_they_are_needed(
     assert result.initial == int(executors)
 
 
-def test_a_number_of_executors_above_the_ceiling_is_said() -> None:
+def test_an_initial_size_above_the_ceiling_is_reported() -> None:
     (line,) = plan({scaling.INSTANCES: "12"}).lines
     assert line.startswith("spark.executor.instances=12 (a file) is above the ceiling of 8")
 
 
 @pytest.mark.parametrize(
-    ("user", "said"),
+    ("user", "message"),
     [
         (
             {scaling.ENABLED: "false"},
@@ -178,14 +176,16 @@ def test_a_number_of_executors_above_the_ceiling_is_said() -> None:
         ),
     ],
 )
-def test_what_the_user_forbids_is_said_with_where(user: dict[str, str], said: str) -> None:
-    assert said in plan(user).forbidden
+def test_blocking_user_settings_are_reported_with_their_origin(
+    user: dict[str, str], message: str
+) -> None:
+    assert message in plan(user).forbidden
 
 
-def test_dynamic_allocation_of_the_users_is_held_still_and_said() -> None:
-    found = plan({scaling.ENABLED: "true"})
-    assert found.settings[scaling.MOVING[1]] == scaling.NEVER
-    assert "only Rheostat moves" in found.lines[0]
+def test_the_users_dynamic_allocation_is_disabled_and_reported() -> None:
+    result = plan({scaling.ENABLED: "true"})
+    assert result.settings[scaling.MOVING[1]] == scaling.NEVER
+    assert "only Rheostat moves" in result.lines[0]
 
 
 @pytest.mark.parametrize(
@@ -198,10 +198,10 @@ def test_dynamic_allocation_of_the_users_is_held_still_and_said() -> None:
         ({scaling.CORES: "two", "spark.executor.memory": "much"}, (1, 1024)),
     ],
 )
-def test_the_shape_of_an_executor_is_the_users(
+def test_executors_have_the_cores_and_memory_of_the_user(
     user: dict[str, str], shape: tuple[int, int]
 ) -> None:
-    assert executor_shape({name: Given(each, "") for name, each in user.items()}, 1024) == shape
+    assert executor_shape({name: Given(value, "") for name, value in user.items()}, 1024) == shape
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_the_shape_of_an_executor_is_the_users(
         ("local[4]", {}, None),
     ],
 )
-def test_the_size_of_sparks_own_settings(
+def test_the_size_without_rheostat_follows_from_the_spark_settings(
     master: str, given: dict[str, str], executors: int | None
 ) -> None:
     origins = {name: Given(value, "a file") for name, value in given.items()}

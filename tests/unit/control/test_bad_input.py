@@ -44,7 +44,7 @@ def serve():
         server.close()
 
 
-def answers(server, paths=READS):
+def fetch_all(server, paths=READS):
     return {path: ask(server, "GET", f"/api/{path}", token=None) for path in paths}
 
 
@@ -61,24 +61,24 @@ def scrambled(text):
 
 
 @pytest.mark.parametrize("damage", [cut, of_a_later_version, scrambled, lambda _: "\udcff{\n" * 9])
-def test_a_damaged_file_of_a_journal_is_stated_and_the_other_job_is_shown(serve, tmp_path, damage):
+def test_a_damaged_journal_file_is_reported_and_other_jobs_are_shown(serve, tmp_path, damage):
     for name in ("well", "damaged"):
         journal(tmp_path / name, [tick(place) for place in range(40)], indexed=True)
     server = serve(reading_app(jobs_of([str(tmp_path)], lambda _: True), Access()))
     (newest,) = segments(tmp_path / "damaged")
     for name in (newest.name, SERIES_FILE, COARSE_FILE, STARTS_FILE, SUMMARY_FILE):
         path = tmp_path / "damaged" / name
-        whole = path.read_bytes() if path.exists() else b""
-        path.write_bytes(damage(whole.decode()).encode(errors="surrogateescape"))
+        content = path.read_bytes() if path.exists() else b""
+        path.write_bytes(damage(content.decode()).encode(errors="surrogateescape"))
         rows = ask(server, "GET", "/api/jobs", token=None)[1]["jobs"]
         assert sorted(row["name"] for row in rows) == ["damaged", "well"]
         for row in rows:
-            shown = answers(server, [f"{path}?job={row['id']}" for path in READS])
-            assert {status for status, _ in shown.values()} <= {200, 502}
-        path.write_bytes(whole)
+            responses = fetch_all(server, [f"{path}?job={row['id']}" for path in READS])
+            assert {status for status, _ in responses.values()} <= {200, 502}
+        path.write_bytes(content)
 
 
-def test_a_value_of_a_wrong_type_is_one_line(serve, tmp_path):
+def test_a_value_of_the_wrong_type_is_reported_in_one_line(serve, tmp_path):
     journal(tmp_path / "orders", [tick(place) for place in range(40)], indexed=True)
     starts = tmp_path / "orders" / STARTS_FILE
     starts.write_text(starts.read_text().replace('"interval_s":5.0', '"interval_s":"five"'))
@@ -92,32 +92,32 @@ def test_a_value_of_a_wrong_type_is_one_line(serve, tmp_path):
 @pytest.mark.parametrize(
     "places", [[5, 6, 1, 2], [20_000, 20_001, *range(10)], [0, 1, 20_000, 20_001], [5, 6, 1, 2, 8]]
 )
-def test_a_clock_that_jumps_leaves_times_in_order_that_end_now(serve, tmp_path, places):
+def test_a_clock_jump_leaves_the_series_in_order(serve, tmp_path, places):
     journal(tmp_path / "orders", [tick(place) for place in places], indexed=True)
     server = serve(reading_app(jobs_of([str(tmp_path)], lambda _: True), Access()))
-    shown = answers(server)
-    assert {status for status, _ in shown.values()} == {200}
-    series = shown["series"][1]
+    responses = fetch_all(server)
+    assert {status for status, _ in responses.values()} == {200}
+    series = responses["series"][1]
     assert series["t"] == sorted(series["t"])
     assert series["now"] == series["last_s"] == NOON_S + 5 * places[-1]
-    assert shown["record"][1]["t_s"] == series["now"]
+    assert responses["record"][1]["t_s"] == series["now"]
 
 
-def test_a_name_that_is_html_is_data(serve, tmp_path):
+def test_a_name_with_html_is_returned_as_data(serve, tmp_path):
     observed = tick(0).observation
     query = replace(observed, query=HTML)
-    kept = journal(tmp_path / HTML.replace("/", ""), [replace(tick(0), queries=(query, query))])
-    kept.note(start(t_s=NOON_S, application=HTML))
+    written = journal(tmp_path / HTML.replace("/", ""), [replace(tick(0), queries=(query, query))])
+    written.note(start(t_s=NOON_S, application=HTML))
     server = serve(reading_app(jobs_of([str(tmp_path)], lambda _: True), Access()))
     assert ask(server, "GET", "/api/overview", token=None)[1]["name"] == HTML
     with opened(server, request(server, "GET /api/overview")) as client:
         assert b"content-type: application/json" in client.recv(65_536).lower()
 
 
-def test_a_port_in_use_is_one_line(tmp_path, capsys):
+def test_a_port_already_in_use_is_reported_in_one_line(tmp_path, capsys):
     journal(tmp_path / "orders", [tick(0)])
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
         assert run(["serve", str(tmp_path), "--at", str(port)]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert f"cannot listen on 127.0.0.1:{port}" in line
@@ -129,7 +129,7 @@ def request(server, line, *headers):
 
 
 @pytest.mark.parametrize("token", ["guess", "secre", "secrets", "", "Bearer secret"])
-def test_a_wrong_token_is_refused_and_changes_nothing(serve, token):
+def test_a_wrong_token_is_rejected_and_changes_nothing(serve, token):
     service = server_service()
     before, notes = service.report(), []
     app = control_app(service, Access("secret"), note=lambda *note: notes.append(note))
@@ -142,7 +142,7 @@ def test_a_wrong_token_is_refused_and_changes_nothing(serve, token):
     assert notes == []
 
 
-def test_a_body_of_ten_megabytes_is_refused_before_it_is_sent(serve):
+def test_a_body_above_the_limit_is_rejected_before_it_is_read(serve):
     service = server_service()
     server = serve(control_app(service, Access("secret")))
     headers = ("Authorization: Bearer secret", "Content-Length: 10000000")
@@ -157,7 +157,7 @@ def test_a_body_of_ten_megabytes_is_refused_before_it_is_sent(serve):
     assert service.report().halted is False
 
 
-def test_a_watcher_that_reads_nothing_is_cut_off_and_delays_no_tick(serve, monkeypatch):
+def test_a_stalled_client_is_disconnected_and_delays_no_tick(serve, monkeypatch):
     class Large:
         name = "large"
         versions = itertools.count()
@@ -175,12 +175,12 @@ def test_a_watcher_that_reads_nothing_is_cut_off_and_delays_no_tick(serve, monke
     job, service, ended = Large(), server_service(), threading.Event()
     app = control_app(service, Access(), jobs=Jobs(lambda: [job]))  # type: ignore[list-item]
 
-    async def watched(scope, receive, send):
+    async def observed_app(scope, receive, send):
         await app(scope, receive, send)
         if scope["path"] == "/api/events":
             ended.set()
 
-    server = serve(watched)
+    server = serve(observed_app)
     with opened(server, request(server, "GET /api/events")):
         for place in range(50):
             service.see(tick(place))

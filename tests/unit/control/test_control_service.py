@@ -32,11 +32,11 @@ class App:
             actuator=self.actuator,
             journal=self.journal,
         )
-        self.desk = ControlService(self, self.made_of, self._drain, clock=lambda: 100.0)
+        self.service = ControlService(self, self.build, self._drain, clock=lambda: 100.0)
         if mode:
-            self.desk.direct(Sizing(mode=mode))
+            self.service.direct(Sizing(mode=mode))
 
-    def made_of(self, sizing):
+    def build(self, sizing):
         return Fixed(3), self.guards(sizing)
 
     def guards(self, sizing):
@@ -65,7 +65,7 @@ class App:
 
     def tick(self, now=0.0):
         record = self.loop.step(now)
-        self.desk.see(record)
+        self.service.see(record)
         return record
 
 
@@ -73,18 +73,18 @@ def at(t_s, **signals):
     return Observation(t_s=t_s, executors=2, target=2, **signals)
 
 
-def test_a_size_from_outside_is_decided_at_the_next_tick_within_the_limits():
+def test_an_external_size_applies_at_the_next_tick_within_the_limits():
     app = App([at(0), at(1)], mode="external")
-    app.desk.resize(5)
+    app.service.resize(5)
     app.tick(0)
-    app.desk.resize(9)
+    app.service.resize(9)
     app.tick(1)
     assert app.actuator.targets == [5, 6]
 
 
-def test_a_size_from_outside_waits_for_no_cooldown():
+def test_an_external_size_ignores_cooldowns():
     app = App([at(0), at(1)], mode="external")
-    app.desk.resize(5)
+    app.service.resize(5)
     assert [type(rule) for rule in app.directed[1]] == [
         FlapGuard,
         ReceiverRoom,
@@ -93,28 +93,28 @@ def test_a_size_from_outside_waits_for_no_cooldown():
     ]
 
 
-def test_two_who_write_the_size_in_turn_are_told_of_at_either_size_and_forgotten_after_a_minute():
+def test_conflicting_size_writers_are_reported_for_one_minute():
     now = [0.0]
     app = App([replace(at(t), target=4 - 2 * (t % 2)) for t in range(10)])
-    app.desk = ControlService(app, app.made_of, app._drain, clock=lambda: now[0])
-    app.desk.direct(Sizing(mode="external"))
+    app.service = ControlService(app, app.build, app._drain, clock=lambda: now[0])
+    app.service.direct(Sizing(mode="external"))
     for tick in range(10):
-        assert app.desk.report().contested == "" or tick > 6
-        app.desk.resize(2 if tick % 2 == 0 else 4)
+        assert app.service.report().contested == "" or tick > 6
+        app.service.resize(2 if tick % 2 == 0 else 4)
         now[0] = float(tick)
         app.tick(now[0])
-    assert "check whether a second controller writes it" in app.desk.report().contested
+    assert "check whether a second controller writes it" in app.service.report().contested
     now[0] += 61.0
-    assert app.desk.report().contested == ""
+    assert app.service.report().contested == ""
 
 
-def test_nothing_asked_for_keeps_the_size():
+def test_without_a_requested_size_the_size_stays():
     app = App([at(0)], mode="external")
     app.tick()
     assert app.actuator.targets == [2]
 
 
-def test_the_policy_decides_in_the_mode_policy_and_only_advises_in_the_mode_shadow():
+def test_the_policy_decides_in_policy_mode_and_only_advises_in_shadow_mode():
     policy, shadow = App([at(100)]), App([at(100)], mode="shadow")
     policy.tick(100.0)
     record = shadow.tick(100.0)
@@ -122,90 +122,90 @@ def test_the_policy_decides_in_the_mode_policy_and_only_advises_in_the_mode_shad
     assert [change.guard for change in record.guards] == ["shadow"]
 
 
-def test_a_size_is_refused_where_the_policy_decides():
+def test_a_size_is_rejected_in_policy_mode():
     with pytest.raises(Refused, match="mode is policy"):
-        App([]).desk.resize(3)
+        App([]).service.resize(3)
 
 
 @pytest.mark.parametrize("size", [0, -1, 2.5, "3", None, True])
-def test_what_is_no_size_is_refused(size):
+def test_an_invalid_size_is_rejected(size):
     with pytest.raises(BadInput, match="whole number"):
-        App([], mode="external").desk.resize(size)
+        App([], mode="external").service.resize(size)
 
 
-def test_the_same_sizing_again_directs_nothing():
+def test_an_unchanged_sizing_has_no_effect():
     app = App([], mode="external")
     app.directed = ()
-    app.desk.direct(Sizing(mode="external"))
+    app.service.direct(Sizing(mode="external"))
     assert app.directed == ()
 
 
-def test_while_halted_no_size_is_taken_and_after_it_one_is():
+def test_a_size_is_rejected_while_halted_and_accepted_after_resume():
     app = App([at(0), at(1)], mode="external")
-    assert app.desk.halt().halted
+    assert app.service.halt().halted
     app.tick()
-    assert app.desk.report().halted
+    assert app.service.report().halted
     with pytest.raises(Refused, match="PUT /resume first"):
-        app.desk.resize(3)
-    assert not app.desk.resume().halted
-    app.desk.resize(3)
+        app.service.resize(3)
+    assert not app.service.resume().halted
+    app.service.resize(3)
     app.tick(1)
     assert app.actuator.targets == [3]
 
 
-def test_a_sizing_that_is_paused_decides_nothing_until_it_is_not():
+def test_a_paused_sizing_decides_nothing_until_it_is_resumed():
     app = App([at(0), at(1), at(2)])
-    app.desk.direct(Sizing(paused=True))
+    app.service.direct(Sizing(paused=True))
     app.tick(0)
-    assert "(paused by the control API)" in app.desk.report().detail
-    assert app.desk.resume().halted  # /resume does not change the resource's pause
-    app.desk.direct(Sizing(mode="policy"))
+    assert "(paused by the control API)" in app.service.report().detail
+    assert app.service.resume().halted  # /resume does not change the resource's pause
+    app.service.direct(Sizing(mode="policy"))
     app.tick(1)
     assert app.actuator.targets == [3]
 
 
 def test_the_end_of_a_pause_does_not_end_a_halt():
     app = App([at(0)])
-    app.desk.halt()
-    app.desk.direct(Sizing(paused=True))
-    app.desk.direct(Sizing())
+    app.service.halt()
+    app.service.direct(Sizing(paused=True))
+    app.service.direct(Sizing())
     app.tick(0)
-    assert app.desk.report().halted
+    assert app.service.report().halted
 
 
-def test_the_queries_are_drained_once():
+def test_queries_are_drained_once():
     app = App([])
-    app.desk.drain()
-    assert app.desk.drain().draining
+    app.service.drain()
+    assert app.service.drain().draining
     assert app.drains == 1
 
 
-def test_the_report_tells_the_metrics_of_the_last_tick_and_no_absent_one():
+def test_the_report_contains_the_present_metrics_of_the_last_tick():
     app = App([at(0, busy=0.5, lag_rows=10.0)])
     app.tick()
-    metrics = app.desk.report().metrics
+    metrics = app.service.report().metrics
     assert metrics["rheostat_utilization"] == 0.5
     assert metrics["rheostat_lag_rows"] == 10.0
     assert "rheostat_gated_lag_change" not in metrics
 
 
-def test_the_seeds_metrics_of_growing_lag():
+def test_lag_metrics_match_the_equations_of_varga():
     """100 rows a second arrive, 50 are consumed: eq. 3 gives 2, gated by the threshold."""
     script = [
         at(t, busy=1.0, lag_rows=50.0 * t, processed_rows_per_s=50.0, input_rows_per_s=100.0)
         for t in range(0, 65, 5)
     ]
     above, below = App(script), App(script)
-    above.desk.direct(Sizing(metrics=MetricOptions(lag_threshold_rows=100.0)))
+    above.service.direct(Sizing(metrics=MetricOptions(lag_threshold_rows=100.0)))
     for app in (above, below):
         for t in range(0, 65, 5):
             app.tick(float(t))
-    found = above.desk.report().metrics
-    assert found["rheostat_gated_lag_change"] == pytest.approx(2.0)
-    assert below.desk.report().metrics["rheostat_gated_lag_change"] == pytest.approx(-2.0)
-    assert below.desk.report().metrics["rheostat_relative_lag_change"] == pytest.approx(2.0)
+    metrics = above.service.report().metrics
+    assert metrics["rheostat_gated_lag_change"] == pytest.approx(2.0)
+    assert below.service.report().metrics["rheostat_gated_lag_change"] == pytest.approx(-2.0)
+    assert below.service.report().metrics["rheostat_relative_lag_change"] == pytest.approx(2.0)
 
 
-def test_the_parts_of_a_sizing_are_values():
+def test_parts_of_a_sizing_compare_by_value():
     assert ExternalSizePolicy(3) == ExternalSizePolicy(3)
     assert Held() == Held()

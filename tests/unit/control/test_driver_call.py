@@ -34,7 +34,7 @@ def driver(tmp_path):
     server.close()
 
 
-def test_halt_resume_and_status_speak_tls(driver, monkeypatch, capsys):
+def test_halt_resume_and_status_use_tls(driver, monkeypatch, capsys):
     address, authority, service = driver
     monkeypatch.setenv("SSL_CERT_FILE", authority)
     monkeypatch.setenv(TOKEN_VARIABLE, "secret")
@@ -51,7 +51,7 @@ def test_halt_resume_and_status_speak_tls(driver, monkeypatch, capsys):
     assert not service._sized.halted
 
 
-def test_a_certificate_that_is_not_trusted_gets_no_token(driver, monkeypatch, capsys):
+def test_an_untrusted_certificate_receives_no_token(driver, monkeypatch, capsys):
     address, _, service = driver
     monkeypatch.setenv(TOKEN_VARIABLE, "secret")
     assert run(["halt", address]) == 1

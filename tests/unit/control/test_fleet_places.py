@@ -16,7 +16,7 @@ from rheostat.errors import BadInput
 from rheostat.operator.namespace_drivers import namespace_scan
 from rheostat.storage.file_system import StorageError
 
-FAR = "far://away/journals"
+REMOTE = "far://away/journals"
 
 
 class RecordedFileSystem(MemoryFileSystem):
@@ -29,45 +29,45 @@ class RecordedFileSystem(MemoryFileSystem):
         return super().read_text(name)
 
 
-def carried(files, folder):
+def copy_to_remote(files, folder):
     for path in folder.rglob("*"):
         if path.is_file():
-            files.write(f"{FAR}/{path.relative_to(folder)}", path.read_text())
+            files.write(f"{REMOTE}/{path.relative_to(folder)}", path.read_text())
 
 
-def test_a_far_journal_is_read_as_it_grows(tmp_path):
+def test_a_remote_journal_is_read_as_it_grows(tmp_path):
     files, clock = MemoryFileSystem(), iter(range(0, 1000, 10))
-    here, there = tmp_path / "here", tmp_path / "there"
-    kept = journal(there / "orders", [tick(0)])
-    carried(files, there)
-    mirror = MirroredFolder(files, FAR, here, lambda: next(clock))
+    local, source = tmp_path / "here", tmp_path / "there"
+    written = journal(source / "orders", [tick(0)])
+    copy_to_remote(files, source)
+    mirror = MirroredFolder(files, REMOTE, local, lambda: next(clock))
     mirror.refresh()
-    (job,) = journal_jobs(here, lambda _: None, mirror.refresh)
+    (job,) = journal_jobs(local, lambda _: None, mirror.refresh)
     assert job.name == "orders"
     before = job.overview()["last_t_s"]
-    kept.append(tick(1), {})
-    carried(files, there)
+    written.append(tick(1), {})
+    copy_to_remote(files, source)
     assert job.overview()["last_t_s"] == before + 5
 
 
-def test_only_what_changed_is_read_again_and_what_is_gone_is_removed(tmp_path):
+def test_only_changed_files_are_read_and_deleted_files_are_removed(tmp_path):
     files, clock = RecordedFileSystem(), iter(range(0, 1000, 10))
     journal(tmp_path / "there" / "orders", [tick(place) for place in range(25)], per_segment=10)
-    carried(files, tmp_path / "there")
-    mirror = MirroredFolder(files, FAR, tmp_path / "here", lambda: next(clock))
+    copy_to_remote(files, tmp_path / "there")
+    mirror = MirroredFolder(files, REMOTE, tmp_path / "here", lambda: next(clock))
     mirror.refresh()
     files.reads.clear()
-    files.delete(f"{FAR}/orders/segment-00000.jsonl")
+    files.delete(f"{REMOTE}/orders/segment-00000.jsonl")
     mirror.refresh()
-    assert files.reads == [f"{FAR}/orders/segment-00002.jsonl"]
+    assert files.reads == [f"{REMOTE}/orders/segment-00002.jsonl"]
     assert not (tmp_path / "here/orders/segment-00000.jsonl").exists()
 
 
-def test_a_file_system_that_does_not_answer_is_a_blind_row(tmp_path):
+def test_an_unreachable_file_system_is_shown_as_blind(tmp_path):
     files, clock = MemoryFileSystem(), iter(range(0, 1000, 10))
     journal(tmp_path / "there" / "orders", [tick(0)])
-    carried(files, tmp_path / "there")
-    mirror = MirroredFolder(files, FAR, tmp_path / "here", lambda: next(clock))
+    copy_to_remote(files, tmp_path / "there")
+    mirror = MirroredFolder(files, REMOTE, tmp_path / "here", lambda: next(clock))
     mirror.refresh()
     jobs = Jobs(lambda: journal_jobs(tmp_path / "here", lambda _: None, mirror.refresh))
     assert jobs.rows()[0]["word"] == "Not scaling"
@@ -85,7 +85,7 @@ def labelled(name, ip, **labels):
     return made
 
 
-def test_a_namespace_has_its_resources_and_the_drivers_that_none_of_them_selects():
+def test_a_namespace_lists_its_resources_and_unselected_drivers():
     port = {"selector": {"app": "etl"}, "controlPort": 9000}
     pods = [labelled("a", "10.0.0.1", app="etl"), labelled("b", "10.0.0.2", app="clicks")]
     absent = body("nightly", driver={"selector": {"app": "nightly"}})
@@ -108,7 +108,7 @@ def test_labels_select_drivers_without_resources():
 
 
 @pytest.mark.parametrize("place", ["k8s://", "k8s://n?port=x"])
-def test_a_place_without_a_namespace_is_refused(place):
+def test_a_place_without_a_namespace_is_rejected(place):
     with pytest.raises(BadInput, match="k8s://NAMESPACE"):
         namespace_scan(place, None, lambda: ((), ()))
 

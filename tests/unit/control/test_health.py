@@ -84,7 +84,7 @@ SHADOWED = replace(WELL, start=start(t_s=NOON_S, mode=SHADOW), wanted=5)
         (replace(WELL, wanted=1, binding="cooldown: 1 wanted"), "Healthy", "", ""),
     ],
 )
-def test_each_state_has_a_word_a_sentence_and_an_action(status, word, sentence, action):
+def test_every_state_has_a_word_a_sentence_and_an_action(status, word, sentence, action):
     result = health(status)
     assert result.word == word
     assert result.word in WORDS
@@ -93,10 +93,10 @@ def test_each_state_has_a_word_a_sentence_and_an_action(status, word, sentence, 
     assert bool(result.action) == bool(action)
 
 
-def test_late_rows_of_the_last_minutes_count_although_no_row_waits_now():
+def test_recent_late_rows_count_without_a_current_backlog():
     assert health(WELL, late_share=0.005).word == "Healthy"
     assert health(WELL, late_share=0.02).sentence.startswith("2.0% of the rows of the last ten")
 
 
-def test_a_job_that_starts_is_not_blind():
+def test_a_starting_job_is_not_blind():
     assert health(replace(WELL, state="starting", executors=None, latency_s=None)).word == "Healthy"

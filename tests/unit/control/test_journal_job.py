@@ -21,18 +21,18 @@ from rheostat.journal.starts import Command
 
 
 def journal(folder, records, per_segment=10_000, indexed=False):
-    kept = FolderJournal(folder, records_per_segment=per_segment)
-    kept.note(start(t_s=NOON_S - 5))
+    written = FolderJournal(folder, records_per_segment=per_segment)
+    written.note(start(t_s=NOON_S - 5))
     writer = SeriesWriter(lambda: folder)
     for item in records:
-        kept.append(item, {})
+        written.append(item, {})
         if indexed:
             writer.add(item)
-    kept.close()
-    return kept
+    written.close()
+    return written
 
 
-def test_a_record_is_found_by_its_time_in_any_segment(tmp_path):
+def test_a_record_is_located_by_its_time_in_any_segment(tmp_path):
     journal(tmp_path, [tick(place) for place in range(95)], per_segment=10)
     for place in (0, 1, 9, 10, 57, 94):
         newest = record_at(tmp_path, NOON_S + 5 * place + 2)
@@ -43,7 +43,7 @@ def test_a_record_is_found_by_its_time_in_any_segment(tmp_path):
     assert record_at(tmp_path, NOON_S - 1) is None
 
 
-def test_a_truncated_journal_and_one_of_another_version_are_shown_as_far_as_they_go(tmp_path):
+def test_a_truncated_journal_and_unknown_schemas_are_shown_partially(tmp_path):
     journal(tmp_path, [tick(place) for place in range(20)])
     (path,) = segments(tmp_path)
     lines = path.read_text().splitlines(keepends=True)
@@ -63,26 +63,26 @@ def test_a_folder_without_records_has_no_series(tmp_path):
     assert job.overview()["executors"] is None
 
 
-def test_a_new_record_is_shown_without_reading_the_others_again(tmp_path):
-    kept = journal(tmp_path, [tick(place) for place in range(10)])
+def test_a_new_record_is_shown_without_rereading_the_others(tmp_path):
+    written = journal(tmp_path, [tick(place) for place in range(10)])
     job = JournalJob(tmp_path)
     before, version = job.series(None, None, 500), job.version()
-    kept.append(tick(10), {})
+    written.append(tick(10), {})
     assert job.version() != version
     assert job.series(None, None, 500)["now"] == before["now"] + 5
 
 
-def test_the_decisions_name_changes_and_why_nothing_was_changed(tmp_path):
+def test_decisions_list_changes_commands_and_reasons_for_no_change(tmp_path):
     records = [tick(0), tick(1, 3, 5, "more load"), *(tick(place, 5) for place in range(2, 9))]
-    kept = journal(tmp_path, records)
-    kept.note(Command(t_s=NOON_S + 60, action="halt", author="Ann (127.0.0.1)"))
+    written = journal(tmp_path, records)
+    written.note(Command(t_s=NOON_S + 60, action="halt", author="Ann (127.0.0.1)"))
     entries = JournalJob(tmp_path).decisions(None, None)
     assert [entry["kind"] for entry in entries] == ["command", "kept", "change", "kept", "start"]
     assert "Ann" in entries[0]["reason"]
     assert entries[1]["reasons"][0] == {"reason": "steady", "share": 1.0}
 
 
-def test_old_times_come_from_the_file_of_minutes_and_else_from_the_records(tmp_path):
+def test_old_times_come_from_the_minute_file_or_the_records(tmp_path):
     records = [tick(100 * place) for place in range(60)]  # eight hours, a tick every 500 s
     shown = []
     for name, indexed in (("with", True), ("without", False)):
@@ -101,7 +101,7 @@ def test_old_times_come_from_the_file_of_minutes_and_else_from_the_records(tmp_p
     st.sampled_from([0.0, 30.0, 100.0, 2000.0]),
 )
 @settings(max_examples=30, deadline=None)
-def test_every_tick_is_in_one_bucket_whatever_the_width_of_the_chart(count, step_s, at, width_s):
+def test_every_tick_is_in_one_bucket_at_any_chart_width(count, step_s, at, width_s):
     records = [tick(place * step_s / 5) for place in range(count)]
     with TemporaryDirectory() as name:
         journal(Path(name), records, indexed=True)
@@ -116,13 +116,13 @@ def test_every_tick_is_in_one_bucket_whatever_the_width_of_the_chart(count, step
             assert inside <= ticks <= inside + 1 + 900 / step_s  # the first bucket may start before
 
 
-def test_a_clock_that_jumps_back_is_no_error(tmp_path):
+def test_a_clock_set_back_is_not_an_error(tmp_path):
     journal(tmp_path, [tick(5), tick(6), tick(1), tick(2)])
     series = JournalJob(tmp_path).series(None, None, 100)
     assert len(series["rate"]) == len(series["t"])
 
 
-def test_everything_is_json(tmp_path):
+def test_every_response_is_valid_json(tmp_path):
     journal(tmp_path, [tick(place) for place in range(5)])
     job = JournalJob(tmp_path)
     for answer in (
@@ -134,7 +134,7 @@ def test_everything_is_json(tmp_path):
         assert json.loads(json.dumps(answer, allow_nan=False))
 
 
-def test_a_record_has_evidence_in_words_and_the_chain_of_guards(tmp_path):
+def test_a_record_has_evidence_labels_and_guard_changes(tmp_path):
     journal(tmp_path, [tick(0, 3, 5, "more load")])
     record = JournalJob(tmp_path).record(NOON_S + 1)
     assert record is not None
@@ -150,11 +150,11 @@ def test_the_number_of_points_is_bounded(tmp_path, points):
 
 
 def placed(place, places):
-    made = tick(place)
-    return replace(made, rescaling=replace(made.rescaling, places=places))
+    record = tick(place)
+    return replace(record, rescaling=replace(record.rescaling, places=places))
 
 
-def test_a_record_has_the_places_of_state_and_the_moves_of_the_ten_minutes_before(tmp_path):
+def test_a_record_has_state_placements_and_recent_moves(tmp_path):
     before, after = {"q": {"1": "0-2"}}, {"q": {"1": "0", "2": "1-2"}}
     ticks = [placed(0, before), *map(tick, range(1, 300)), placed(300, after)]
     journal(tmp_path, [*ticks, *map(tick, range(301, 600))], per_segment=70)
@@ -165,14 +165,14 @@ def test_a_record_has_the_places_of_state_and_the_moves_of_the_ten_minutes_befor
         return record and record["state"]
 
     only = {"partitions": ["0", "1", "2"], "received": {}}
-    kept = {"partitions": ["0"], "received": {}}
+    remaining = {"partitions": ["0"], "received": {}}
     received = {"partitions": ["1", "2"], "received": {"1": "1", "2": "1"}}
     assert state(299) == {"1": only}
-    assert state(310) == {"1": kept, "2": received}
-    assert state(500) == {"1": kept, "2": {**received, "received": {}}}
+    assert state(310) == {"1": remaining, "2": received}
+    assert state(500) == {"1": remaining, "2": {**received, "received": {}}}
 
 
-def test_the_partitions_of_several_queries_are_named_with_their_query(tmp_path):
+def test_partitions_of_several_queries_include_the_query_name(tmp_path):
     journal(tmp_path, [placed(0, {"q": {"1": "0"}, "r": {"1": "0"}})])
     record = JournalJob(tmp_path).record(NOON_S)
     assert record

@@ -40,9 +40,11 @@ def reader(places, access=None):
 
 def driver(places, access=None, notes=None):
     jobs = jobs_of([str(places / "orders")], lambda _: True)
-    kept = (lambda action, author: notes.append((action, author))) if notes is not None else None
+    record_note = (
+        (lambda action, author: notes.append((action, author))) if notes is not None else None
+    )
     service = server_service()
-    app = control_app(service, access or Access("secret"), dict, jobs, kept)
+    app = control_app(service, access or Access("secret"), dict, jobs, record_note)
     return TestClient(app, base_url=LOCAL), service
 
 
@@ -50,7 +52,7 @@ def authorized(token="secret", **more):
     return {"Authorization": f"Bearer {token}", **more}
 
 
-def test_a_folder_is_a_fleet_with_a_row_for_each_journal(places):
+def test_a_folder_is_a_fleet_with_a_row_per_journal(places):
     client, _ = reader(places)
     rows = client.get("/api/jobs").json()["jobs"]
     assert len(rows) == 2
@@ -59,7 +61,7 @@ def test_a_folder_is_a_fleet_with_a_row_for_each_journal(places):
         assert client.get("/api/overview", params={"job": row["id"]}).status_code == 200
 
 
-def test_a_new_journal_appears_and_ids_stay(places):
+def test_a_new_journal_appears_and_ids_are_stable(places):
     client, jobs = reader(places)
     before = {row["id"] for row in client.get("/api/jobs").json()["jobs"]}
     journal(places / "late", [tick(0)])
@@ -69,7 +71,7 @@ def test_a_new_journal_appears_and_ids_stay(places):
     assert before < after
 
 
-def test_series_decisions_and_a_record_are_answered(places):
+def test_the_api_serves_series_decisions_and_a_record(places):
     client, _ = driver(places)
     assert client.get("/api/series", params={"from": NOON_S, "points": 100}).json()["rate"]
     assert client.get("/api/decisions").json()
@@ -77,7 +79,7 @@ def test_series_decisions_and_a_record_are_answered(places):
 
 
 @pytest.mark.parametrize("query", [{"from": "x"}, {"from": "nan"}, {"to": "1e999"}, {"job": "no"}])
-def test_a_wrong_query_is_one_line(places, query):
+def test_an_invalid_query_is_reported_in_one_line(places, query):
     client, _ = reader(places)
     answer = client.get("/api/series", params={"job": "no", **query})
     assert answer.status_code == 400
@@ -116,11 +118,11 @@ def test_a_query_name_that_is_html_stays_text_in_a_frozen_page():
         ("", False),
     ],
 )
-def test_only_names_of_this_server_are_answered(host, known):
+def test_only_host_names_of_this_server_are_accepted(host, known):
     assert host_is_known(host, frozenset({"jobs.example.com"})) is known
 
 
-def test_a_rebound_name_and_a_page_of_another_site_are_refused(places):
+def test_dns_rebinding_and_cross_site_writes_are_rejected(places):
     client, service = driver(places)
     assert client.get("/status", headers={"Host": "evil.example"}).status_code == 421
     headers = authorized(Origin="https://evil.example")
@@ -131,7 +133,7 @@ def test_a_rebound_name_and_a_page_of_another_site_are_refused(places):
 
 
 @pytest.mark.parametrize("path", ["/api/jobs", "/api/events", "/metrics", "/status", "/overview"])
-def test_with_a_read_token_data_needs_a_token_and_the_page_does_not(places, path):
+def test_a_read_token_protects_the_data_but_not_the_page(places, path):
     client, _ = driver(places, Access("secret", "read"))
     assert client.get("/").status_code == 200
     assert client.get(path).status_code == 401
@@ -141,13 +143,13 @@ def test_with_a_read_token_data_needs_a_token_and_the_page_does_not(places, path
             assert client.get(path, headers=authorized(token)).status_code == 200
 
 
-def test_the_read_token_does_not_write(places):
+def test_the_read_token_cannot_write(places):
     client, service = driver(places, Access("secret", "read"))
     assert client.put("/halt", headers=authorized("read")).status_code == 401
     assert service.report().halted is False
 
 
-def test_a_write_is_noted_with_its_author(places):
+def test_a_write_is_recorded_with_its_author(places):
     notes: list[tuple[str, str]] = []
     client, service = driver(places, notes=notes)
     author = {"X-Rheostat-Author": "Ann%20%3Cb%3E%0a"}
@@ -160,7 +162,7 @@ def test_a_write_is_noted_with_its_author(places):
     assert name == "Ann <b> (testclient)"
 
 
-def test_limits_and_objective_change_nothing_else(places):
+def test_changing_limits_or_objective_changes_nothing_else(places):
     client, service = driver(places)
     client.put("/limits", content='{"min": 2, "max": 5}', headers=authorized())
     client.put("/objective", content='{"slo_s": 7}', headers=authorized())
@@ -172,7 +174,7 @@ def test_limits_and_objective_change_nothing_else(places):
     assert service.report().sizing == sizing
 
 
-def test_a_body_of_ten_megabytes_is_refused_declared_or_not(places):
+def test_a_body_of_ten_megabytes_is_rejected_declared_or_not(places):
     client, _ = driver(places)
     large = b"x" * 10_000_000
     assert client.put("/halt", content=large, headers=authorized()).status_code == 413
@@ -180,7 +182,7 @@ def test_a_body_of_ten_megabytes_is_refused_declared_or_not(places):
     assert client.put("/halt", content=parts, headers=authorized()).status_code == 413
 
 
-def test_a_job_that_cannot_be_read_is_a_blind_row():
+def test_an_unreadable_job_is_shown_as_blind():
     class Broken:
         name = "broken"
 
@@ -195,6 +197,6 @@ def test_a_job_that_cannot_be_read_is_a_blind_row():
     assert (row["word"], row["sentence"]) == ("Blind", "It cannot be read: gone")
 
 
-def test_a_place_that_is_nothing_is_refused(tmp_path):
+def test_a_missing_journal_is_rejected(tmp_path):
     with pytest.raises(BadInput, match="no journal"):
         jobs_of([str(tmp_path / "missing")], lambda _: None)

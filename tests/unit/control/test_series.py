@@ -17,13 +17,13 @@ STARTS = [start(t_s=NOON_S - 5)]
 
 def tick(place, size=3, target=None, reason="steady", **signals):
     signals = {"input_rows_per_s": 100.0, "latency_s": 2.0, "batch_rows": 500, **signals}
-    made = record(NOON_S + 5 * place, size, **signals)
+    base = record(NOON_S + 5 * place, size, **signals)
     raw = Decision(
         target=target or size,
         reason=reason,
         evidence={"forecast_rows_per_s_p50": 120.0, "forecast_rows_per_s_p99": 150.0, "start_s": 9},
     )
-    return replace(made, raw=raw, target=target or size)
+    return replace(base, raw=raw, target=target or size)
 
 
 def fold(records, width_s=60.0, starts=STARTS):
@@ -40,19 +40,19 @@ def test_a_minute_has_means_and_counts_rows_and_late_rows():
     assert (bucket.latency_p50, bucket.latency_p99) == (11.0, 11.0)
 
 
-def test_time_in_which_nothing_was_recorded_has_no_rows():
+def test_time_without_records_has_no_rows():
     (bucket,) = fold([tick(0), tick(100)], width_s=3600.0)
     assert bucket.rows == 0.0
 
 
-def test_percentiles_weigh_batches_by_their_rows():
+def test_percentiles_weight_batches_by_their_rows():
     many = tick(0, latency_s=1.0, batch_rows=990)
     few = tick(1, latency_s=9.0, batch_rows=10)
     (bucket,) = fold([many, few])
     assert (bucket.latency_p50, bucket.latency_p99) == (1.0, 1.0)
 
 
-def test_a_change_is_one_event_however_long_executors_take_to_come():
+def test_a_change_is_one_event_until_executors_register():
     records = [tick(0), *(tick(place, 3, 5, "more load") for place in (1, 2, 3)), tick(4, 5)]
     buckets = fold(records)
     assert [event[:3] for bucket in buckets for event in bucket.events] == [[NOON_S + 5, 3, 5]]
@@ -65,13 +65,13 @@ def test_an_event_names_the_guard_that_set_the_target():
     assert event == [NOON_S, 3, 5, "bounds", "more; max executors is 5"]
 
 
-def test_reasons_that_differ_in_numbers_only_are_one():
+def test_reasons_that_differ_only_in_numbers_are_merged():
     records = [tick(place, reason=f"lag {place}.5 s is fine") for place in range(4)]
     (bucket,) = fold(records)
     assert bucket.reasons == {"lag 3.5 s is fine": 4}
 
 
-def test_forecasts_stand_at_the_time_that_they_are_for():
+def test_forecasts_are_placed_at_their_target_time():
     table = columns(fold([tick(place) for place in range(10)], 0.0), STARTS, 60.0)
     assert table["now"] == NOON_S + 45
     assert table["t"][-1] == NOON_S + 45 + 15  # the horizon nearest to 9 s of start and a 5 s tick
@@ -101,7 +101,7 @@ def test_resampling_keeps_ticks_and_rows(count, width_s):
     assert sum(bucket.rows for bucket in merged) == pytest.approx(sum(b.rows for b in buckets))
 
 
-def test_a_line_of_another_schema_or_a_cut_line_is_none():
+def test_a_line_of_another_schema_or_a_truncated_line_is_ignored():
     bucket = merge(fold([tick(0), tick(20)]))
     assert from_line(to_line(bucket)) == replace_rounded(bucket)
     assert from_line(to_line(bucket)[:-9]) is None
@@ -112,7 +112,7 @@ def replace_rounded(bucket):
     return from_line(to_line(Bucket(**{name: getattr(bucket, name) for name in bucket.__slots__})))
 
 
-def test_the_file_has_a_line_for_each_minute_and_is_read_once(tmp_path):
+def test_the_file_has_a_line_per_minute_and_is_read_once(tmp_path):
     writer, reader = SeriesWriter(lambda: tmp_path), SeriesReader(tmp_path / SERIES_FILE)
     for place in range(25):
         writer.add(tick(place))
@@ -123,7 +123,7 @@ def test_the_file_has_a_line_for_each_minute_and_is_read_once(tmp_path):
     assert reader.first_s() == NOON_S
 
 
-def test_the_coarse_file_has_what_the_minutes_add_up_to(tmp_path):
+def test_the_coarse_file_equals_the_sum_of_the_minutes(tmp_path):
     writer = SeriesWriter(lambda: tmp_path)
     for place in range(500):
         writer.add(tick(place, 3, 4 if place == 77 else 3, "more" if place == 77 else "steady"))
@@ -137,7 +137,7 @@ def test_the_coarse_file_has_what_the_minutes_add_up_to(tmp_path):
     assert quarters[1].reasons == {"steady": 180}
 
 
-def test_a_file_that_its_writer_has_shortened_is_read_again(tmp_path):
+def test_a_shortened_file_is_read_again(tmp_path):
     path = tmp_path / SERIES_FILE
     lines = [to_line(bucket) for bucket in fold([tick(12 * minute) for minute in range(5)])]
     path.write_text("\n".join(lines) + "\n")
@@ -147,7 +147,7 @@ def test_a_file_that_its_writer_has_shortened_is_read_again(tmp_path):
     assert len(reader.since(0.0)) == 2
 
 
-def test_a_folder_that_cannot_be_written_is_logged_once(tmp_path, caplog):
+def test_an_unwritable_folder_is_logged_once(tmp_path, caplog):
     writer = SeriesWriter(lambda: tmp_path / "missing")
     for place in range(40):
         writer.add(tick(place))

@@ -45,11 +45,11 @@ def serve():
     opened = []
 
     def make(token="secret"):
-        desk = server_service()
-        app = control_app(desk, Access(token), lambda: {"healthy": True})
+        service = server_service()
+        app = control_app(service, Access(token), lambda: {"healthy": True})
         server = Server(app, "127.0.0.1", 0)
         opened.append(server)
-        return server, desk
+        return server, service
 
     yield make
     for server in opened:
@@ -66,7 +66,7 @@ def ask(server, method, path, body=None, token="secret"):
     return answer.status, json.loads(read) if read.startswith("{") else read
 
 
-def test_the_overview_is_what_rheostat_status_shows(serve):
+def test_the_overview_matches_rheostat_status(serve):
     from rheostat.cli.status import _of_endpoint
 
     server, _ = serve(token=None)
@@ -81,15 +81,15 @@ def test_the_status_is_a_report(serve):
     assert report_of(read).cannot == ("it is a test",)
 
 
-def test_a_size_is_put_with_the_token(serve):
-    server, desk = serve()
+def test_a_size_is_set_with_the_token(serve):
+    server, service = serve()
     assert ask(server, "PUT", "/sizing", '{"mode": "external"}')[0] == 200
     assert ask(server, "PUT", "/scale", '{"executors": 4}')[0] == 200
-    assert desk.report().sizing == Sizing(mode="external", size=4)
+    assert service.report().sizing == Sizing(mode="external", size=4)
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body", "token", "status", "said"),
+    ("method", "path", "body", "token", "status", "message"),
     [
         ("PUT", "/scale", '{"executors": 4}', "guess", 401, "missing or wrong"),
         ("PUT", "/scale", '{"executors": 4}', None, 401, "missing or wrong"),
@@ -102,27 +102,29 @@ def test_a_size_is_put_with_the_token(serve):
         ("GET", "/size", None, None, 404, "/status"),
     ],
 )
-def test_what_cannot_be_done_is_said(serve, method, path, body, token, status, said):
+def test_invalid_requests_are_rejected_with_a_reason(
+    serve, method, path, body, token, status, message
+):
     server, _ = serve()
     answered, read = ask(server, method, path, body, token)
     assert answered == status
-    assert said in read["error"]
+    assert message in read["error"]
 
 
-def test_without_a_token_nothing_is_written(serve):
+def test_writes_are_rejected_without_a_configured_token(serve):
     server, _ = serve(token=None)
     status, read = ask(server, "PUT", "/halt", "{}", token="")
     assert (status, "RHEOSTAT_TOKEN" in read["error"]) == (403, True)
 
 
-def test_it_is_halted_and_resumed(serve):
+def test_the_job_is_halted_and_resumed(serve):
     server, _ = serve()
     assert ask(server, "PUT", "/halt")[1]["halted"] is True
     assert ask(server, "PUT", "/resume")[1]["halted"] is False
 
 
-def test_the_commands_halt_and_resume_take_an_address(serve, monkeypatch, capsys):
-    server, desk = serve()
+def test_halt_and_resume_accept_an_address(serve, monkeypatch, capsys):
+    server, service = serve()
     monkeypatch.delenv("RHEOSTAT_TOKEN", raising=False)
     assert run(["halt", server.address]) == 2
     assert "set RHEOSTAT_TOKEN" in capsys.readouterr().err
@@ -132,13 +134,13 @@ def test_the_commands_halt_and_resume_take_an_address(serve, monkeypatch, capsys
     monkeypatch.setenv("RHEOSTAT_TOKEN", "secret")
     assert run(["halt", server.address]) == 0
     assert run(["resume", f"http://{server.address}"]) == 0
-    desk.direct(Sizing(paused=True))
+    service.direct(Sizing(paused=True))
     monkeypatch.setattr(Nothing, "resume", lambda self: None)
     assert run(["resume", server.address]) == 1
     assert "still halted (paused by the control API)" in capsys.readouterr().err
 
 
-def test_an_address_that_does_not_answer_is_one_line(serve, monkeypatch, capsys):
+def test_an_unreachable_address_is_reported_in_one_line(serve, monkeypatch, capsys):
     server, _ = serve()
     server.close()
     monkeypatch.setenv("RHEOSTAT_TOKEN", "secret")
@@ -146,16 +148,16 @@ def test_an_address_that_does_not_answer_is_one_line(serve, monkeypatch, capsys)
     assert "does not answer" in capsys.readouterr().err
 
 
-def test_the_metrics_are_in_the_text_format(serve):
-    server, desk = serve()
-    seen = Observation(t_s=0, application="app-1", executors=2, busy=0.25)
-    decided = Decision(target=2, reason="")
-    desk.see(
+def test_metrics_use_the_prometheus_text_format(serve):
+    server, service = serve()
+    observation = Observation(t_s=0, application="app-1", executors=2, busy=0.25)
+    decision = Decision(target=2, reason="")
+    service.see(
         Record(
             t_s=0,
-            observation=seen,
+            observation=observation,
             queries=(),
-            raw=decided,
+            raw=decision,
             guards=(),
             target=2,
             actions=(),
@@ -167,20 +169,20 @@ def test_the_metrics_are_in_the_text_format(serve):
     assert "rheostat_lag_rows" not in text
 
 
-def test_a_port_that_is_taken_is_said_in_one_line(serve):
+def test_a_port_already_in_use_is_reported_in_one_line(serve):
     server, _ = serve()
     port = int(server.address.rpartition(":")[2])
     with pytest.raises(BadInput, match="cannot listen on"):
         Server(control_app(server_service(), Access()), "127.0.0.1", port)
 
 
-def test_what_is_no_report_is_refused():
+def test_an_invalid_report_is_rejected():
     assert report_of(report_json(Report(executors=3))) == Report(executors=3)
     with pytest.raises(ValueError, match="schema"):
         report_of({"schema": 99})
 
 
-def test_a_closed_agent_answers_no_more_on_an_open_connection(serve):
+def test_a_closed_server_does_not_answer_on_an_open_connection(serve):
     server, _ = serve()
     connection = http.client.HTTPConnection(server.address, timeout=120)
     connection.request("GET", "/status")
@@ -199,7 +201,7 @@ def opened(server, request):
     return connection
 
 
-def test_of_two_hundred_connections_each_is_answered_and_the_next_one_is_served(serve):
+def test_two_hundred_connections_are_answered_and_the_next_is_served(serve):
     server, _ = serve()
     request = f"GET /status HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
     connections = [opened(server, request) for _ in range(200)]

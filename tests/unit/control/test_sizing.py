@@ -19,12 +19,12 @@ FULL = Sizing(
 
 
 @pytest.mark.parametrize("sizing", [Sizing(), Sizing(mode="shadow"), FULL])
-def test_a_sizing_survives_its_json(sizing):
+def test_a_sizing_survives_a_json_round_trip(sizing):
     assert sizing_of(to_json(sizing)) == sizing
 
 
-def test_all_that_is_wrong_is_said_at_once():
-    with pytest.raises(BadInput) as wrong:
+def test_all_errors_are_reported_at_once():
+    with pytest.raises(BadInput) as error:
         sizing_of(
             {
                 "mode": "auto",
@@ -37,15 +37,15 @@ def test_all_that_is_wrong_is_said_at_once():
                 "colour": "red",
             }
         )
-    said = str(wrong.value)
+    message = str(error.value)
     for part in ("'auto'", "0", "(9)", "-1", "'nothing'", "setpoint", "step_out", "undo", "colour"):
-        assert part in said
+        assert part in message
 
 
-def test_a_policy_of_the_drivers_own_is_left_to_the_driver():
+def test_a_custom_policy_is_validated_by_the_driver():
     assert sizing_of({"policy": "mine:Policy", "parameters": {"x": 1}}).policy == "mine:Policy"
 
 
-def test_parameters_without_a_policy_are_refused():
+def test_parameters_without_a_policy_are_rejected():
     with pytest.raises(BadInput, match="no policy is named"):
         sizing_of({"parameters": {"x": 1}})

@@ -40,7 +40,7 @@ class Files(MemoryFileSystem):
         self.write("journal/lease.json", json.dumps(asdict(owner)))
 
 
-def test_a_second_writer_of_this_computer_gets_its_own_place_at_once():
+def test_a_second_local_writer_gets_its_own_folder_at_once():
     files = Files()
     first, second, third = files.claim(), files.claim(), files.claim()
     assert [claim.place for claim in (first, second, third)] == ["", "writer-2", "writer-3"]
@@ -51,7 +51,7 @@ def test_a_second_writer_of_this_computer_gets_its_own_place_at_once():
     assert files.claim().place == "writer-2"
 
 
-def test_the_journal_of_another_computer_is_taken_once_its_writer_is_silent():
+def test_a_remote_writers_journal_is_taken_over_once_it_is_silent():
     files = Files()
     files.other_computer_renews()
     claim = files.claim()
@@ -60,7 +60,7 @@ def test_the_journal_of_another_computer_is_taken_once_its_writer_is_silent():
     assert (claim.place, claim.held()) == ("", True)
 
 
-def test_a_writer_elsewhere_that_keeps_renewing_keeps_the_journal():
+def test_a_remote_writer_that_renews_keeps_the_journal():
     files = Files()
     files.other_computer_renews()
     claim = files.claim()
@@ -71,7 +71,7 @@ def test_a_writer_elsewhere_that_keeps_renewing_keeps_the_journal():
     assert (claim.place, claim.held()) == ("writer-2", True)
 
 
-def test_a_writer_that_was_suspended_notices_that_it_was_replaced():
+def test_a_suspended_writer_detects_its_replacement():
     files = Files()
     claim = files.claim()
     files.now_s += 600
@@ -80,13 +80,13 @@ def test_a_writer_that_was_suspended_notices_that_it_was_replaced():
     assert claim.place == ""
 
 
-def test_a_writer_that_ticks_rarely_is_given_three_of_its_intervals():
+def test_a_slow_writer_expires_after_three_of_its_intervals():
     files = Files()
     Claim(files, "journal", interval_s=60.0, clock=files.clock)
     assert json.loads(files.contents["journal/lease.json"])["stale_s"] == 180.0
 
 
-def test_a_released_claim_is_never_held_again():
+def test_a_released_claim_is_not_reacquired():
     files = Files()
     claim = files.claim()
     claim.release()
@@ -96,7 +96,7 @@ def test_a_released_claim_is_never_held_again():
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["check", "release", "wait"]))))
-def test_no_place_ever_has_two_writers(steps):
+def test_no_folder_ever_has_two_writers(steps):
     files = Files()
     claims = [files.claim() for _ in range(4)]
     for number, step in steps:
@@ -109,7 +109,7 @@ def test_no_place_ever_has_two_writers(steps):
         assert len(held) == len(set(held))
 
 
-def test_records_wait_until_the_writer_elsewhere_has_ended(tmp_path: Path) -> None:
+def test_records_are_buffered_until_the_remote_writer_has_ended(tmp_path: Path) -> None:
     files = Files()
     files.other_computer_renews()
     journal = FolderJournal(tmp_path, claim=files.claim())
@@ -118,11 +118,11 @@ def test_records_wait_until_the_writer_elsewhere_has_ended(tmp_path: Path) -> No
     assert list(read(tmp_path)) == []
     files.now_s += STALE_S + 1
     journal.append(record(3.0), {"n": 3})
-    assert [kept.t_s for kept in read(tmp_path)] == [1.0, 2.0, 3.0]
+    assert [entry.t_s for entry in read(tmp_path)] == [1.0, 2.0, 3.0]
     assert journal.restore() == {"n": 3}
 
 
-def test_a_replaced_writer_goes_on_in_a_folder_of_its_own(tmp_path: Path) -> None:
+def test_a_replaced_writer_continues_in_a_folder_of_its_own(tmp_path: Path) -> None:
     files = Files()
     journal = FolderJournal(tmp_path, claim=files.claim())
     journal.append(record(1.0), {})
@@ -130,12 +130,12 @@ def test_a_replaced_writer_goes_on_in_a_folder_of_its_own(tmp_path: Path) -> Non
         files.now_s += STEP_S
         files.other_computer_renews()
         journal.append(record(float(t_s)), {})
-    assert [kept.t_s for kept in read(tmp_path)] == [1.0]
+    assert [entry.t_s for entry in read(tmp_path)] == [1.0]
     assert journal.folder == tmp_path / "writer-2"
-    assert [kept.t_s for kept in read(journal.folder)] == [float(t_s) for t_s in range(2, 20)]
+    assert [entry.t_s for entry in read(journal.folder)] == [float(t_s) for t_s in range(2, 20)]
 
 
-def test_a_far_journal_waits_and_is_carried_once_its_writer_elsewhere_has_ended(
+def test_a_remote_journal_is_uploaded_once_its_other_writer_has_ended(
     tmp_path: Path,
 ) -> None:
     files, far = Files(), MemoryFileSystem()
@@ -151,7 +151,7 @@ def test_a_far_journal_waits_and_is_carried_once_its_writer_elsewhere_has_ended(
     assert files.contents == {}
 
 
-def test_a_second_far_writer_is_carried_into_a_folder_of_its_own(tmp_path: Path) -> None:
+def test_a_second_remote_writer_uploads_to_its_own_folder(tmp_path: Path) -> None:
     files, far = Files(), MemoryFileSystem()
     files.claim()
     journal = RemoteJournal(tmp_path, far, FAR, far_claim=files.claim())
@@ -161,7 +161,7 @@ def test_a_second_far_writer_is_carried_into_a_folder_of_its_own(tmp_path: Path)
     assert "memory.json" in far.folder(f"{FAR}/writer-2")
 
 
-def test_the_kill_switch_of_a_journal_halts_a_second_writer(tmp_path: Path) -> None:
+def test_a_journals_kill_switch_halts_a_second_writer(tmp_path: Path) -> None:
     files = Files()
     files.claim()
     second = FolderJournal(tmp_path, claim=files.claim())
@@ -170,7 +170,7 @@ def test_the_kill_switch_of_a_journal_halts_a_second_writer(tmp_path: Path) -> N
     assert second.halted() == str(tmp_path / "STOP")
 
 
-def test_the_kill_switch_of_a_far_journal_halts_a_second_writer(tmp_path: Path) -> None:
+def test_a_remote_journals_kill_switch_halts_a_second_writer(tmp_path: Path) -> None:
     files, far = Files(), MemoryFileSystem()
     files.claim()
     second = RemoteJournal(tmp_path, far, FAR, far_claim=files.claim())
@@ -182,7 +182,7 @@ def test_the_kill_switch_of_a_far_journal_halts_a_second_writer(tmp_path: Path) 
     assert second.halted() == ""
 
 
-def test_the_journals_of_other_writers_are_erased_with_it(tmp_path: Path) -> None:
+def test_erasing_a_journal_erases_those_of_its_other_writers(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     claims = [Claim(LocalFileSystem(), str(folder)) for _ in range(2)]
     for claim in claims:
@@ -193,7 +193,7 @@ def test_the_journals_of_other_writers_are_erased_with_it(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("place", ["", "writer-2"])
-def test_a_killed_writer_leaves_its_place_to_the_next(place: str, tmp_path: Path) -> None:
+def test_a_killed_writers_folder_goes_to_the_next_writer(place: str, tmp_path: Path) -> None:
     dead = Owner(host=socket.gethostname(), pid=2**22 + 1, started="1")
     (tmp_path / place).mkdir(exist_ok=True)
     (tmp_path / place / "lease.json").write_text(json.dumps(asdict(dead)))

@@ -6,7 +6,7 @@ from rheostat.model import Decision, GuardChange, Observation, Record, Rescaling
 
 def record(size: int | None, target: int | None, phase: str = "steady") -> Record:
     observation = None if size is None else Observation(t_s=0.0, executors=size, target=size)
-    stands = Rescaling(phase=phase)
+    rescaling_state = Rescaling(phase=phase)
     return Record(
         t_s=0.0,
         observation=observation,
@@ -15,11 +15,11 @@ def record(size: int | None, target: int | None, phase: str = "steady") -> Recor
         guards=(),
         target=target,
         actions=(),
-        rescaling=stands,
+        rescaling=rescaling_state,
     )
 
 
-def test_advice_that_nobody_follows_is_told_once():
+def test_unexecuted_advice_is_reported_once():
     ticks = [
         record(4, 2, "advised"),
         record(4, 2, "advised"),
@@ -30,12 +30,12 @@ def test_advice_that_nobody_follows_is_told_once():
     assert [tick.target for tick in changes(ticks)] == [2, 3, 3]
 
 
-def test_a_halt_is_reported_when_it_begins_and_when_it_ends():
+def test_a_halt_is_reported_when_it_begins_and_ends():
     ticks = [record(4, 4), record(None, None, "halted"), record(None, None, "halted"), record(4, 4)]
     assert [*changes(ticks)] == [ticks[1], ticks[3]]
 
 
-def test_what_is_absent_is_not_told():
+def test_absent_signals_are_omitted():
     assert format_observation(Observation(t_s=0.0)) == "nothing but the time"
     assert (
         format_observation(Observation(t_s=0.0, executors=3, busy=0.5))
@@ -44,7 +44,7 @@ def test_what_is_absent_is_not_told():
     assert format_observation(None) == "no query"
 
 
-def test_nothing_decided_is_said():
+def test_a_tick_without_a_decision_is_reported():
     assert explain(record(None, None, "idle")) == [
         "0 s: nothing was decided",
         "  observed: no query",
@@ -52,14 +52,14 @@ def test_nothing_decided_is_said():
     ]
 
 
-def test_one_executor_and_one_row_are_singular():
+def test_one_executor_and_one_row_use_the_singular():
     alone = Observation(t_s=0.0, executors=1, lag_rows=1)
     assert format_observation(alone) == "1 executor, backlog 1 row"
     assert verdict(record(2, 1)) == "2 -> 1 executor"
     assert verdict(record(1, 1)) == "stay at 1 executor"
 
 
-def test_what_was_wanted_and_allowed_comes_in_the_order_in_which_it_happened():
+def test_the_decision_and_its_guards_are_listed_in_order():
     raw = Decision(target=9, reason="lag (6.2 s)", evidence={"rate": 1399.0})
     step = "lag (6.2 s); at most 2 more at a time"
     guards = (
@@ -75,11 +75,11 @@ def test_what_was_wanted_and_allowed_comes_in_the_order_in_which_it_happened():
         "  allowed 7, not 8, by bounds: max executors is 7",
         "  rescaling: growing",
     ]
-    free = explain(replace(record(6, 9, "growing"), raw=raw))
-    assert free[0] == "0 s: 6 -> 9 executors"
-    assert free[3] == "  allowed 9: no guard changed that"
+    without_guards = explain(replace(record(6, 9, "growing"), raw=raw))
+    assert without_guards[0] == "0 s: 6 -> 9 executors"
+    assert without_guards[3] == "  allowed 9: no guard changed that"
 
 
-def test_small_times_are_seconds():
+def test_small_times_are_printed_as_seconds():
     assert when(12.5) == "12.5 s"
     assert when(1_769_850_000.25) == "2026-01-31 09:00:00 UTC (1769850000.25)"

@@ -27,21 +27,21 @@ def record(t_s: float) -> Record:
     ("name", "check"), journal_checks(), ids=lambda value: value if isinstance(value, str) else ""
 )
 @pytest.mark.parametrize("kind", ["folder", "memory"])
-def test_a_journal_keeps_the_contract(kind, name, check, tmp_path):
-    made: list[FolderJournal] = []
+def test_every_journal_satisfies_the_contract(kind, name, check, tmp_path):
+    journals: list[FolderJournal] = []
 
     def make() -> FolderJournal | MemoryJournal:
         if kind == "memory":
             return MemoryJournal()
-        made.append(FolderJournal(tmp_path / str(len(made))))
-        return made[-1]
+        journals.append(FolderJournal(tmp_path / str(len(journals))))
+        return journals[-1]
 
     check(make)
-    for journal in made:
+    for journal in journals:
         journal.close()
 
 
-def test_what_was_appended_is_read_in_order(tmp_path):
+def test_appended_records_are_read_in_order(tmp_path):
     journal = FolderJournal(tmp_path)
     for n in range(5):
         journal.append(record(n), {})
@@ -51,7 +51,7 @@ def test_what_was_appended_is_read_in_order(tmp_path):
     assert list(read(tmp_path / "nothing")) == []
 
 
-def test_a_restart_goes_on_in_a_new_segment_with_its_memory(tmp_path):
+def test_a_restart_continues_in_a_new_segment_with_its_memory(tmp_path):
     first = FolderJournal(tmp_path)
     first.append(record(1.0), {"guards": {"cooldown": {"changed_s": 1.0}}})
     first.close()
@@ -66,7 +66,7 @@ def test_a_restart_goes_on_in_a_new_segment_with_its_memory(tmp_path):
     assert [r.t_s for r in read(tmp_path)] == [1.0, 2.0]
 
 
-def test_a_deleted_segment_is_not_a_number_that_is_free(tmp_path):
+def test_the_number_of_a_deleted_segment_is_not_reused(tmp_path):
     for t_s in (1.0, 2.0, 3.0):
         journal = FolderJournal(tmp_path)
         journal.append(record(t_s), {})
@@ -79,7 +79,7 @@ def test_a_deleted_segment_is_not_a_number_that_is_free(tmp_path):
     ]
 
 
-def test_segments_roll_over(tmp_path):
+def test_a_full_segment_is_followed_by_a_new_one(tmp_path):
     journal = FolderJournal(tmp_path, records_per_segment=2)
     for n in range(5):
         journal.append(record(n), {})
@@ -88,7 +88,7 @@ def test_segments_roll_over(tmp_path):
     assert [r.t_s for r in read(tmp_path)] == [0, 1, 2, 3, 4]
 
 
-def test_a_line_that_was_cut_off_is_left_out(tmp_path):
+def test_a_truncated_line_is_ignored(tmp_path):
     first = FolderJournal(tmp_path)
     first.append(record(1.0), {})
     first.append(record(2.0), {})
@@ -102,7 +102,7 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "memory_text",
     [
         "",
         "{",
@@ -113,12 +113,12 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path):
         '{"schema": 1, "memory": [1]}',
     ],
 )
-def test_a_memory_that_cannot_be_used_is_no_memory(kept, tmp_path):
-    (tmp_path / "memory.json").write_text(kept)
+def test_an_unusable_memory_is_ignored(memory_text, tmp_path):
+    (tmp_path / "memory.json").write_text(memory_text)
     assert FolderJournal(tmp_path).restore() == {}
 
 
-def test_the_memory_is_replaced_in_one_step(tmp_path):
+def test_the_memory_is_replaced_atomically(tmp_path):
     journal = FolderJournal(tmp_path)
     journal.append(record(1.0), {"n": 1})
     journal.append(record(2.0), {"n": 2})
@@ -139,13 +139,13 @@ def test_a_file_named_stop_is_the_kill_switch(tmp_path):
     assert journal.halted()
 
 
-def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
+def test_an_uncreatable_folder_is_reported_in_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(BadInput, match=r"journal folder .* cannot be made"):
         FolderJournal(tmp_path / "file" / "journal")
 
 
-def test_a_journal_is_erased_and_nothing_else(tmp_path):
+def test_erasing_a_journal_keeps_other_files(tmp_path):
     folder = tmp_path / "journal"
     journal = FolderJournal(folder)
     journal.append(record(1.0), {})
@@ -181,7 +181,7 @@ def test_only_journals_that_ended_long_ago_are_erased(tmp_path):
     assert (tmp_path / "mine" / "notes.txt").exists()
 
 
-def test_a_memory_that_somebody_else_wrote_is_set_aside(tmp_path):
+def test_a_foreign_memory_file_is_renamed(tmp_path):
     (tmp_path / "memory.json").write_text('{"weights": [1, 2]}')
     journal = FolderJournal(tmp_path)
     journal.append(record(1.0), {"n": 1})

@@ -28,7 +28,7 @@ def journal(tmp_path):
     return rheostat.read_journal(folder.folder)
 
 
-def test_the_history_has_a_row_per_tick_and_absent_values_are_none(journal):
+def test_the_history_has_a_row_per_tick_and_absent_values_are_missing(journal):
     history = journal.history()
     assert [*history["executors"]] == [2, 3, 4, 4]
     assert history.index[0].isoformat() == "2001-09-09T01:46:40+00:00"
@@ -36,24 +36,24 @@ def test_the_history_has_a_row_per_tick_and_absent_values_are_none(journal):
     assert history["target_executors"].isna().tolist() == [False, False, False, True]
 
 
-def test_the_decisions_are_the_events_of_the_log(journal):
+def test_decisions_are_the_logged_events(journal):
     decisions = journal.decisions()
     assert [*decisions["event"]] == ["rescale", "halted"]
     assert [*decisions["target"].iloc[:1]] == [4]
 
 
-def test_the_figure_has_a_panel_for_each_question(journal):
+def test_the_figure_has_a_panel_per_signal(journal):
     pytest.importorskip("matplotlib", reason="comes with the extra notebook")
     labels = [axes.get_ylabel() for axes in journal.plot().axes]
     assert labels == ["rows/s", "executors", "latency (s)", "backlog (rows)"]
 
 
-def test_a_path_without_a_journal_is_refused(tmp_path):
+def test_a_path_without_a_journal_is_rejected(tmp_path):
     with pytest.raises(rheostat.BadInput, match="no journal"):
         rheostat.read_journal(tmp_path)
 
 
-def test_without_pandas_one_line_says_what_to_install(journal, monkeypatch):
+def test_missing_pandas_is_reported_in_one_line(journal, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(rheostat.BadInput, match="pandas is missing"):
         journal.history()

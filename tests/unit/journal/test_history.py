@@ -24,7 +24,7 @@ def sized(tick: int, size: int, target: int | None = None) -> Record:
     return replace(made, observation=replace(made.observation, target=size))
 
 
-def test_a_restart_is_shown_with_the_time_before_it():
+def test_a_restart_is_shown_with_the_time_without_records():
     ticks = [sized(0, 3), sized(1, 3), sized(17, 1), sized(18, 1)]
     lines = events(ticks, start(t_s=NOON_S - 1, pid=7, host="a"), start(t_s=NOON_S + 83))
     assert lines == [
@@ -35,20 +35,20 @@ def test_a_restart_is_shown_with_the_time_before_it():
     ]
 
 
-def test_a_time_without_records_is_shown_where_no_start_explains_it():
+def test_an_unexplained_gap_is_shown():
     assert events([sized(0, 3), sized(60, 3)]) == [
         "no record for 5 min before: the driver was down or did not decide"
     ]
 
 
-def test_a_change_of_size_that_was_not_decided_is_one_by_others():
+def test_an_undecided_size_change_is_attributed_to_others():
     ticks = [sized(0, 3, 4), sized(1, 4), sized(2, 4), sized(3, 2), sized(4, 2, 4), sized(5, 2, 4)]
     assert events(ticks) == [
         "the size changed from 4 to 2 executors without a decision of Rheostat"
     ]
 
 
-def test_in_shadow_mode_every_change_is_one_by_others():
+def test_every_size_change_in_shadow_mode_is_attributed_to_others():
     (_, line) = events([sized(0, 3, 4), sized(1, 4)], start(t_s=0.0, mode=SHADOW))
     assert line == "the size changed from 3 to 4 executors without a decision of Rheostat"
 
@@ -59,13 +59,13 @@ def test_a_request_of_another_program_is_shown():
     assert events([sized(0, 6), tick]) == [detail]
 
 
-def test_the_reason_of_most_decisions_is_given_whatever_its_numbers():
+def test_the_most_frequent_reason_is_given_regardless_of_its_numbers():
     history = History()
     reasons = ["needed for 70 rows/s", "needed for 71.5 rows/s", "cooling down for 3 s more"]
     for tick, reason in enumerate(["another target", *reasons]):
-        made = sized(tick, 3, 4 if tick else 3)
-        assert made.raw
-        list(history.passing([replace(made, raw=replace(made.raw, reason=reason))]))
+        tick_record = sized(tick, 3, 4 if tick else 3)
+        assert tick_record.raw
+        list(history.passing([replace(tick_record, raw=replace(tick_record.raw, reason=reason))]))
     assert history.unchanged() == (
         "The target has been 4 executors for 10 s; 67% of the decisions since gave this reason:"
         " needed for 71.5 rows/s"

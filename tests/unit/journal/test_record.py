@@ -42,11 +42,11 @@ FULL = Record(
 )
 
 
-def test_a_full_record_comes_back_as_it_was():
+def test_a_full_record_survives_a_round_trip():
     assert from_line(to_line(FULL)) == FULL
 
 
-def test_a_record_is_one_line_and_leaves_out_what_is_absent():
+def test_a_record_is_one_line_without_absent_values():
     line = to_line(FULL)
     assert "\n" not in line
     assert json.loads(line)["schema"] == 1
@@ -57,28 +57,28 @@ def test_zero_is_not_absent():
     assert json.loads(to_line(FULL))["observation"]["lag_rows"] == 0.0
 
 
-def test_unknown_fields_are_skipped_everywhere():
-    read = json.loads(to_line(FULL))
+def test_unknown_fields_are_ignored_everywhere():
+    record = json.loads(to_line(FULL))
     for part in (
-        read,
-        read["observation"],
-        read["raw"],
-        read["rescaling"],
-        read["guards"][0],
-        read["observation"]["in_flight"],
+        record,
+        record["observation"],
+        record["raw"],
+        record["rescaling"],
+        record["guards"][0],
+        record["observation"]["in_flight"],
     ):
         part["of_the_future"] = {"a": [1]}
     for part in (
-        *read["observation"]["stages"],
-        *read["observation"]["by_executor"].values(),
-        *read["queries"],
+        *record["observation"]["stages"],
+        *record["observation"]["by_executor"].values(),
+        *record["queries"],
     ):
         part["of_the_future"] = 1
-    assert from_line(json.dumps(read)) == FULL
+    assert from_line(json.dumps(record)) == FULL
 
 
 @pytest.mark.parametrize("broken", [float("nan"), float("inf"), float("-inf")])
-def test_a_number_that_is_none_is_kept_as_absent(broken):
+def test_a_non_finite_number_is_stored_as_absent(broken):
     line = to_line(
         Record(
             **{
@@ -93,12 +93,12 @@ def test_a_number_that_is_none_is_kept_as_absent(broken):
 
 
 @pytest.mark.parametrize("line", ["{}", "[]", "7", '{"schema": 2, "t_s": 1}', "nonsense", ""])
-def test_what_is_no_record_is_refused(line):
+def test_invalid_records_are_rejected(line):
     with pytest.raises(ValueError, match=r"journal record|Expecting"):
         from_line(line)
 
 
-def test_an_observation_of_a_plain_mapping():
+def test_an_observation_is_created_from_a_plain_mapping():
     assert observation_from({"t_s": 1.0, "lag_rows": 2.0, "other": 3}) == Observation(
         t_s=1.0, lag_rows=2.0
     )

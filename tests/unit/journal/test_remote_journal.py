@@ -36,24 +36,26 @@ def record(t_s: float, detail: str = "") -> Record:
     )
 
 
-def sized(t_s: float) -> Record:
+def record_with_size(t_s: float) -> Record:
     return record_of_size(t_s, 3)
 
 
-def told(far: MemoryFileSystem, folder: Path) -> list[float]:
+def copied_times(far: MemoryFileSystem, folder: Path) -> list[float]:
     """Return the times in a local copy of the remote journal."""
     folder.mkdir()
     for name, text in far.folder(FAR).items():
         (folder / name).write_text(text)
-    return [each.t_s for each in read(folder)]
+    return [entry.t_s for entry in read(folder)]
 
 
 @pytest.mark.parametrize("check", [check for _, check in journal_checks()])
-def test_it_is_a_journal(check: Callable[[Callable[[], Journal]], None], tmp_path: Path) -> None:
+def test_a_remote_journal_satisfies_the_contract(
+    check: Callable[[Callable[[], Journal]], None], tmp_path: Path
+) -> None:
     check(lambda: RemoteJournal(tmp_path / "near", MemoryFileSystem(), FAR))
 
 
-def test_what_is_carried_is_a_journal_there_and_a_restart_goes_on_from_it(tmp_path: Path) -> None:
+def test_an_uploaded_journal_is_readable_and_a_restart_continues_from_it(tmp_path: Path) -> None:
     far = MemoryFileSystem()
     first = RemoteJournal(tmp_path / "near", far, FAR)
     for number in range(3):
@@ -65,14 +67,14 @@ def test_what_is_carried_is_a_journal_there_and_a_restart_goes_on_from_it(tmp_pa
     assert second.restore() == {"policy": {"n": 3}}
     second.append(record(4.0), {"policy": {"n": 4}})
     second.carry()
-    assert told(far, tmp_path / "copy") == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert copied_times(far, tmp_path / "copy") == [0.0, 1.0, 2.0, 3.0, 4.0]
     assert [name for name in sorted(far.folder(FAR)) if name.startswith("segment")] == [
         "segment-00000.jsonl",
         "segment-00001.jsonl",
     ]
 
 
-def test_what_could_not_be_brought_away_waits_and_is_brought_once(tmp_path: Path) -> None:
+def test_failed_uploads_are_retried_exactly_once(tmp_path: Path) -> None:
     far = MemoryFileSystem()
     journal = RemoteJournal(tmp_path / "near", far, FAR)
     journal.append(record(0.0), {})
@@ -86,38 +88,38 @@ def test_what_could_not_be_brought_away_waits_and_is_brought_once(tmp_path: Path
     far.lost = False
     journal.carry()
     journal.carry()
-    assert told(far, tmp_path / "copy") == [0.0, 1.0, 2.0]
-    assert [each.t_s for each in read(tmp_path / "near")] == [0.0, 1.0, 2.0]
+    assert copied_times(far, tmp_path / "copy") == [0.0, 1.0, 2.0]
+    assert [entry.t_s for entry in read(tmp_path / "near")] == [0.0, 1.0, 2.0]
 
 
-def test_starts_and_totals_outlive_the_driver_s_computer(tmp_path: Path) -> None:
+def test_starts_and_totals_survive_the_drivers_computer(tmp_path: Path) -> None:
     far = MemoryFileSystem()
     for number, name in enumerate(("first", "second")):
         journal = RemoteJournal(tmp_path / name, far, FAR)
         journal.restore()
         journal.note(start(t_s=100.0 * number))
         for tick in range(3):
-            journal.append(sized(100.0 * number + 5 * tick), {})
+            journal.append(record_with_size(100.0 * number + 5 * tick), {})
         journal.carry()
         journal.end()
         journal.close()
-    told(far, tmp_path / "copy")
+    copied_times(far, tmp_path / "copy")
     assert [event.t_s for event in read_events(tmp_path / "copy")] == [0.0, 100.0]
     day = total(summarize(tmp_path / "copy")[0].totals.days)
     assert (day.known_s, day.unknown_s) == (20.0, 90.0)
 
 
-def test_files_stay_small_where_they_are_written_as_a_whole(tmp_path: Path) -> None:
+def test_files_stay_small_where_appends_rewrite_the_file(tmp_path: Path) -> None:
     far = MemoryFileSystem(append_limit_bytes=500)
     journal = RemoteJournal(tmp_path / "near", far, FAR)
     for number in range(20):
         journal.append(record(float(number), "x" * 50), {})
         journal.carry()
     assert max(len(t) for name, t in far.folder(FAR).items() if name.startswith("segment")) <= 500
-    assert told(far, tmp_path / "copy") == [float(number) for number in range(20)]
+    assert copied_times(far, tmp_path / "copy") == [float(number) for number in range(20)]
 
 
-def test_old_files_go_there_too(tmp_path: Path) -> None:
+def test_old_files_are_deleted_remotely_too(tmp_path: Path) -> None:
     far = MemoryFileSystem(append_limit_bytes=10)
     options = JournalOptions(journal_days=1.0)
     journal = RemoteJournal(tmp_path / "near", far, FAR, options)
@@ -125,10 +127,10 @@ def test_old_files_go_there_too(tmp_path: Path) -> None:
     journal.carry()
     journal.append(record(2 * 86_400.0), {})
     journal.carry()
-    assert told(far, tmp_path / "copy") == [2 * 86_400.0]
+    assert copied_times(far, tmp_path / "copy") == [2 * 86_400.0]
 
 
-def test_the_switch_there_is_a_kill_switch(tmp_path: Path) -> None:
+def test_a_remote_stop_file_is_a_kill_switch(tmp_path: Path) -> None:
     far = MemoryFileSystem()
     journal = RemoteJournal(tmp_path / "near", far, FAR)
     far.write(f"{FAR}/STOP", "")

@@ -17,12 +17,14 @@ def record(
     guards: tuple[GuardChange, ...] = (),
     wanted: int | None = None,
 ) -> Record:
-    asked = target if wanted is None else wanted
+    decided = target if wanted is None else wanted
     return Record(
         t_s=t_s,
         observation=Observation(t_s=t_s, executors=executors),
         queries=(),
-        raw=None if asked is None else Decision(target=asked, reason="load", evidence={"rate": 7}),
+        raw=None
+        if decided is None
+        else Decision(target=decided, reason="load", evidence={"rate": 7}),
         guards=guards,
         target=target,
         actions=(),
@@ -30,39 +32,42 @@ def record(
     )
 
 
-def test_each_change_of_target_is_one_however_many_executors_it_brings() -> None:
-    found = rescalings([record(0, 2), record(1, 6), record(2, 6), record(3, 1)])
-    assert [(each.t_s, each.before, each.after) for each in found] == [(1, 2, 6), (3, 6, 1)]
-    assert found[0].reason == "wanted 6: load"
+def test_every_target_change_is_one_rescaling() -> None:
+    changes = rescalings([record(0, 2), record(1, 6), record(2, 6), record(3, 1)])
+    assert [(change.t_s, change.before, change.after) for change in changes] == [
+        (1, 2, 6),
+        (3, 6, 1),
+    ]
+    assert changes[0].reason == "wanted 6: load"
 
 
 @pytest.mark.parametrize("phase", ["advised", "halted", "idle"])
-def test_what_is_not_executed_is_none_and_moves_no_size(phase: str) -> None:
-    found = rescalings([record(0, 2), record(1, 8, phase), record(2, 3)])
-    assert [(each.before, each.after) for each in found] == [(2, 3)]
+def test_decisions_that_are_not_executed_are_not_rescalings(phase: str) -> None:
+    changes = rescalings([record(0, 2), record(1, 8, phase), record(2, 3)])
+    assert [(change.before, change.after) for change in changes] == [(2, 3)]
 
 
-def test_the_first_size_is_what_is_there_and_unknown_sizes_change_nothing() -> None:
-    assert [each.before for each in rescalings([record(0, 3)])] == [2]
+def test_the_first_size_is_the_actual_one_and_unknown_sizes_are_ignored() -> None:
+    assert [change.before for change in rescalings([record(0, 3)])] == [2]
     assert rescalings([record(0, 3, executors=None), record(1, None)]) == []
 
 
-def test_a_reason_names_each_guard_with_its_own_words_only() -> None:
+def test_a_reason_names_every_guard_with_its_own_text_only() -> None:
     guards = (
         GuardChange(guard="budget", before=9, after=6, reason="load; 40 slot-hours are left"),
         GuardChange(
             guard="bounds", before=6, after=4, reason="load; 40 slot-hours are left; at most 4"
         ),
     )
-    told = record(0, 4, guards=guards, wanted=9)
-    assert [why for _, why in allowances(told)] == [
+    limited = record(0, 4, guards=guards, wanted=9)
+    assert [why for _, why in allowances(limited)] == [
         "budget: 40 slot-hours are left",
         "bounds: at most 4",
     ]
-    assert reason_of(told) == (
+    assert reason_of(limited) == (
         "wanted 9: load; allowed 6 (budget: 40 slot-hours are left); allowed 4 (bounds: at most 4)"
     )
 
 
-def test_where_nothing_was_decided_the_rescaling_says_why() -> None:
+def test_without_a_decision_the_rescaling_gives_the_reason() -> None:
     assert reason_of(record(0, None, "failed")) == "the journal is full"

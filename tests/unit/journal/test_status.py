@@ -30,12 +30,12 @@ from rheostat.model import GuardChange, InFlight, Limits, Record, Rescaling
 END_S = NOON_S + 100
 
 
-def journal(folder: Path, *records: Record, begun: Start | None = None) -> FolderJournal:
-    kept = FolderJournal(folder)
-    kept.note(begun or start(t_s=NOON_S - 5, price=0.05, serve="127.0.0.1:8085"))
+def journal(folder: Path, *records: Record, first_start: Start | None = None) -> FolderJournal:
+    written = FolderJournal(folder)
+    written.note(first_start or start(t_s=NOON_S - 5, price=0.05, serve="127.0.0.1:8085"))
     for item in records or [healthy(NOON_S + 5 * tick) for tick in range(21)]:
-        kept.append(item, {})
-    return kept
+        written.append(item, {})
+    return written
 
 
 def healthy(t_s: float) -> Record:
@@ -46,17 +46,17 @@ def status(folder: Path, after_s: float = 3.0, lives: bool | None = None) -> Job
     return job_status(folder, END_S + after_s, lambda _: lives)
 
 
-def test_a_job_that_decides_is_running_and_healthy(tmp_path):
+def test_a_deciding_job_is_running_and_healthy(tmp_path):
     journal(tmp_path)
-    found = status(tmp_path)
-    assert (found.state, found.since_s, found.age_s) == ("running", NOON_S - 5, 3.0)
-    assert (found.executors, found.target, found.application) == (3, 3, "app-1")
-    assert found.today is not None
-    assert found.today.late_share == 0.0
-    assert found.against_before is not None
-    assert (found.size_before, found.against_before.saved_slot_h) == (3, 0.0)
-    assert found.problems == ()
-    assert status_json(found)["healthy"] is True
+    job = status(tmp_path)
+    assert (job.state, job.since_s, job.age_s) == ("running", NOON_S - 5, 3.0)
+    assert (job.executors, job.target, job.application) == (3, 3, "app-1")
+    assert job.today is not None
+    assert job.today.late_share == 0.0
+    assert job.against_before is not None
+    assert (job.size_before, job.against_before.saved_slot_h) == (3, 0.0)
+    assert job.problems == ()
+    assert status_json(job)["healthy"] is True
 
 
 @pytest.mark.parametrize(
@@ -73,41 +73,41 @@ def test_a_job_is_dead_when_its_process_or_its_records_end(
     tmp_path, after_s, lives, state, since_s
 ):
     journal(tmp_path)
-    found = status(tmp_path, after_s, lives)
-    assert (found.state, found.since_s) == (state, since_s)
-    assert (found.problems == ()) == (state == "running")
+    job = status(tmp_path, after_s, lives)
+    assert (job.state, job.since_s) == (state, since_s)
+    assert (job.problems == ()) == (state == "running")
 
 
-def test_a_job_that_was_ended_in_order_has_ended_until_it_starts_again(tmp_path):
-    kept = journal(tmp_path)
-    kept.note(End(t_s=END_S + 1))
+def test_a_stopped_job_has_ended_until_it_starts_again(tmp_path):
+    written = journal(tmp_path)
+    written.note(End(t_s=END_S + 1))
     assert (status(tmp_path).state, status(tmp_path).since_s) == ("ended", END_S + 1)
-    kept.note(start(t_s=END_S + 2))
+    written.note(start(t_s=END_S + 2))
     assert (status(tmp_path).state, status(tmp_path).starts) == ("starting", 2)
 
 
-def test_settings_from_outside_are_no_new_start(tmp_path):
-    kept = journal(tmp_path)
-    kept.note(start(t_s=END_S, max_executors=4, directed=True))
-    found = status(tmp_path)
-    assert (found.starts, found.state, found.since_s) == (1, "running", NOON_S - 5)
-    assert found.start is not None
-    assert found.start.max_executors == 4
+def test_externally_changed_settings_are_not_a_new_start(tmp_path):
+    written = journal(tmp_path)
+    written.note(start(t_s=END_S, max_executors=4, directed=True))
+    job = status(tmp_path)
+    assert (job.starts, job.state, job.since_s) == (1, "running", NOON_S - 5)
+    assert job.start is not None
+    assert job.start.max_executors == 4
 
 
-def test_a_journal_of_an_older_version_leaves_unknown_what_it_does_not_say(tmp_path):
-    kept = FolderJournal(tmp_path)
+def test_values_missing_from_an_older_journal_are_unknown(tmp_path):
+    written = FolderJournal(tmp_path)
     for tick in range(21):
-        kept.append(healthy(NOON_S + 5 * tick), {})
-    found = status(tmp_path)
-    assert (found.state, found.since_s, found.start, found.size_before) == (
+        written.append(healthy(NOON_S + 5 * tick), {})
+    job = status(tmp_path)
+    assert (job.state, job.since_s, job.start, job.size_before) == (
         "running",
         None,
         None,
         None,
     )
-    assert found.against_max is not None
-    assert found.against_max.saved_slot_h is None
+    assert job.against_max is not None
+    assert job.against_max.saved_slot_h is None
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_journal_of_an_older_version_leaves_unknown_what_it_does_not_say(tmp_p
         (replace(healthy(END_S), rescaling=Rescaling(phase="halted")), "the kill switch is set"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path, last, problem):
+def test_every_problem_is_named(tmp_path, last, problem):
     journal(tmp_path, healthy(END_S - 5), last)
     assert any(problem in text for text in status(tmp_path).problems)
 
@@ -144,13 +144,13 @@ def test_late_rows_beyond_the_objective_are_a_problem(tmp_path, late_ticks, is_p
     assert bool(status(tmp_path).problems) == is_problem
 
 
-def test_the_kill_switch_is_found_before_the_job_has_seen_it(tmp_path):
-    kept = journal(tmp_path)
-    kept.stop_file.touch()
+def test_the_kill_switch_is_reported_before_the_job_notices_it(tmp_path):
+    written = journal(tmp_path)
+    written.stop_file.touch()
     assert status(tmp_path).halted
 
 
-def test_the_guard_that_set_the_target_binds(tmp_path):
+def test_the_guard_that_set_the_target_is_binding(tmp_path):
     limited = replace(
         record(END_S, 4, 9, latency_s=1.0),
         target=8,
@@ -163,12 +163,12 @@ def test_the_guard_that_set_the_target_binds(tmp_path):
     assert status(tmp_path).binding == "ceiling: 11 executors wanted, 8 allowed"
 
 
-def test_the_schedule_in_force_is_shown(tmp_path):
-    journal(tmp_path, begun=start(t_s=NOON_S - 5, floor="00:00-24:00 = 3"))
+def test_the_current_schedule_is_shown(tmp_path):
+    journal(tmp_path, first_start=start(t_s=NOON_S - 5, floor="00:00-24:00 = 3"))
     assert status(tmp_path).schedule.startswith("floor 3 until ")
 
 
-def test_every_guard_has_a_name_in_words():
+def test_every_guard_has_a_display_name():
     guards = standard_guards(
         Limits(),
         over_provisioning=OverProvisioning(0.1),
@@ -184,17 +184,17 @@ def test_every_guard_has_a_name_in_words():
     assert names == GUARDS.keys()
 
 
-def test_a_journal_is_found_by_the_checkpoint_of_its_queries(tmp_path):
+def test_a_journal_is_located_by_the_checkpoint_of_its_queries(tmp_path):
     state, folder = tmp_path / "state", tmp_path / "kept elsewhere"
-    kept = journal(folder)
-    kept.note(Checkpoints(t_s=NOON_S, checkpoints=("file:/data/orders", "s3a://b/ck")))
+    written = journal(folder)
+    written.note(Checkpoints(t_s=NOON_S, checkpoints=("file:/data/orders", "s3a://b/ck")))
     remember(state, folder)
     remember(state, folder)
     remember(state, tmp_path / "gone")
-    own = state / "journal" / "app-2"
-    journal(own)
-    remember(state, own)
-    assert set(known_journals(state)) == {own, folder}
+    own_folder = state / "journal" / "app-2"
+    journal(own_folder)
+    remember(state, own_folder)
+    assert set(known_journals(state)) == {own_folder, folder}
     assert journals_of("/data/orders/", state) == [folder]
     assert journals_of("s3a://b/ck", state) == [folder]
     assert journals_of("/data/other", state) == []

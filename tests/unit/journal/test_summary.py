@@ -31,11 +31,11 @@ def write(folder: Path, ticks: range, per_segment: int = 7) -> None:
         journal.append(record(NOON_S + 5 * tick, 1 + tick // 9 % 3), {})
 
 
-def plain(ticks: range) -> Totals:
+def expected_totals(ticks: range) -> Totals:
     return totals(*(record(NOON_S + 5 * tick, 1 + tick // 9 % 3) for tick in ticks))
 
 
-def test_events_come_back_and_a_line_that_was_cut_off_or_is_of_later_versions_is_skipped(tmp_path):
+def test_events_are_read_back_and_unreadable_lines_are_skipped(tmp_path):
     for event in EVENTS:
         append_event(tmp_path, event)
     with (tmp_path / STARTS_FILE).open("a") as file:
@@ -46,9 +46,7 @@ def test_events_come_back_and_a_line_that_was_cut_off_or_is_of_later_versions_is
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=4), st.booleans())
-def test_writers_that_are_killed_leave_a_summary_that_is_brought_up_to_date(
-    tmp_path_factory, parts, has_file
-):
+def test_a_summary_left_by_killed_writers_is_updated(tmp_path_factory, parts, has_file):
     folder, ticks = tmp_path_factory.mktemp("journal"), 0
     append_event(folder, start())
     for part in parts:
@@ -57,7 +55,7 @@ def test_writers_that_are_killed_leave_a_summary_that_is_brought_up_to_date(
     if not has_file:
         (folder / SUMMARY_FILE).unlink()
     summary, _ = summarize(folder)
-    expected = plain(range(ticks))
+    expected = expected_totals(range(ticks))
     assert summary.totals.days.keys() == expected.days.keys()
     for date, day in expected.days.items():
         assert summary.totals.days[date].slot_s == pytest.approx(day.slot_s)
@@ -65,7 +63,7 @@ def test_writers_that_are_killed_leave_a_summary_that_is_brought_up_to_date(
     assert summary.totals.last_t_s == expected.last_t_s
 
 
-def test_what_retention_has_deleted_stays_in_the_summary(tmp_path):
+def test_records_deleted_by_retention_stay_in_the_summary(tmp_path):
     append_event(tmp_path, start())
     write(tmp_path, range(40))
     (tmp_path / "segment-00000.jsonl").unlink()
@@ -75,7 +73,7 @@ def test_what_retention_has_deleted_stays_in_the_summary(tmp_path):
     assert day.known_s == pytest.approx(49 * 5.0)
 
 
-def test_a_summary_that_cannot_be_read_is_made_anew(tmp_path):
+def test_an_unreadable_summary_is_rebuilt(tmp_path):
     append_event(tmp_path, start())
     write(tmp_path, range(20))
     for text in ("", "[]", '{"schema": 99}', '{"schema": 1, "totals": {}}'):
@@ -83,7 +81,7 @@ def test_a_summary_that_cannot_be_read_is_made_anew(tmp_path):
         assert summarize(tmp_path)[0].totals.last_t_s == NOON_S + 5 * 19
 
 
-def test_only_the_records_after_its_place_are_read(tmp_path):
+def test_only_records_after_the_summary_are_read(tmp_path):
     append_event(tmp_path, start())
     write(tmp_path, range(20), per_segment=10)
     (tmp_path / "segment-00000.jsonl").write_text("what was added up is not read again\n" * 10)
@@ -92,7 +90,7 @@ def test_only_the_records_after_its_place_are_read(tmp_path):
     assert next(iter(summary.totals.days.values())).known_s == pytest.approx(19 * 5.0)
 
 
-def test_the_last_record_is_the_last_whole_line(tmp_path):
+def test_the_last_record_is_the_last_complete_line(tmp_path):
     write(tmp_path, range(3))
     with (tmp_path / "segment-00000.jsonl").open("a") as file:
         file.write('{"schema":1,"t_s":')

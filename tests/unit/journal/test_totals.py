@@ -18,8 +18,8 @@ from rheostat.model import Decision, GuardChange, InFlight, Observation, Record,
 HOUR_S, NOON_S = 3600.0, 1_764_244_800.0  # 2025-11-27 12:00 UTC
 
 
-def start(**changed: object) -> Start:
-    usual = Start(
+def start(**fields: object) -> Start:
+    default = Start(
         t_s=0.0,
         mode=LIVE,
         policy="predictive",
@@ -28,15 +28,17 @@ def start(**changed: object) -> Start:
         max_executors=8,
         interval_s=5.0,
     )
-    return replace(usual, **changed)  # type: ignore[arg-type]
+    return replace(default, **fields)  # type: ignore[arg-type]
 
 
-def record(t_s: float, executors: int | None, target: int | None = None, **seen: object) -> Record:
+def record(
+    t_s: float, executors: int | None, target: int | None = None, **signals: object
+) -> Record:
     observation = Observation(
         t_s=t_s,
         executors=executors,
         slots_per_executor=2,
-        **seen,  # type: ignore[arg-type]
+        **signals,  # type: ignore[arg-type]
     )
     target = executors if target is None else target
     return Record(
@@ -52,23 +54,23 @@ def record(t_s: float, executors: int | None, target: int | None = None, **seen:
 
 
 def totals(*records: Record, starts: tuple[Start, ...] = (start(),)) -> Totals:
-    whole = Totals()
+    result = Totals()
     for item in records:
-        whole.fold(item, starts)
-    return whole
+        result.fold(item, starts)
+    return result
 
 
 def test_slot_hours_are_executors_times_slots_times_measured_time():
     day = total(totals(*(record(NOON_S + 5 * tick, 3) for tick in range(721))).days)
-    found = saving(day, "max", 6)
-    assert found.slot_h == pytest.approx(6.0)
-    assert found.against_slot_h == pytest.approx(16.0)
-    assert found.saved_share == pytest.approx(0.625)
+    saved = saving(day, "max", 6)
+    assert saved.slot_h == pytest.approx(6.0)
+    assert saved.against_slot_h == pytest.approx(16.0)
+    assert saved.saved_share == pytest.approx(0.625)
     assert saving(day, "before", 6).saved_slot_h == pytest.approx(6.0)
     assert saving(day, 4, None).saved_slot_h == pytest.approx(2.0)
 
 
-def test_time_without_ticks_or_without_a_size_is_unknown_and_costs_nothing():
+def test_time_without_ticks_or_size_is_unknown_and_costs_nothing():
     day = total(totals(record(NOON_S, 3), record(NOON_S + HOUR_S, 3)).days)
     assert (day.unknown_s, day.known_s, day.slot_s) == (HOUR_S, 0.0, 0.0)
     day = total(totals(record(NOON_S, None), record(NOON_S + 5, 3)).days)
@@ -76,7 +78,7 @@ def test_time_without_ticks_or_without_a_size_is_unknown_and_costs_nothing():
     assert saving(day, "max", None).against_slot_h is None
 
 
-def test_the_size_before_is_unknown_unless_it_is_given_and_the_ceiling_unless_all_starts_say_it():
+def test_savings_are_unknown_without_a_size_before_or_a_ceiling():
     records = [record(NOON_S + 5 * tick, 3) for tick in range(3)]
     day = total(totals(*records).days)
     assert saving(day, "before", None).saved_slot_h is None
@@ -84,7 +86,7 @@ def test_the_size_before_is_unknown_unless_it_is_given_and_the_ceiling_unless_al
     assert saving(day, "max", None).saved_slot_h is None
 
 
-def test_in_shadow_mode_nothing_is_saved():
+def test_shadow_mode_saves_nothing():
     records = [record(NOON_S + 5 * tick, 3) for tick in range(3)]
     day = total(totals(*records, starts=(start(mode=SHADOW),)).days)
     assert (day.shadow_s, day.slot_s) == (10.0, 0.0)
@@ -111,7 +113,7 @@ def test_rows_are_late_while_a_batch_takes_longer_than_the_objective():
     assert (day.rows, day.late_rows, day.rows_unknown_s) == (150.0, 100.0, 10.0)
 
 
-def test_midnight_parts_the_time():
+def test_midnight_separates_the_days():
     midnight_s = NOON_S + 12 * HOUR_S
     days = totals(record(midnight_s - 2, 3), record(midnight_s + 3, 3)).days
     assert {date: day.known_s for date, day in days.items()} == {
@@ -121,18 +123,18 @@ def test_midnight_parts_the_time():
 
 
 def test_the_newest_change_is_kept_with_the_guard_that_set_it():
-    changed = replace(
+    fields = replace(
         record(NOON_S + 5, 3, 4),
         guards=(GuardChange(guard="bounds", before=9, after=4, reason="max executors is 4"),),
     )
-    whole = totals(record(NOON_S, 3), changed, record(NOON_S + 10, 4))
-    assert whole.last_change is not None
-    assert (whole.last_change.before, whole.last_change.after) == (3, 4)
-    assert (whole.last_change.guard, whole.last_change.reason) == ("bounds", "max executors is 4")
-    assert total(whole.days).changes == 1
+    result = totals(record(NOON_S, 3), fields, record(NOON_S + 10, 4))
+    assert result.last_change is not None
+    assert (result.last_change.before, result.last_change.after) == (3, 4)
+    assert (result.last_change.guard, result.last_change.reason) == ("bounds", "max executors is 4")
+    assert total(result.days).changes == 1
 
 
-def test_a_ceiling_that_is_only_a_default_follows_a_larger_application():
+def test_a_default_ceiling_follows_a_larger_application():
     records = [record(NOON_S + 5 * tick, 12) for tick in range(2)]
     day = total(totals(*records, starts=(start(limits_given=False),)).days)
     assert saving(day, "max", None).saved_slot_h == 0.0
@@ -151,20 +153,20 @@ TICKS = st.lists(
 
 
 @given(TICKS)
-def test_every_second_is_known_or_unknown_and_json_changes_nothing(ticks):
-    t_s, whole = NOON_S, Totals()
+def test_every_second_is_known_or_unknown_and_survives_json(ticks):
+    t_s, result = NOON_S, Totals()
     for step_s, executors, rate, latency_s in ticks:
         t_s += step_s
-        whole.fold(record(t_s, executors, input_rows_per_s=rate, latency_s=latency_s), (start(),))
-        whole = totals_of(json.loads(json.dumps(asdict(whole))))
-    day = total(whole.days)
+        result.fold(record(t_s, executors, input_rows_per_s=rate, latency_s=latency_s), (start(),))
+        result = totals_of(json.loads(json.dumps(asdict(result))))
+    day = total(result.days)
     passed_s = t_s - NOON_S - ticks[0][0]
     assert day.known_s + day.unknown_s == pytest.approx(passed_s, abs=1e-3)
     assert 0.0 <= day.late_rows <= day.rows
     assert day.rows_unknown_s <= day.known_s + 1e-6
 
 
-def test_what_a_saving_is_against_is_checked():
+def test_the_baseline_of_a_saving_is_validated():
     assert [against_of(text) for text in ("4", "max", "before")] == [4, "max", "before"]
     for text in ("0", "-1", "most", ""):
         with pytest.raises(BadInput, match="--against must be a number of executors"):

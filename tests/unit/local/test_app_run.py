@@ -50,67 +50,67 @@ class FakeCluster:
 
 @pytest.fixture(autouse=True)
 def nothing_starts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    kept = dict(os.environ)
+    environment = dict(os.environ)
     FakeCluster.started = []
     monkeypatch.setattr(app_run, "Cluster", FakeCluster)
     monkeypatch.setattr(app_run, "arrivals", lambda *_: (None, None))
     monkeypatch.setattr(app_run, "source_jars", lambda: SimpleNamespace(paths=[Path("/k.jar")]))
     yield
     os.environ.clear()
-    os.environ.update(kept)
+    os.environ.update(environment)
 
 
 def request(tmp_path: Path, given: Mapping[str, str] | None = None, **more: Any) -> Request:
     (tmp_path / "app.py").touch()
     origins = {name: Given(value, "a file") for name, value in (given or {}).items()}
-    made = {"settings": Settings(), **more}
-    return Request(script=tmp_path / "app.py", given=origins, **made)
+    options = {"settings": Settings(), **more}
+    return Request(script=tmp_path / "app.py", given=origins, **options)
 
 
-def test_without_a_master_a_cluster_is_started_once_with_the_users_executors(
+def test_without_a_master_one_cluster_is_started_with_the_users_executors(
     tmp_path: Path,
 ) -> None:
-    given = {CORES: "2", "spark.executor.memory": "3g"}
-    with AppRun(request(tmp_path, given, local=3)) as around:
-        made = around.settings({})
-        around.settings({CORES: "2"})
+    conf = {CORES: "2", "spark.executor.memory": "3g"}
+    with AppRun(request(tmp_path, conf, local=3)) as run:
+        session_settings = run.settings({})
+        run.settings({CORES: "2"})
     assert FakeCluster.started == [(6, 1536), (0, 0)]
-    assert made[MASTER] == FakeCluster.url
-    assert not set(given) & set(made)
+    assert session_settings[MASTER] == FakeCluster.url
+    assert not set(conf) & set(session_settings)
 
 
 @pytest.mark.parametrize(("own", "given"), [({}, {MASTER: URL}), ({MASTER: "local[2]"}, {})])
-def test_no_cluster_is_started_where_there_is_a_master(
+def test_no_cluster_is_started_when_a_master_is_set(
     tmp_path: Path, own: dict[str, str], given: dict[str, str]
 ) -> None:
-    with AppRun(request(tmp_path, given)) as around:
-        assert MASTER not in around.settings(own)
+    with AppRun(request(tmp_path, given)) as run:
+        assert MASTER not in run.settings(own)
     assert FakeCluster.started == []
 
 
-def test_the_master_of_the_command_line_goes_before_the_environments(
+def test_the_command_line_master_overrides_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--master yarn pyspark-shell")
-    with AppRun(request(tmp_path, {MASTER: "yarn"}, master=URL)) as around:
-        made = around.settings({})
-    assert made[MASTER] == URL
-    assert made[CORES_MAX] == "8"
+    with AppRun(request(tmp_path, {MASTER: "yarn"}, master=URL)) as run:
+        session_settings = run.settings({})
+    assert session_settings[MASTER] == URL
+    assert session_settings[CORES_MAX] == "8"
     assert os.environ["PYSPARK_SUBMIT_ARGS"].endswith(f"--master {URL} pyspark-shell")
 
 
-def test_the_scripts_own_master_goes_before_the_command_lines_and_that_is_said(
+def test_the_scripts_master_overrides_the_command_line_and_is_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="rheostat")
-    with AppRun(request(tmp_path, master=URL)) as around:
-        assert around.settings({MASTER: "local[2]"}) == {}
+    with AppRun(request(tmp_path, master=URL)) as run:
+        assert run.settings({MASTER: "local[2]"}) == {}
     assert caplog.messages == [
         f"rheostat: spark.master=local[2] (the script): --master {URL} is not used"
     ]
 
 
-def test_the_session_starts_with_the_size_at_which_the_previous_run_has_ended(
+def test_the_session_starts_at_the_final_size_of_the_previous_run(
     tmp_path: Path,
 ) -> None:
     journal = FolderJournal(tmp_path / "journal")
@@ -128,36 +128,40 @@ def test_the_session_starts_with_the_size_at_which_the_previous_run_has_ended(
         {},
     )
     settings = settings_of(journal=tmp_path / "journal", limits=(1, 8), kafka="127.0.0.1:1")
-    wanted = request(tmp_path, master=URL, settings=settings)
-    assert plan(wanted, {}).settings[INITIAL] == "6"
+    base_request = request(tmp_path, master=URL, settings=settings)
+    assert plan(base_request, {}).settings[INITIAL] == "6"
     assert (
-        plan(replace(wanted, settings=replace(settings, limits=Limits.between(1, 4))), {}).initial
+        plan(
+            replace(base_request, settings=replace(settings, limits=Limits.between(1, 4))), {}
+        ).initial
         == 4
     )
-    assert plan(replace(wanted, order=Order(run=1, executors=2)), {}).settings[INITIAL] == "2"
+    assert plan(replace(base_request, order=Order(run=1, executors=2)), {}).settings[INITIAL] == "2"
     (tmp_path / "journal" / "segment-00000.jsonl").unlink()
-    assert plan(wanted, {}).settings[INITIAL] == "1"
+    assert plan(base_request, {}).settings[INITIAL] == "1"
 
 
-def test_in_shadow_nothing_is_set_on_a_cluster_of_the_users(tmp_path: Path) -> None:
+def test_shadow_mode_sets_nothing_on_the_users_cluster(tmp_path: Path) -> None:
     assert plan(request(tmp_path, {MASTER: URL}, shadow=True), {}).settings == {}
     assert plan(request(tmp_path, master=URL, shadow=True), {}).settings == {MASTER: URL}
 
 
-def test_kafkas_source_stands_in_front_of_the_users_class_path(tmp_path: Path) -> None:
+def test_the_kafka_connector_precedes_the_users_class_path(tmp_path: Path) -> None:
     path = "spark.driver.extraClassPath"
-    asked = request(tmp_path, {path: "/u.jar"}, settings=Settings(kafka={"bootstrap.servers": "a"}))
-    with AppRun(asked) as around:
-        assert around.settings({})[path] == "/k.jar:/u.jar"
+    app_request = request(
+        tmp_path, {path: "/u.jar"}, settings=Settings(kafka={"bootstrap.servers": "a"})
+    )
+    with AppRun(app_request) as run:
+        assert run.settings({})[path] == "/k.jar:/u.jar"
 
 
-def test_settings_on_a_cluster_of_the_users_are_said_once(
+def test_settings_for_the_users_cluster_are_logged_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="rheostat")
-    with AppRun(request(tmp_path, {MASTER: URL})) as around:
+    with AppRun(request(tmp_path, {MASTER: URL})) as run:
         for _ in range(2):
-            around.settings({})
+            run.settings({})
     (line,) = caplog.messages
     assert "settings of Spark that you have not set, spark.executor.cores=1 among them" in line
 
@@ -173,7 +177,7 @@ class FakeSession:
         return {CORES: "2"}
 
 
-def test_every_application_is_sized_within_its_own_room_and_has_its_own_journal(
+def test_every_application_has_its_own_limits_and_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sized: list[tuple[str, Limits, Path | str | None]] = []
@@ -184,20 +188,22 @@ def test_every_application_is_sized_within_its_own_room_and_has_its_own_journal(
 
     monkeypatch.setattr(session, "size", size)
     journal = tmp_path / "journal"
-    asked = request(tmp_path, {MASTER: URL, CORES_MAX: "8"}, settings=Settings(journal=journal))
-    with AppRun(asked) as around:
-        around.settings({CORES: "4"})
-        around.session(FakeSession("app-1"))
-        around.settings({CORES: "2"})
-        around.session(FakeSession("app-2"))
+    app_request = request(
+        tmp_path, {MASTER: URL, CORES_MAX: "8"}, settings=Settings(journal=journal)
+    )
+    with AppRun(app_request) as run:
+        run.settings({CORES: "4"})
+        run.session(FakeSession("app-1"))
+        run.settings({CORES: "2"})
+        run.session(FakeSession("app-2"))
     assert sized == [
         ("app-1", Limits.between(1, 2), journal),
         ("app-2", Limits.between(1, 4), journal / "app-2"),
     ]
-    assert [each.slots_per_executor for each in around.applications] == [2, 2]
+    assert [application.slots_per_executor for application in run.applications] == [2, 2]
 
 
-def test_after_the_kill_switch_no_further_application_is_sized(
+def test_no_application_is_autoscaled_after_the_kill_switch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
@@ -208,9 +214,9 @@ def test_after_the_kill_switch_no_further_application_is_sized(
         ),
     )
     (tmp_path / "STOP").touch()
-    with AppRun(request(tmp_path, {MASTER: URL}, settings=Settings(journal=tmp_path))) as around:
-        around.session(FakeSession("app-1"))
-        assert around.session(FakeSession("app-2")) is None
+    with AppRun(request(tmp_path, {MASTER: URL}, settings=Settings(journal=tmp_path))) as run:
+        run.session(FakeSession("app-1"))
+        assert run.session(FakeSession("app-2")) is None
     assert "STOP is there: it is left alone" in caplog.messages[-1]
 
 
@@ -219,7 +225,7 @@ UNWRITABLE = Path("/proc/self/journal")
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_where_the_journal_cannot_be_written_no_setting_of_sparks_is_changed(
+def test_an_unwritable_journal_leaves_spark_settings_unchanged(
     named: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -228,9 +234,9 @@ def test_where_the_journal_cannot_be_written_no_setting_of_sparks_is_changed(
     monkeypatch.setattr(session, "size", lambda *_, **__: pytest.fail("it was attached"))
     monkeypatch.setenv("XDG_STATE_HOME", "/proc/self")
     journal = UNWRITABLE if named else None
-    with AppRun(request(tmp_path, {MASTER: URL}, settings=Settings(journal=journal))) as around:
-        assert around.settings({}) == {}
-        assert around.session(FakeSession("app-1")) is None
+    with AppRun(request(tmp_path, {MASTER: URL}, settings=Settings(journal=journal))) as run:
+        assert run.settings({}) == {}
+        assert run.session(FakeSession("app-1")) is None
     (line,) = caplog.messages
     assert line.startswith("rheostat: not attached, the job runs as Spark's own settings say: ")
     assert "cannot be written: No such file or directory" in line
@@ -244,12 +250,12 @@ def test_where_the_journal_cannot_be_written_no_setting_of_sparks_is_changed(
         ({"spark.rheostat.kafka": " "}, "bootstrap.servers must be 'host:port'"),
     ],
 )
-def test_settings_that_cannot_be_used_are_refused_before_anything_starts(
+def test_invalid_settings_are_rejected_before_anything_starts(
     own: dict[str, str], message: str, tmp_path: Path
 ) -> None:
-    asked = request(tmp_path, cli={})
-    with AppRun(asked) as around, pytest.raises(BadInput, match=message):
-        around.settings(own)
+    app_request = request(tmp_path, cli={})
+    with AppRun(app_request) as run, pytest.raises(BadInput, match=message):
+        run.settings(own)
     assert FakeCluster.started == []
 
 
@@ -273,7 +279,7 @@ def executors(monkeypatch: pytest.MonkeyPatch) -> FakeExecutors:
 
 
 @pytest.mark.parametrize("fault", [BadInput("no such thing"), OSError("the broker is away")])
-def test_where_attaching_fails_after_the_start_the_size_of_sparks_own_settings_is_restored(
+def test_a_failed_attach_restores_the_size_of_the_spark_settings(
     fault: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executors: FakeExecutors
 ) -> None:
     def size(*_: Any, **__: Any) -> Any:
@@ -281,30 +287,30 @@ def test_where_attaching_fails_after_the_start_the_size_of_sparks_own_settings_i
 
     monkeypatch.setattr(session, "size", size)
     settings = Settings(journal=tmp_path / "journal", limits=Limits.between(1, 4))
-    asked = request(tmp_path, {MASTER: URL, CORES_MAX: "12", CORES: "2"}, settings=settings)
-    with AppRun(asked) as around:
-        around.settings({})
+    app_request = request(tmp_path, {MASTER: URL, CORES_MAX: "12", CORES: "2"}, settings=settings)
+    with AppRun(app_request) as run:
+        run.settings({})
         with pytest.raises(type(fault), match=str(fault)):
-            around.session(FakeSession("app-1"))
+            run.session(FakeSession("app-1"))
     assert executors.totals == [6]
 
 
 @pytest.mark.parametrize("able", [True, False])
-def test_an_autoscaler_that_cannot_scale_does_not_keep_the_size_that_it_has_set(
+def test_an_autoscaler_that_cannot_scale_restores_the_size(
     able: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executors: FakeExecutors
 ) -> None:
     handle = SimpleNamespace(journal=tmp_path, capabilities=Capabilities(can_scale=able))
     monkeypatch.setattr(session, "size", lambda *_, **__: handle)
     settings = Settings(journal=tmp_path / "journal", limits=Limits.between(1, 4))
-    with AppRun(request(tmp_path, {MASTER: URL}, settings=settings)) as around:
-        around.settings({})
-        assert around.session(FakeSession("app-1")) is handle
+    with AppRun(request(tmp_path, {MASTER: URL}, settings=settings)) as run:
+        run.settings({})
+        assert run.session(FakeSession("app-1")) is handle
     assert executors.totals == ([] if able else [4])
 
 
-def test_what_a_script_sets_of_rheostat_holds_for_its_application(tmp_path: Path) -> None:
-    given = {MASTER: URL, CORES: "1", "spark.rheostat.limits.max": "8"}
-    with AppRun(request(tmp_path, given, settings=merge(conf=given), cli={})) as around:
-        assert around.settings({"spark.rheostat.limits.max": "3"})[CORES_MAX] == "3"
-        assert around.request.settings.limits == Limits.between(1, 3)
-        assert around.settings({})[CORES_MAX] == "8"
+def test_rheostat_settings_of_a_script_apply_to_its_application_only(tmp_path: Path) -> None:
+    conf = {MASTER: URL, CORES: "1", "spark.rheostat.limits.max": "8"}
+    with AppRun(request(tmp_path, conf, settings=merge(conf=conf), cli={})) as run:
+        assert run.settings({"spark.rheostat.limits.max": "3"})[CORES_MAX] == "3"
+        assert run.request.settings.limits == Limits.between(1, 3)
+        assert run.settings({})[CORES_MAX] == "8"

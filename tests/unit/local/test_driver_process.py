@@ -8,25 +8,25 @@ from rheostat.local.spark_processes import end_driver
 DRIVER = "org.apache.spark.deploy.SparkSubmit"
 
 
-def started(code: str, *words: str) -> subprocess.Popen[str]:
+def start_process(code: str, *arguments: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     return process
 
 
-def test_the_driver_is_ended_and_no_other_child():
+def test_only_the_driver_process_is_ended():
     wait = "import time; print('ready', flush=True); time.sleep(60)"
-    driver, other = started(wait, DRIVER), started(wait, "something.else")
+    driver, other = start_process(wait, DRIVER), start_process(wait, "something.else")
     end_driver()
     assert driver.poll() is not None
     assert other.poll() is None
     other.kill()
-    for each in (driver, other):
-        each.communicate()
+    for process in (driver, other):
+        process.communicate()
 
 
-def test_without_a_driver_nothing_happens():
+def test_ending_an_absent_driver_does_nothing():
     end_driver()

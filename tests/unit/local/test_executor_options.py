@@ -14,7 +14,7 @@ FLAGS = "spark.executor.extraJavaOptions"
 
 
 @given(st.integers(1, 50), st.integers(0, 50), st.integers(0, 50))
-def test_spark_starts_with_the_initial_size_and_never_moves_by_itself(
+def test_spark_starts_at_the_initial_size_and_never_resizes_by_itself(
     floor: int, above: int, room: int
 ) -> None:
     options = scaling_options(
@@ -37,14 +37,14 @@ def test_the_floor_is_the_initial_size_by_default() -> None:
 
 
 @pytest.mark.parametrize("initial", [0, 1, 9])
-def test_an_initial_size_out_of_the_limits_is_refused(initial: int) -> None:
+def test_an_initial_size_outside_the_limits_is_rejected(initial: int) -> None:
     with pytest.raises(
         BadInput, match=f"{initial} initial executors are outside of the limits 2 to 8"
     ):
         scaling_options(Limits(min_executors=2), initial)
 
 
-def test_executors_of_more_cores_get_the_room_they_need() -> None:
+def test_cores_max_scales_with_the_cores_per_executor() -> None:
     assert (
         scaling_options(Limits(max_executors=4), user={"spark.executor.cores": "2"})[
             "spark.cores.max"
@@ -54,12 +54,12 @@ def test_executors_of_more_cores_get_the_room_they_need() -> None:
 
 
 @pytest.mark.parametrize("cores", ["two", "0", ""])
-def test_a_number_of_cores_that_is_none_is_refused(cores: str) -> None:
+def test_an_invalid_number_of_cores_is_rejected(cores: str) -> None:
     with pytest.raises(BadInput, match=r"spark\.executor\.cores must be a number from 1"):
         scaling_options(Limits(), user={"spark.executor.cores": cores})
 
 
-def test_the_users_jvm_options_come_after_ours_so_that_they_win() -> None:
+def test_the_users_jvm_options_follow_and_override_ours() -> None:
     flags = session_options(Limits(), user={FLAGS: "-Xss2m -Da=b"})[FLAGS].split()
     assert set(EXECUTOR_FLAGS) < set(flags)
     assert flags[-2:] == ["-Xss2m", "-Da=b"]
@@ -70,7 +70,7 @@ def test_the_users_own_options_are_kept() -> None:
     assert user.items() <= session_options(Limits(), driver_memory_mib=700, user=user).items()
 
 
-def test_jars_stand_in_front_of_the_users_class_path() -> None:
+def test_our_jars_precede_the_users_class_path() -> None:
     options = session_options(
         Limits(),
         jars=[Path("/k/a.jar"), Path("/k/b.jar")],
@@ -80,16 +80,16 @@ def test_jars_stand_in_front_of_the_users_class_path() -> None:
     assert options["spark.driver.extraClassPath"] == "/k/a.jar:/k/b.jar"
 
 
-def test_without_jars_no_class_path_is_touched() -> None:
+def test_class_paths_are_unset_without_jars() -> None:
     assert not [name for name in session_options(Limits()) if "ClassPath" in name]
 
 
-def test_an_archive_in_a_folder_with_a_space_is_one_option() -> None:
+def test_an_archive_path_with_a_space_is_one_option() -> None:
     flags = session_options(Limits(), archive_flags=["-XX:SharedArchiveFile=/a b/c.jsa"])[FLAGS]
     assert '"-XX:SharedArchiveFile=/a b/c.jsa"' in flags
 
 
-def test_no_jvm_option_sets_the_largest_heap_which_spark_refuses() -> None:
+def test_no_jvm_option_sets_the_maximum_heap_size() -> None:
     assert "-Xmx" not in session_options(Limits())[FLAGS]
 
 
@@ -101,7 +101,7 @@ def test_a_quiet_driver_logs_errors_only_and_keeps_the_users_options() -> None:
     assert name not in session_options(Limits())
 
 
-def test_the_log_settings_are_a_file_that_is_there() -> None:
+def test_the_log_configuration_file_exists() -> None:
     [uri] = [
         flag.partition("=")[2]
         for flag in session_options(Limits())[FLAGS].split()

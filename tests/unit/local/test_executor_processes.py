@@ -17,22 +17,24 @@ WAITS = "import sys; sys.stdin.read()"
 
 
 @contextmanager
-def child(*words: str) -> Iterator[psutil.Process]:
+def child(*arguments: str) -> Iterator[psutil.Process]:
     """Start a process with these words on its command line; it ends when its input is closed."""
-    with subprocess.Popen([sys.executable, "-c", WAITS, *words], stdin=subprocess.PIPE) as started:
-        yield psutil.Process(started.pid)
-        assert started.stdin is not None
-        started.stdin.close()
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS, *arguments], stdin=subprocess.PIPE
+    ) as process:
+        yield psutil.Process(process.pid)
+        assert process.stdin is not None
+        process.stdin.close()
 
 
 @pytest.mark.parametrize("backend", sorted(BACKENDS))
-def test_an_executor_of_each_kind_of_cluster_is_found_with_its_name(backend: str) -> None:
+def test_executors_of_every_backend_are_identified_by_their_id(backend: str) -> None:
     with child(backend, "--executor-id", "7", "--cores", "1") as executor, child("--cores", "1"):
-        assert [each.pid for each in executors_under([os.getpid()])] == [executor.pid]
+        assert [process.pid for process in executors_under([os.getpid()])] == [executor.pid]
         assert executor_id(executor) == "7"
 
 
-def test_another_process_has_no_name_and_one_that_is_gone_neither() -> None:
+def test_other_and_ended_processes_have_no_executor_id() -> None:
     with child("--executor-id") as other:
         assert executor_id(other) is None
     assert executor_id(other) is None

@@ -9,7 +9,7 @@ from rheostat.local import local_files as module
 from rheostat.local.local_files import CLASS, SETTING, LocalFiles, local_files
 
 
-def test_a_session_is_told_the_class_and_gets_its_jar(
+def test_a_session_gets_the_file_system_class_and_its_jar(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     jar = tmp_path / "LocalFiles.jar"
@@ -17,7 +17,7 @@ def test_a_session_is_told_the_class_and_gets_its_jar(
     assert local_files() == LocalFiles((jar,), {SETTING: CLASS})
 
 
-def test_a_session_without_a_compiler_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_without_a_compiler_gets_no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_compiler(*_: object) -> Path:
         raise RheostatError("javac cannot be run")
 

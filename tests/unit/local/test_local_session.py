@@ -12,7 +12,7 @@ def _no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_session, "_DRIVERS", [])
 
 
-def test_what_the_driver_writes_goes_to_the_log_and_one_driver_serves_all_sessions(
+def test_driver_output_is_logged_and_one_driver_serves_all_sessions(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     started: list[str] = []
@@ -29,7 +29,7 @@ def test_what_the_driver_writes_goes_to_the_log_and_one_driver_serves_all_sessio
     assert log.read_text() == "WARN something\n"
 
 
-def test_a_driver_that_does_not_start_is_one_line_with_the_name_of_its_log(
+def test_a_driver_start_failure_names_its_log_in_one_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def launch(settings: Any, popen_kwargs: dict[str, Any]) -> str:

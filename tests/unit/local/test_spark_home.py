@@ -19,7 +19,7 @@ JDK = Jdk(Path("/jdk"), 17, True)
 HOME = SparkHome(Path("/spark"), "4.0.0", "2.13", JDK)
 
 
-def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, *jars: str) -> None:
+def install_pyspark(folder: Path, monkeypatch: pytest.MonkeyPatch, *jars: str) -> None:
     """Install a PySpark with these JARs."""
     (folder / "jars").mkdir(parents=True)
     for jar in jars:
@@ -30,29 +30,31 @@ def installed(folder: Path, monkeypatch: pytest.MonkeyPatch, *jars: str) -> None
     monkeypatch.setattr(spark_home, "find_jdk", lambda: JDK)
 
 
-def test_version_and_scala_are_told_by_the_name_of_a_jar(
+def test_spark_and_scala_versions_are_read_from_a_jar_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed(tmp_path, monkeypatch, "spark-core_2.13-4.1.0.jar", "spark-sql_2.13-4.1.0.jar")
-    found = find_spark_home()
-    assert (found.folder, found.version, found.scala) == (tmp_path.resolve(), "4.1.0", "2.13")
+    install_pyspark(tmp_path, monkeypatch, "spark-core_2.13-4.1.0.jar", "spark-sql_2.13-4.1.0.jar")
+    spark = find_spark_home()
+    assert (spark.folder, spark.version, spark.scala) == (tmp_path.resolve(), "4.1.0", "2.13")
 
 
-def test_a_client_without_jars_is_refused_with_what_to_install(
+def test_a_client_without_jars_is_rejected_with_the_package_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    installed(tmp_path, monkeypatch, "spark-connect-shims.jar")
+    install_pyspark(tmp_path, monkeypatch, "spark-connect-shims.jar")
     with pytest.raises(BadInput, match=r"pip install pyspark \(not pyspark-client\)"):
         find_spark_home()
 
 
-def test_no_pyspark_at_all_is_refused_in_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_pyspark_is_rejected_with_the_same_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(BadInput, match="a full PySpark is needed"):
         find_spark_home()
 
 
-def test_master_and_worker_stay_on_loopback_and_open_no_port_unasked() -> None:
+def test_master_and_worker_bind_to_loopback_and_open_no_rest_port() -> None:
     master = standalone.master_command(HOME, 7077, 8080)
     worker = standalone.worker_command(HOME, 7077, 4, 1024, Path("/files"))
     for command in (master, worker):
@@ -65,7 +67,7 @@ def test_master_and_worker_stay_on_loopback_and_open_no_port_unasked() -> None:
     assert worker[worker.index("--work-dir") + 1] == f"/files/work-{LOOPBACK}"
 
 
-def test_workers_on_several_hosts_keep_their_files_apart() -> None:
+def test_workers_on_several_hosts_use_separate_folders() -> None:
     folders = {
         command[command.index("--work-dir") + 1]
         for host in standalone.HOSTS
@@ -74,7 +76,7 @@ def test_workers_on_several_hosts_keep_their_files_apart() -> None:
     assert len(folders) == len(standalone.HOSTS)
 
 
-def test_the_users_python_is_kept_and_all_files_of_a_driver_are_in_its_folder(
+def test_the_users_python_is_kept_and_driver_files_share_one_folder(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", "/usr/bin/python3.12")
@@ -85,19 +87,19 @@ def test_the_users_python_is_kept_and_all_files_of_a_driver_are_in_its_folder(
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("log_text", "cause"),
     [
         ("starting\njava.net.BindException: in use\nbye\n", "java.net.BindException: in use"),
         ("one\ntwo\n", "two"),
         ("\n", "no output"),
     ],
 )
-def test_a_daemon_that_ended_is_told_by_the_line_that_says_best_why(
-    said: str, told: str, tmp_path: Path
+def test_an_ended_daemon_is_reported_with_the_most_relevant_log_line(
+    log_text: str, cause: str, tmp_path: Path
 ) -> None:
     log = tmp_path / "master.log"
-    log.write_text(said)
-    with pytest.raises(RheostatError, match=f"the Spark master ended at its start: {told}"):
+    log.write_text(log_text)
+    with pytest.raises(RheostatError, match=f"the Spark master ended at its start: {cause}"):
         standalone.wait_for("master", lambda: False, lambda: False, log)
 
 
@@ -105,7 +107,7 @@ def test_waiting_ends_as_soon_as_the_daemon_is_ready(tmp_path: Path) -> None:
     standalone.wait_for("master", lambda: True, lambda: True, tmp_path / "none.log")
 
 
-@pytest.mark.parametrize(("cores", "said"), [(0, "at least 1 core"), (10_001, "at most 10000")])
-def test_a_number_of_cores_that_no_worker_has_is_refused(cores: int, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+@pytest.mark.parametrize(("cores", "message"), [(0, "at least 1 core"), (10_001, "at most 10000")])
+def test_an_invalid_number_of_worker_cores_is_rejected(cores: int, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         check_cores(cores)

@@ -23,14 +23,14 @@ java.lang.Object/null
 """
 
 
-def jdk_whose_jcmd_says(folder: Path, script: str) -> Jdk:
+def jdk_with_jcmd(folder: Path, script: str) -> Jdk:
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "jcmd").write_text(f"#!/bin/sh\n{script}\n")
     (folder / "bin" / "jcmd").chmod(0o755)
     return Jdk(folder, 17, True)
 
 
-def test_only_classes_that_the_next_jvm_finds_by_name_are_listed() -> None:
+def test_only_classes_that_the_next_jvm_can_load_by_name_are_listed() -> None:
     assert named(HIERARCHY, near=BACKEND) == [
         "java.lang.Enum",
         "java.lang.Object",
@@ -41,27 +41,27 @@ def test_only_classes_that_the_next_jvm_finds_by_name_are_listed() -> None:
     ]
 
 
-def test_a_jvm_that_is_no_executor_is_refused() -> None:
+def test_a_jvm_that_is_not_an_executor_is_rejected() -> None:
     with pytest.raises(RheostatError, match=r"has not loaded org\.apache\.spark\.Other"):
         named(HIERARCHY, near="org.apache.spark.Other")
 
 
-def test_an_archive_is_put_in_place_only_when_it_is_whole(tmp_path: Path) -> None:
+def test_an_archive_is_moved_into_place_only_when_complete(tmp_path: Path) -> None:
     archive = tmp_path / "kept" / "archive.jsa"
     dump(
         1,
         archive,
-        jdk_whose_jcmd_says(
-            tmp_path / "jdk", f'ls {tmp_path}/kept > {tmp_path}/during; echo whole > "$4"'
+        jdk_with_jcmd(
+            tmp_path / "jdk", f'ls {tmp_path}/kept > {tmp_path}/during; echo complete > "$4"'
         ),
     )
-    assert archive.read_text() == "whole\n"
+    assert archive.read_text() == "complete\n"
     assert (tmp_path / "during").read_text() == ""
     assert list(archive.parent.iterdir()) == [archive]
 
 
 @pytest.mark.parametrize("script", ["echo part > $4; exit 1", "echo dynamic dump is not supported"])
-def test_a_dump_that_fails_leaves_nothing(tmp_path: Path, script: str) -> None:
+def test_a_failed_dump_leaves_no_file(tmp_path: Path, script: str) -> None:
     with pytest.raises(RheostatError, match="jcmd"):
-        dump(1, tmp_path / "kept" / "archive.jsa", jdk_whose_jcmd_says(tmp_path / "jdk", script))
+        dump(1, tmp_path / "kept" / "archive.jsa", jdk_with_jcmd(tmp_path / "jdk", script))
     assert list((tmp_path / "kept").iterdir()) == []

@@ -14,7 +14,7 @@ def test_a_free_port_can_be_claimed() -> None:
 
 
 @pytest.mark.parametrize("host", [LOOPBACK, "0.0.0.0"])
-def test_a_port_that_is_taken_is_refused_by_name(host: str) -> None:
+def test_a_port_already_in_use_is_rejected_with_its_name(host: str) -> None:
     with socket.create_server((host, 0)) as server:
         port = server.getsockname()[1]
         with pytest.raises(BadInput, match=f"port {port} for Kafka is taken"):
@@ -22,7 +22,7 @@ def test_a_port_that_is_taken_is_refused_by_name(host: str) -> None:
 
 
 @pytest.mark.parametrize("port", [-1, 0, 65536])
-def test_a_number_that_is_no_port_is_refused(port: int) -> None:
+def test_an_invalid_port_number_is_rejected(port: int) -> None:
     with pytest.raises(BadInput, match=f"between 1 and 65535, but it is {port}"):
         claim_port(port, "Kafka")
 

@@ -31,7 +31,7 @@ sys.exit(child_supervisor.main(["--", "sh", "-c", "trap '' TERM; echo ready >&2;
 """  # noqa: E501
 
 
-def until(condition: Callable[[], bool]) -> bool:
+def wait_until(condition: Callable[[], bool]) -> bool:
     """Wait for a condition that must become true; the limit of a minute only detects failures."""
     deadline = time.monotonic() + 60
     while not condition() and time.monotonic() < deadline:
@@ -39,7 +39,7 @@ def until(condition: Callable[[], bool]) -> bool:
     return condition()
 
 
-def lives(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     try:
         return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
@@ -52,7 +52,7 @@ def test_a_child_runs_until_it_is_stopped(tmp_path: Path) -> None:
         assert child.exit_code is None
         assert psutil.Process(child.pid).name() == "sleep"
     assert not child.alive
-    assert not lives(child.pid)
+    assert not is_alive(child.pid)
 
 
 def test_a_child_dies_when_its_parent_is_killed(tmp_path: Path) -> None:
@@ -61,74 +61,74 @@ def test_a_child_dies_when_its_parent_is_killed(tmp_path: Path) -> None:
     ) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
-        assert lives(pid)
+        assert is_alive(pid)
         parent.send_signal(signal.SIGKILL)
-    assert until(lambda: not lives(pid))
+    assert wait_until(lambda: not is_alive(pid))
 
 
 @pytest.mark.parametrize(
     "switch", ["+m", "-m"], ids=["in its process group", "in a group of its own"]
 )
-def test_what_a_child_starts_ends_with_it(tmp_path: Path, switch: str) -> None:
+def test_processes_started_by_a_child_end_with_it(tmp_path: Path, switch: str) -> None:
     with Child(
         ["sh", "-c", f"set {switch}; sleep 60 & echo $!; wait"], log=tmp_path / "log"
     ) as child:
         # A shell without a terminal also writes a line about job control.
         number = re.compile(r"^\d+$", re.MULTILINE)
-        assert until(lambda: bool(number.search((tmp_path / "log").read_text())))
+        assert wait_until(lambda: bool(number.search((tmp_path / "log").read_text())))
         grandchild = int(number.findall((tmp_path / "log").read_text())[0])
-        assert lives(grandchild)
+        assert is_alive(grandchild)
         assert grandchild in child_supervisor.members(child.pid)
-    assert not lives(grandchild)
+    assert not is_alive(grandchild)
 
 
-def test_what_a_dead_child_has_left_behind_ends_too(tmp_path: Path) -> None:
+def test_processes_left_by_a_dead_child_are_ended(tmp_path: Path) -> None:
     with Child(["sh", "-c", "sleep 60 & echo $!"], log=tmp_path / "log") as child:
         assert child.wait(60) == 0
-        assert not lives(int((tmp_path / "log").read_text()))
+        assert not is_alive(int((tmp_path / "log").read_text()))
 
 
-def test_the_ctrl_c_of_the_terminal_does_not_reach_a_child(tmp_path: Path) -> None:
+def test_a_terminals_interrupt_does_not_reach_a_child(tmp_path: Path) -> None:
     with Child(["sleep", "60"], log=tmp_path / "log") as child:
-        holder = psutil.Process(child.pid).ppid()
-        os.kill(holder, signal.SIGINT)
-        os.kill(holder, signal.SIGHUP)
+        supervisor = psutil.Process(child.pid).ppid()
+        os.kill(supervisor, signal.SIGINT)
+        os.kill(supervisor, signal.SIGHUP)
         assert child.wait(0.2) is None
-        assert lives(child.pid)
+        assert is_alive(child.pid)
 
 
-def test_a_leash_that_is_asked_to_end_takes_its_command_along(tmp_path: Path) -> None:
+def test_a_terminated_supervisor_ends_its_command(tmp_path: Path) -> None:
     with Child(["sleep", "60"], log=tmp_path / "log") as child:
         os.kill(psutil.Process(child.pid).ppid(), signal.SIGTERM)
         assert child.wait(60) == 128 + signal.SIGTERM
-        assert not lives(child.pid)
+        assert not is_alive(child.pid)
 
 
-def test_a_command_that_ignores_the_request_is_killed() -> None:
+def test_a_command_that_ignores_sigterm_is_killed() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", STUBBORN],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    ) as held:
-        assert held.stdin is not None
-        assert held.stdout is not None
-        assert held.stderr is not None
-        pid = int(held.stdout.readline())
-        assert held.stderr.readline() == b"ready\n"
-        held.stdin.close()
-        assert held.wait(60) == 128 + signal.SIGKILL
-    assert not lives(pid)
+    ) as supervisor:
+        assert supervisor.stdin is not None
+        assert supervisor.stdout is not None
+        assert supervisor.stderr is not None
+        pid = int(supervisor.stdout.readline())
+        assert supervisor.stderr.readline() == b"ready\n"
+        supervisor.stdin.close()
+        assert supervisor.wait(60) == 128 + signal.SIGKILL
+    assert not is_alive(pid)
 
 
 @pytest.mark.parametrize(("command", "code"), [("exit 0", 0), ("exit 3", 3), ("kill -9 $$", 137)])
-def test_the_exit_code_is_that_of_the_command(tmp_path: Path, command: str, code: int) -> None:
+def test_the_exit_code_of_the_command_is_returned(tmp_path: Path, command: str, code: int) -> None:
     with Child(["sh", "-c", command], log=tmp_path / "log") as child:
         assert child.wait(60) == code
         assert child.exit_code == code
 
 
-def test_environment_folder_and_log_are_as_asked(tmp_path: Path) -> None:
+def test_environment_folder_and_log_are_applied(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     command = ["sh", "-c", "echo $COLOUR; echo $PATH; pwd"]
     with Child(
@@ -142,7 +142,7 @@ def test_environment_folder_and_log_are_as_asked(tmp_path: Path) -> None:
     ]
 
 
-def test_a_command_that_is_not_there_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_missing_command_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(
         RheostatError, match=r"^cannot start /no/such/program: No such file or directory$"
     ):

@@ -45,26 +45,26 @@ FROM_INDEX = Installation(requires=REQUIRES)
         ("grpcio", "connect"),
     ],
 )
-def test_the_extra_that_has_a_module_is_named(module: str, extra: str) -> None:
-    said = advice(module, FROM_INDEX)
-    assert said == (
+def test_the_extra_that_provides_a_module_is_named(module: str, extra: str) -> None:
+    message = advice(module, FROM_INDEX)
+    assert message == (
         f"the Python module {module} is missing; it comes with the extra {extra},"
         f" pip install 'rheostat[{extra}]'"
     )
 
 
-def test_a_module_of_no_extra_is_installed_by_its_name() -> None:
-    said = "the Python module tensorflow is missing; install it with: pip install tensorflow"
-    assert advice("tensorflow", FROM_INDEX) == said
+def test_a_module_without_an_extra_is_installed_by_its_name() -> None:
+    message = "the Python module tensorflow is missing; install it with: pip install tensorflow"
+    assert advice("tensorflow", FROM_INDEX) == message
     assert advice("scipy", Installation()).endswith("pip install scipy")
 
 
-def test_what_developers_need_is_no_extra_of_a_user() -> None:
+def test_development_dependencies_are_not_an_extra() -> None:
     assert set(extras_of(REQUIRES)) == {"spark", "kafka", "cli", "connect", "sim"}
 
 
 @pytest.mark.parametrize(
-    ("here", "command"),
+    ("installation", "command"),
     [
         (Installation(clone=Path("/src/rheostat")), "in /src/rheostat: pip install -e '.[sim]'"),
         (
@@ -78,26 +78,31 @@ def test_what_developers_need_is_no_extra_of_a_user() -> None:
         (Installation(), "pip install 'rheostat[sim]'"),
     ],
 )
-def test_it_is_installed_from_where_it_came(here: Installation, command: str) -> None:
-    assert here.command("sim") == command
+def test_the_advice_uses_the_origin_of_the_installation(
+    installation: Installation, command: str
+) -> None:
+    assert installation.command("sim") == command
 
 
-def test_a_file_of_ours_that_is_missing_is_a_damaged_installation() -> None:
-    said = advice("rheostat.sim.engine", FROM_INDEX)
-    assert said.startswith("the file rheostat/sim/engine of Rheostat itself is missing")
-    assert said.endswith("pip install --force-reinstall 'rheostat'")
+def test_a_missing_file_of_rheostat_indicates_a_damaged_installation() -> None:
+    message = advice("rheostat.sim.engine", FROM_INDEX)
+    assert message.startswith("the file rheostat/sim/engine of Rheostat itself is missing")
+    assert message.endswith("pip install --force-reinstall 'rheostat'")
     assert "git status" in advice("rheostat.sim.engine", Installation(clone=Path("/src/r")))
 
 
 def _link(folder: Path, *names: str) -> None:
     """Link distributions of this environment, and their dependencies, into a folder."""
     for name in names:
-        found = distribution(name)
-        for top in {Path(str(file)).parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
-            there, here = Path(str(found.locate_file(top))), folder / top
-            if not here.exists():
-                here.symlink_to(there)
-        needed = [text for text in found.requires or () if ";" not in text]
+        installed = distribution(name)
+        for top in {Path(str(file)).parts[0] for file in installed.files or ()} - {
+            "..",
+            "__pycache__",
+        }:
+            source, link = Path(str(installed.locate_file(top))), folder / top
+            if not link.exists():
+                link.symlink_to(source)
+        needed = [text for text in installed.requires or () if ";" not in text]
         _link(folder, *(re.findall(r"[A-Za-z0-9._-]+", text)[0] for text in needed))
 
 
@@ -135,7 +140,7 @@ def empty(tmp_path: Path) -> Path:
         (("typer", "rich", "psutil"), ["run", "--master", "local[1]", "SPEC"], "py4j", "spark"),
     ],
 )
-def test_in_an_empty_environment_the_right_extra_is_named(
+def test_the_missing_extra_is_named_in_an_empty_environment(
     empty: Path,
     installed: tuple[str, ...],
     arguments: list[str],
@@ -145,15 +150,15 @@ def test_in_an_empty_environment_the_right_extra_is_named(
     _link(empty, *installed)
     spec = empty / "a.yaml"
     spec.write_text("")
-    given = [str(spec) if each == "SPEC" else each for each in arguments]
-    code, out, err = _run(empty, *given)
+    replaced = [str(spec) if argument == "SPEC" else argument for argument in arguments]
+    code, out, err = _run(empty, *replaced)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert f"the Python module {module}" in err
     assert f"it comes with the extra {extra}, pip install '/tmp/rheostat.whl[{extra}]'" in err
 
 
 @pytest.mark.parametrize("words", ["demo", "simulate queue --runs 2", "lab run SPEC"])
-def test_without_the_lab_its_commands_name_its_package(empty: Path, words: str) -> None:
+def test_lab_commands_name_the_lab_package_if_it_is_missing(empty: Path, words: str) -> None:
     _link(empty, "typer", "rich")
     assert _run(empty, *words.split()) == (
         2,
@@ -164,7 +169,7 @@ def test_without_the_lab_its_commands_name_its_package(empty: Path, words: str) 
 
 
 @pytest.mark.parametrize(
-    ("here", "command"),
+    ("installation", "command"),
     [
         (Installation(clone=Path("/src/r")), "in /src/r: pip install -e rheostat-lab"),
         (Installation(url="file:///tmp/rheostat.whl"), "pip install rheostat-lab"),
@@ -174,5 +179,7 @@ def test_without_the_lab_its_commands_name_its_package(empty: Path, words: str) 
         ),
     ],
 )
-def test_the_lab_is_installed_from_where_the_product_came(here: Installation, command: str) -> None:
-    assert here.lab_advice() == f"comes with the package rheostat-lab, {command}"
+def test_the_lab_is_installed_from_the_origin_of_rheostat(
+    installation: Installation, command: str
+) -> None:
+    assert installation.lab_advice() == f"comes with the package rheostat-lab, {command}"

@@ -37,61 +37,61 @@ sys.stdin.readline()
 """  # noqa: E501
 
 
-def start(*words: str) -> subprocess.Popen[str]:
+def start(*arguments: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", WAITING, *words],
+        [sys.executable, "-c", WAITING, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert said(process) == "ready"
+    assert read_line(process) == "ready"
     return process
 
 
-def said(process: subprocess.Popen[str]) -> str:
+def read_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
 
-def tell(process: subprocess.Popen[str], line: str) -> None:
+def write_line(process: subprocess.Popen[str], line: str) -> None:
     assert process.stdin is not None
     process.stdin.write(line + "\n")
     process.stdin.flush()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_unwinds_what_was_started(number):
+def test_a_signal_unwinds_the_started_resources(number):
     with start() as process:
         process.send_signal(number)
-        assert [said(process), said(process)] == ["unwinds", "unwound"]
+        assert [read_line(process), read_line(process)] == ["unwinds", "unwound"]
         assert process.wait(60) == 128 + number
 
 
-def test_a_second_signal_does_not_disturb_the_unwinding():
+def test_a_second_signal_does_not_interrupt_the_unwinding():
     with start("slow") as process:
         process.send_signal(signal.SIGTERM)
-        assert said(process) == "unwinds"
+        assert read_line(process) == "unwinds"
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             process.send_signal(number)
-        tell(process, "go on")
-        assert said(process) == "unwound"
+        write_line(process, "go on")
+        assert read_line(process) == "unwound"
         assert process.wait(60) == 128 + signal.SIGTERM
 
 
-def test_a_hang_up_that_nohup_ignores_stays_ignored():
+def test_an_ignored_hangup_stays_ignored():
     with start("nohup") as process:
         process.send_signal(signal.SIGHUP)
-        tell(process, "still here")
-        assert said(process) == "heard still here"
+        write_line(process, "still here")
+        assert read_line(process) == "heard still here"
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 128 + signal.SIGTERM
 
 
-def test_the_death_of_the_parent_unwinds_too():
+def test_the_death_of_the_parent_unwinds():
     with subprocess.Popen(
         [sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as parent:
-        assert said(parent) == "ready"
+        assert read_line(parent) == "ready"
         parent.kill()
         assert parent.stdout is not None
         assert (
@@ -99,28 +99,28 @@ def test_the_death_of_the_parent_unwinds_too():
         )  # the read ends only when the child has closed its end
 
 
-def test_the_handlers_from_before_come_back():
+def test_previous_signal_handlers_are_restored():
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
 
     def interrupted() -> None:
         with orderly_end():
             os.kill(os.getpid(), signal.SIGTERM)
 
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as exit_info:
         interrupted()
-    assert ended.value.code == 128 + signal.SIGTERM
+    assert exit_info.value.code == 128 + signal.SIGTERM
     assert [
         signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     ] == before
 
 
-def test_what_is_taken_down_undisturbed_hears_no_signal():
+def test_undisturbed_code_receives_no_signal():
     with undisturbed():
         os.kill(os.getpid(), signal.SIGTERM)
     assert signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN
 
 
-def test_a_library_may_not_take_the_signals():
+def test_a_library_cannot_replace_the_signal_handlers():
     with orderly_end():
         ours = signal.getsignal(signal.SIGINT)
         with unchanged():

@@ -26,23 +26,23 @@ from rheostat.machine.properties_file import properties
         ("a=1\na=2", [("a", "1"), ("a", "2")]),
     ],
 )
-def test_it_reads_what_java_reads(text: str, expected: list[tuple[str, str | None]]) -> None:
-    assert [(each.name, each.value) for each in properties(text)] == expected
+def test_files_are_parsed_as_java_does(text: str, expected: list[tuple[str, str | None]]) -> None:
+    assert [(entry.name, entry.value) for entry in properties(text)] == expected
 
 
-def test_a_property_knows_the_line_where_it_begins() -> None:
+def test_a_property_records_its_first_line() -> None:
     text = "# one\na=1,\\\n  2\n\nb=3\n"
-    assert [(each.name, each.line) for each in properties(text)] == [("a", 2), ("b", 5)]
+    assert [(entry.name, entry.line) for entry in properties(text)] == [("a", 2), ("b", 5)]
 
 
 _WORDS = st.text("abcxyz.\\_=:# ", min_size=1, max_size=12).map(str.strip).filter(bool)
 
 
 @given(st.dictionaries(_WORDS, _WORDS, max_size=5))
-def test_what_is_written_with_escapes_is_read_again(pairs: dict[str, str]) -> None:
+def test_escaped_text_is_read_back(pairs: dict[str, str]) -> None:
     text = "".join(f"{_escaped(name)}={_escaped(value)}\n" for name, value in pairs.items())
-    assert {each.name: each.value for each in properties(text)} == pairs
+    assert {entry.name: entry.value for entry in properties(text)} == pairs
 
 
 def _escaped(text: str) -> str:
-    return "".join(f"\\{each}" if each in "\\=:# " else each for each in text)
+    return "".join(f"\\{character}" if character in "\\=:# " else character for character in text)

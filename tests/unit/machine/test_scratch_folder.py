@@ -33,16 +33,18 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def killed(*words: str) -> Path:
-    done = subprocess.run([sys.executable, "-c", KILLED, *words], capture_output=True, text=True)
+def kill_process(*arguments: str) -> Path:
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, *arguments], capture_output=True, text=True
+    )
     assert done.returncode == -9, done.stderr
     return Path(done.stdout.strip())
 
 
-def test_a_folder_is_there_until_it_is_removed(place):
+def test_a_folder_exists_until_it_is_removed(place):
     with ScratchFolder("test") as path:
         assert path.parent == place
-        assert [each.name for each in path.iterdir()] == [LOCK]
+        assert [entry.name for entry in path.iterdir()] == [LOCK]
         (path / "a").mkdir()
         (path / "a" / "b").write_text("")
     assert list(place.iterdir()) == []
@@ -55,14 +57,14 @@ def test_removing_twice_does_nothing(place):
     assert list(place.iterdir()) == []
 
 
-def test_what_a_killed_process_left_goes_with_the_next_folder(place):
-    left = killed()
+def test_the_next_folder_removes_that_of_a_killed_process(place):
+    left = kill_process()
     assert (left / "work" / "file").exists()
     with ScratchFolder("test") as path:
         assert list(place.iterdir()) == [path]
 
 
-def test_the_folder_of_a_living_process_stays(place):
+def test_the_folder_of_a_live_process_is_kept(place):
     ours = ScratchFolder("test")
     script = "from rheostat.machine.scratch_folder import *; print(sweep(Path(sys.argv[1])))"
     line = [sys.executable, "-c", f"import sys; from pathlib import Path; {script}", str(place)]
@@ -71,8 +73,8 @@ def test_the_folder_of_a_living_process_stays(place):
     ours.remove()
 
 
-def test_a_folder_that_a_child_of_the_dead_still_writes_to_stays(place):
-    left = killed("child")
+def test_a_folder_still_used_by_a_child_of_a_dead_process_is_kept(place):
+    left = kill_process("child")
     assert sweep(place) == []
     (left / "go").touch()
     while left.exists():
@@ -80,7 +82,7 @@ def test_a_folder_that_a_child_of_the_dead_still_writes_to_stays(place):
     assert list(place.iterdir()) == []
 
 
-def test_folders_without_our_lock_are_nobody_elses_to_remove(place):
+def test_folders_without_our_lock_are_never_removed(place):
     (place / "rheostat-thesis").mkdir()
     (place / "rheostat-thesis" / "years").write_text("mine")
     (place / "elsewhere").mkdir()
@@ -91,7 +93,7 @@ def test_folders_without_our_lock_are_nobody_elses_to_remove(place):
     assert len(list(place.iterdir())) == 4
 
 
-def test_what_a_link_in_the_folder_names_stays(place):
+def test_the_target_of_a_link_is_kept(place):
     (place / "data").mkdir()
     (place / "data" / "file").touch()
     with ScratchFolder("test") as path:
@@ -99,7 +101,7 @@ def test_what_a_link_in_the_folder_names_stays(place):
     assert (place / "data" / "file").exists()
 
 
-def test_the_command_of_a_child_does_not_hold_the_lock(place):
+def test_a_childs_command_does_not_hold_the_lock(place):
     with ScratchFolder("test") as path:
         folder = ScratchFolder("held")
         fd = f"/proc/self/fd/{folder.lock}"

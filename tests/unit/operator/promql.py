@@ -30,43 +30,43 @@ class PromQL:
 
     def at(self, expression: str, now: float) -> Value:
         """Return the value of an expression at a time; None without a sample."""
-        words = [found for found in _TOKEN.findall(expression) if any(found)]
-        value, rest = self._level(words, now, 0)
+        tokens = [token for token in _TOKEN.findall(expression) if any(token)]
+        value, rest = self._level(tokens, now, 0)
         assert not rest, rest
         return value
 
-    def _level(self, words: Words, now: float, level: int) -> tuple[Value, Words]:
+    def _level(self, tokens: Words, now: float, level: int) -> tuple[Value, Words]:
         if level == len(_LEVELS):
-            return self._atom(words, now)
-        left, words = self._level(words, now, level + 1)
-        while words and (words[0][1] or words[0][3]) in _LEVELS[level]:
-            sign, words = words[0][1] or words[0][3], words[1:]
-            as_number = bool(words) and words[0][1] == "bool"
-            right, words = self._level(words[as_number:], now, level + 1)
-            left = _joined(sign, left, right, as_number)
-        return left, words
+            return self._atom(tokens, now)
+        left, tokens = self._level(tokens, now, level + 1)
+        while tokens and (tokens[0][1] or tokens[0][3]) in _LEVELS[level]:
+            sign, tokens = tokens[0][1] or tokens[0][3], tokens[1:]
+            as_number = bool(tokens) and tokens[0][1] == "bool"
+            right, tokens = self._level(tokens[as_number:], now, level + 1)
+            left = _combine(sign, left, right, as_number)
+        return left, tokens
 
-    def _atom(self, words: Words, now: float) -> tuple[Value, Words]:
-        number, name, minutes, sign = words[0]
+    def _atom(self, tokens: Words, now: float) -> tuple[Value, Words]:
+        number, name, minutes, sign = tokens[0]
         if number:
-            return float(number), words[1:]
+            return float(number), tokens[1:]
         if sign == "(":
-            value, rest = self._level(words[1:], now, 0)
+            value, rest = self._level(tokens[1:], now, 0)
             return value, rest[1:]
         if name in _WINDOWS:
-            _, series, minutes, _ = words[2]
+            _, series, minutes, _ = tokens[2]
             inside = within(self._series.get(series, ()), now, 60.0 * int(minutes))
-            return _WINDOWS[name](inside), words[4:]
+            return _WINDOWS[name](inside), tokens[4:]
         if name == "sgn":
-            value, rest = self._level(words[2:], now, 0)
+            value, rest = self._level(tokens[2:], now, 0)
             return None if value is None else float((value > 0) - (value < 0)), rest[1:]
         if name in self._rules:
-            return self.at(self._rules[name], now), words[1:]
+            return self.at(self._rules[name], now), tokens[1:]
         known = within(self._series.get(name, ()), now, _LOOK_BACK_S)
-        return (known[-1][1] if known else None), words[1:]
+        return (known[-1][1] if known else None), tokens[1:]
 
 
-def _joined(sign: str, left: Value, right: Value, as_number: bool) -> Value:
+def _combine(sign: str, left: Value, right: Value, as_number: bool) -> Value:
     if sign == "or":
         return left if left is not None else right
     if left is None or right is None:
@@ -81,8 +81,8 @@ def _joined(sign: str, left: Value, right: Value, as_number: bool) -> Value:
 
 def samples(values: str, step_s: float) -> list[tuple[float, float]]:
     """Return the samples of promtool's notation: ``a+bxn`` is a, a+b, ... a+n b."""
-    found: list[float] = []
+    values_by_step: list[float] = []
     for word in values.split():
         first, step, times = re.fullmatch(r"([\d.]+)([+-][\d.]+)?x(\d+)", word).groups()  # type: ignore[union-attr]
-        found += [float(first) + n * float(step or 0) for n in range(int(times) + 1)]
-    return [(n * step_s, value) for n, value in enumerate(found)]
+        values_by_step += [float(first) + n * float(step or 0) for n in range(int(times) + 1)]
+    return [(n * step_s, value) for n, value in enumerate(values_by_step)]

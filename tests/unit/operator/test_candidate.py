@@ -29,7 +29,7 @@ class OneLease:
         return True
 
 
-def test_the_first_leads_and_the_second_waits_as_long_as_it_renews():
+def test_the_first_candidate_leads_while_it_renews_the_lease():
     lease = OneLease()
     first, second = Candidate("a", lease), Candidate("b", lease)
     for now in range(0, 100, 2):
@@ -39,21 +39,21 @@ def test_the_first_leads_and_the_second_waits_as_long_as_it_renews():
         assert not second.leads(now)
 
 
-def test_the_second_takes_over_when_the_first_is_silent_and_not_before():
+def test_the_second_candidate_leads_only_after_the_lease_expires():
     lease = OneLease()
     first, second = Candidate("a", lease), Candidate("b", lease)
     first.turn(0.0)
-    led = []
+    led_at = []
     for now in range(1, 30):
         second.turn(float(now))
-        led += [now] if second.leads(now) else []
-    assert led[0] == 1 + LEASE_S
+        led_at += [now] if second.leads(now) else []
+    assert led_at[0] == 1 + LEASE_S
     assert not first.leads(LEADS_S)
     first.turn(30.0)
     assert not first.leads(30.0)
 
 
-def test_a_lease_that_was_given_back_is_taken_at_once():
+def test_a_released_lease_is_acquired_at_once():
     lease = OneLease()
     first, second = Candidate("a", lease), Candidate("b", lease)
     first.turn(0.0)
@@ -64,7 +64,7 @@ def test_a_lease_that_was_given_back_is_taken_at_once():
     assert not first.leads(3.0)
 
 
-def test_who_does_not_reach_the_api_server_leads_no_longer_than_it_said():
+def test_a_candidate_without_the_api_server_stops_leading_at_its_deadline():
     lease = OneLease()
     only = Candidate("a", lease)
     only.turn(0.0)
@@ -80,16 +80,17 @@ turns = st.lists(st.tuples(st.integers(0, 2), st.floats(0, 20), st.floats(-900, 
 
 
 @given(turns)
-def test_never_two_lead_however_they_are_delayed_and_wherever_their_clocks_begin(steps):
+def test_at_most_one_candidate_leads_with_any_delays_and_clock_offsets(steps):
     """Each has its own clock with its own origin; turns come in any order, with any delay."""
     lease = OneLease()
     candidates = [Candidate(name, lease) for name in "abc"]
     offsets = [steps[n][2] if n < len(steps) else 0.0 for n in range(3)]
     now = 0.0
-    for who, later_s, _ in steps:
-        now += later_s
-        candidates[who].turn(now + offsets[who])
+    for index, delay_s, _ in steps:
+        now += delay_s
+        candidates[index].turn(now + offsets[index])
         leading = [
-            each.leads(now + offset) for each, offset in zip(candidates, offsets, strict=True)
+            candidate.leads(now + offset)
+            for candidate, offset in zip(candidates, offsets, strict=True)
         ]
         assert sum(leading) <= 1

@@ -38,7 +38,7 @@ def driver(tmp_path):
     server.close()
 
 
-def directed(endpoint, token="shared"):
+def send_size(endpoint, token="shared"):
     async def call():
         client = ControlClient(token)
         try:
@@ -49,14 +49,14 @@ def directed(endpoint, token="shared"):
     return asyncio.run(call())
 
 
-def test_a_size_is_set_over_tls_with_the_token_of_the_driver(driver):
+def test_a_size_is_sent_over_tls_with_the_drivers_token(driver):
     server, service, ca = driver
-    directed(Endpoint(address=server.address, token="own", ca=ca, name=NAME))
+    send_size(Endpoint(address=server.address, token="own", ca=ca, name=NAME))
     assert service.report().sizing.size == 4
 
 
 @pytest.mark.parametrize(
-    ("changed", "reason"),
+    ("overrides", "reason"),
     [
         ({"token": None}, "WrongToken"),
         ({"name": "other.n.svc"}, "NoTrust"),
@@ -65,32 +65,32 @@ def test_a_size_is_set_over_tls_with_the_token_of_the_driver(driver):
         ({"ca": None}, "NoAnswer"),
     ],
 )
-def test_what_is_not_trusted_changes_nothing(driver, tmp_path, changed, reason):
+def test_an_untrusted_connection_changes_nothing(driver, tmp_path, overrides, reason):
     server, service, ca = driver
-    if changed.get("ca") == "another":
+    if overrides.get("ca") == "another":
         (tmp_path / "other").mkdir()
-        changed = {"ca": certificate(tmp_path / "other", [NAME])[0].read_text()}
-    terms = {"token": "own", "ca": ca, "name": NAME, **changed}
-    with pytest.raises(ApiError) as refused:
-        directed(Endpoint(address=server.address, **terms))
-    assert refused.value.reason == reason
+        overrides = {"ca": certificate(tmp_path / "other", [NAME])[0].read_text()}
+    endpoint = {"token": "own", "ca": ca, "name": NAME, **overrides}
+    with pytest.raises(ApiError) as error:
+        send_size(Endpoint(address=server.address, **endpoint))
+    assert error.value.reason == reason
     assert service.report().sizing.size is None
 
 
-def test_a_controller_reads_the_secret_of_each_resource_once():
-    class Keys(Api):
+def test_a_controller_reads_the_secret_of_a_resource_once():
+    class SecretApi(Api):
         async def secret(self, namespace, name):
             self.done.append(("secret", namespace, name))
             return {"token": "own\n", "ca.crt": "PEM"}
 
-    class Recorded(Agent):
+    class RecordingAgent(Agent):
         endpoint: Endpoint | None = None
 
         async def ask(self, endpoint):
             self.endpoint = endpoint
             return self.report
 
-    api, agent = Keys(), Recorded()
+    api, agent = SecretApi(), RecordingAgent()
 
     async def run():
         controller = Controller(api, agent, round_s=0.02)

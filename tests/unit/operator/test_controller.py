@@ -45,7 +45,7 @@ class Api:
 class Agent:
     def __init__(self):
         self.report = Report(executors=2, target=2, phase="steady", application="app-1")
-        self.told: list[Sizing] = []
+        self.sizings: list[Sizing] = []
         self.refuses = ""
 
     async def ask(self, address):
@@ -56,7 +56,7 @@ class Agent:
     async def direct(self, address, sizing):
         if self.refuses:
             raise ApiError(self.refuses, "refused")
-        self.told.append(sizing)
+        self.sizings.append(sizing)
         size = sizing.size or self.report.target
         self.report = replace(self.report, sizing=sizing, executors=size, target=size)
         return self.report
@@ -79,79 +79,79 @@ def pod(phase="Running"):
     }
 
 
-def played(play, refuses="", **spec):
-    """Run ``play(keeper, api, agent)`` with one resource and its driver, and return both fakes."""
+def play_scenario(play, refuses="", **spec):
+    """Run ``play(controller, api, agent)`` with one resource and its driver; return the fakes."""
     api, agent = Api(), Agent()
     agent.refuses = refuses
 
     async def run():
-        keeper = Controller(api, agent, round_s=0.02)
+        controller = Controller(api, agent, round_s=0.02)
         api.bodies["etl"] = body(**spec)
-        keeper.update_pod(pod())
-        keeper.update(dict(api.bodies["etl"]))
+        controller.update_pod(pod())
+        controller.update(dict(api.bodies["etl"]))
         await asyncio.sleep(0.1)
-        await play(keeper, api, agent)
+        await play(controller, api, agent)
         await asyncio.sleep(0.1)
-        keeper.close()
+        controller.close()
 
     virtual_time.run(run())
     return api, agent
 
 
-async def nothing(keeper, api, agent):
+async def no_action(controller, api, agent):
     pass
 
 
 def reason(api):
-    said = api.bodies["etl"]["status"]["conditions"]
-    return next(each["reason"] for each in said if each["type"] == "Ready")
+    conditions = api.bodies["etl"]["status"]["conditions"]
+    return next(condition["reason"] for condition in conditions if condition["type"] == "Ready")
 
 
-def test_a_size_is_told_once_and_the_status_written_once_it_stands():
-    api, agent = played(nothing, replicas=5)
-    assert [sizing.size for sizing in agent.told] == [5]
+def test_a_size_is_sent_once_and_its_status_is_written_once():
+    api, agent = play_scenario(no_action, replicas=5)
+    assert [sizing.size for sizing in agent.sizings] == [5]
     assert api.bodies["etl"]["status"]["replicas"] == 5
-    assert len([each for each in api.done if each[0] == "status"]) == 2
+    assert len([action for action in api.done if action[0] == "status"]) == 2
 
 
-def test_a_rescale_is_one_event():
-    api, _ = played(nothing, replicas=5)
+def test_a_rescale_emits_one_event():
+    api, _ = play_scenario(no_action, replicas=5)
     assert api.done.count(("event", "etl", "Rescaled")) == 1
 
 
-def test_a_change_of_the_spec_is_told():
-    async def scaled(keeper, api, agent):
-        keeper.update(body(replicas=7))
+def test_a_changed_spec_is_sent_to_the_driver():
+    async def scaled(controller, api, agent):
+        controller.update(body(replicas=7))
 
-    _, agent = played(scaled, replicas=5)
-    assert [sizing.size for sizing in agent.told] == [5, 7]
-
-
-def test_a_wrong_token_is_a_condition():
-    api, agent = played(nothing, refuses="WrongToken", replicas=5)
-    assert (reason(api), agent.told) == ("WrongToken", [])
+    _, agent = play_scenario(scaled, replicas=5)
+    assert [sizing.size for sizing in agent.sizings] == [5, 7]
 
 
-def test_a_driver_that_comes_back_is_told_again():
-    async def restarted(keeper, api, agent):
+def test_a_wrong_token_sets_a_condition():
+    api, agent = play_scenario(no_action, refuses="WrongToken", replicas=5)
+    assert (reason(api), agent.sizings) == ("WrongToken", [])
+
+
+def test_a_restarted_driver_receives_the_size_again():
+    async def restarted(controller, api, agent):
         agent.report = replace(agent.report, sizing=Sizing(), target=2)
 
-    _, agent = played(restarted, replicas=5)
-    assert [sizing.size for sizing in agent.told] == [5, 5]
+    _, agent = play_scenario(restarted, replicas=5)
+    assert [sizing.size for sizing in agent.sizings] == [5, 5]
 
 
-def test_the_younger_of_two_resources_waits():
-    async def second(keeper, api, agent):
+def test_the_younger_of_two_resources_is_inactive():
+    async def second(controller, api, agent):
         api.bodies["zz"] = body("zz", replicas=9)
-        keeper.update(dict(api.bodies["zz"]))
+        controller.update(dict(api.bodies["zz"]))
         await asyncio.sleep(0.1)
 
-    api, agent = played(second, replicas=5)
-    assert [sizing.size for sizing in agent.told] == [5]
+    api, agent = play_scenario(second, replicas=5)
+    assert [sizing.size for sizing in agent.sizings] == [5]
     assert ("event", "zz", "TwoResources") in api.done
 
 
-def test_a_driver_that_cannot_be_scaled_is_restarted_once_a_size_has_stood():
+def test_an_unscalable_driver_restarts_once_its_size_is_stable():
     """With a test clock, the driver runs for long, and the size is written again each second."""
     now, drains = [1000.0], []
 
@@ -164,86 +164,86 @@ def test_a_driver_that_cannot_be_scaled_is_restarted_once_a_size_has_stood():
     async def run():
         api, agent = Api(), Stiff()
         agent.report = replace(agent.report, can_scale=False, cannot=("a test",))
-        keeper = Controller(api, agent, round_s=0.01, clock=lambda: now[0])
+        controller = Controller(api, agent, round_s=0.01, clock=lambda: now[0])
         own: Any = {"driver": {"template": {"spec": {}}}}
         driver = pod()
         driver["metadata"]["labels"] = own_labels("etl") | {"spark-role": "driver"}
         driver["metadata"]["annotations"] = {INCARNATION: "1", SIZE: "2"}
         api.bodies["etl"] = body(replicas=2, **own)
-        keeper.update_pod(driver)
-        keeper.update(dict(api.bodies["etl"]))
+        controller.update_pod(driver)
+        controller.update(dict(api.bodies["etl"]))
         await asyncio.sleep(0.05)
         now[0] += 100.0
         for second in range(20):
             now[0] += 1.0
-            keeper.update(body(replicas=3 + second % 2, **own))
+            controller.update(body(replicas=3 + second % 2, **own))
             await asyncio.sleep(0.02)
         assert drains == []
         assert reason(api) == "Waiting"
         now[0] += 10.0
         await asyncio.sleep(0.05)
-        keeper.close()
+        controller.close()
 
     virtual_time.run(run())
     assert drains == [1130.0]
 
 
-def test_a_resource_that_is_gone_is_not_looked_at():
-    async def deleted(keeper, api, agent):
-        keeper.update(body(replicas=5), gone=True)
-        keeper.update(
+def test_a_deleted_resource_is_not_reconciled():
+    async def deleted(controller, api, agent):
+        controller.update(body(replicas=5), gone=True)
+        controller.update(
             body(replicas=5) | {"metadata": {**body()["metadata"], "deletionTimestamp": "t"}}
         )
-        agent.told.clear()
+        agent.sizings.clear()
         agent.report = replace(agent.report, sizing=Sizing())
 
-    _, agent = played(deleted, replicas=5)
-    assert agent.told == []
+    _, agent = play_scenario(deleted, replicas=5)
+    assert agent.sizings == []
 
 
-def test_a_driver_that_does_not_answer_is_said():
-    async def silent(keeper, api, agent):
+def test_an_unreachable_driver_sets_a_condition():
+    async def silent(controller, api, agent):
         agent.refuses = "NoAnswer"
 
-    api, _ = played(silent, replicas=5)
+    api, _ = play_scenario(silent, replicas=5)
     assert reason(api) == "NoAnswer"
     assert api.bodies["etl"]["status"]["replicas"] == 5
 
 
-def test_the_metrics_are_those_of_the_agent_and_none_for_an_unknown_application():
-    seen = []
+def test_metrics_come_from_the_agent_or_are_absent():
+    reports = []
 
-    async def ask(keeper, api, agent):
-        seen.append(await keeper.report("n", "etl"))
-        seen.append(await keeper.report("n", "other"))
+    async def ask(controller, api, agent):
+        reports.append(await controller.report("n", "etl"))
+        reports.append(await controller.report("n", "other"))
 
-    played(ask, replicas=5)
-    assert (seen[0].executors, seen[1]) == (5, None)
+    play_scenario(ask, replicas=5)
+    assert (reports[0].executors, reports[1]) == (5, None)
 
 
-def test_an_hpa_that_nobody_reads_is_named_and_scale_goes_back_to_the_size_in_force():
-    async def fought(keeper, api, agent):
+def test_an_ineffective_hpa_is_reported_and_scale_is_restored():
+    async def fought(controller, api, agent):
         for _ in range(3):
             assert reason(api) == "Sized"
-            keeper.update(body(mode="policy", replicas=9))
+            controller.update(body(mode="policy", replicas=9))
             await asyncio.sleep(0.1)
-            keeper.update(body(mode="policy", replicas=2))  # the event of our own write
+            controller.update(body(mode="policy", replicas=2))  # the event of our own write
             await asyncio.sleep(0.05)
 
-    api, agent = played(fought, mode="policy", replicas=5)
+    api, agent = play_scenario(fought, mode="policy", replicas=5)
     ready = api.bodies["etl"]["status"]["conditions"][0]
     assert (ready["status"], ready["reason"]) == ("True", "ScaleUnread")
     assert "another controller keeps writing 9 into scale" in ready["message"]
     assert ("event", "etl", "ScaleUnread") in api.done
-    assert {each for each in api.done if each[0] == "scale"} == {("scale", "etl", 2)}
+    assert {action for action in api.done if action[0] == "scale"} == {("scale", "etl", 2)}
     assert agent.report.target == 2
 
 
-def test_sizes_that_are_written_where_they_are_read_are_no_fight():
-    async def scaled(keeper, api, agent):
+def test_sizes_written_in_external_mode_are_not_a_conflict():
+    async def scaled(controller, api, agent):
         for size in (6, 7, 8, 9):
-            keeper.update(body(replicas=size))
+            controller.update(body(replicas=size))
             await asyncio.sleep(0.05)
 
-    api, _ = played(scaled, replicas=5)
+    api, _ = play_scenario(scaled, replicas=5)
     assert reason(api) == "Sized"

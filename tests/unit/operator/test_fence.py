@@ -19,7 +19,7 @@ NOWHERE = Endpoint(address="127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    ("name", "arguments"),
     [
         ("write_status", ("ns", "etl", {})),
         ("write_scale", ("ns", "etl", 3)),
@@ -28,28 +28,28 @@ NOWHERE = Endpoint(address="127.0.0.1:1")
         ("tell", ({"metadata": META}, "Normal", "Sized", "")),
     ],
 )
-def test_only_a_leader_writes_to_the_cluster(name, given):
+def test_only_a_leader_writes_to_the_cluster(name, arguments):
     with pytest.raises(NotLeading):
-        asyncio.run(getattr(ApiCluster(lambda: False), name)(*given))
+        asyncio.run(getattr(ApiCluster(lambda: False), name)(*arguments))
 
 
-def driver_call(leads, name, *given):
+def driver_call(leads, name, *arguments):
     async def call():
         client = ControlClient(None, leads=lambda: leads)
         try:
-            await getattr(client, name)(NOWHERE, *given)
+            await getattr(client, name)(NOWHERE, *arguments)
         finally:
             await client.close()
 
     asyncio.run(call())
 
 
-@pytest.mark.parametrize(("name", "given"), [("direct", (Sizing(),)), ("drain", ())])
-def test_only_a_leader_writes_to_a_driver(name, given):
+@pytest.mark.parametrize(("name", "arguments"), [("direct", (Sizing(),)), ("drain", ())])
+def test_only_a_leader_writes_to_a_driver(name, arguments):
     with pytest.raises(NotLeading):
-        driver_call(False, name, *given)
+        driver_call(False, name, *arguments)
     with pytest.raises(ApiError):  # it is sent, but no driver answers
-        driver_call(True, name, *given)
+        driver_call(True, name, *arguments)
 
 
 def test_an_operator_that_does_not_lead_may_read():

@@ -18,21 +18,21 @@ from rheostat.metrics.record_metrics import Gauges
 from rheostat.model import Observation
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
-ROOM = DEPLOY / "prometheus"
+PROMETHEUS = DEPLOY / "prometheus"
 RULES = {
     rule["record"]: rule["expr"]
-    for group in yaml.safe_load((ROOM / "recording-rules.yaml").read_text())["groups"]
+    for group in yaml.safe_load((PROMETHEUS / "recording-rules.yaml").read_text())["groups"]
     for rule in group["rules"]
 }
-CASES = yaml.safe_load((ROOM / "recording-rules.test.yaml").read_text())["tests"]
+CASES = yaml.safe_load((PROMETHEUS / "recording-rules.test.yaml").read_text())["tests"]
 GAUGE_OF = {name: "rheostat_" + name.partition(":")[2] for name in RULES}
 
 
 def series_of(case):
     step_s = float(case["interval"].removesuffix("s"))
     return {
-        each["series"].partition("{")[0]: samples(each["values"], step_s)
-        for each in case["input_series"]
+        series["series"].partition("{")[0]: samples(series["values"], step_s)
+        for series in case["input_series"]
     }
 
 
@@ -41,46 +41,52 @@ def seconds(text):
     return sum(int(number) * units[unit] for number, unit in re.findall(r"(\d+)([ms])", text))
 
 
-def wanted(question):
-    return question["exp_samples"][0]["value"] if question["exp_samples"] else None
+def expected_value(expectation):
+    return expectation["exp_samples"][0]["value"] if expectation["exp_samples"] else None
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_a_rule_has_the_value_of_the_equation(case):
-    asked = PromQL(series_of(case), RULES)
-    for question in case["promql_expr_test"]:
-        found = asked.at(question["expr"], seconds(question["eval_time"]))
-        assert found == wanted(question), question["expr"]
+def test_every_rule_computes_the_value_of_its_equation(case):
+    evaluator = PromQL(series_of(case), RULES)
+    for expectation in case["promql_expr_test"]:
+        value = evaluator.at(expectation["expr"], seconds(expectation["eval_time"]))
+        assert value == expected_value(expectation), expectation["expr"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_a_rule_has_the_value_of_our_gauge(case):
+def test_every_rule_computes_the_value_of_our_gauge(case):
     """An HPA gets the same values with and without Prometheus."""
     series = series_of(case)
-    told: dict[float, Any] = {}
-    kept: Any = {}
+    gauges_at: dict[float, Any] = {}
+    memory: Any = {}
     gauges = Gauges(MetricOptions())
     for number, (t_s, _) in enumerate(next(iter(series.values()))):
-        values = {name.removeprefix(PREFIX): each[number][1] for name, each in series.items()}
+        values = {name.removeprefix(PREFIX): points[number][1] for name, points in series.items()}
         signals: dict[str, Any] = {
             SIGNALS[name].signal if name in SIGNALS else "busy": value
             for name, value in values.items()
         }
-        told[t_s], kept = gauges.of(Observation(t_s=t_s, **{"executors": 2, **signals}), kept)
-    for question in case["promql_expr_test"]:
-        gauge = GAUGE_OF[question["expr"]].removeprefix(PREFIX)
+        gauges_at[t_s], memory = gauges.of(
+            Observation(t_s=t_s, **{"executors": 2, **signals}), memory
+        )
+    for expectation in case["promql_expr_test"]:
+        gauge = GAUGE_OF[expectation["expr"]].removeprefix(PREFIX)
         if PREFIX + gauge in GAUGES:
-            assert told[seconds(question["eval_time"])].get(gauge) == wanted(question), gauge
+            assert gauges_at[seconds(expectation["eval_time"])].get(gauge) == expected_value(
+                expectation
+            ), gauge
 
 
-def test_every_rule_has_a_case():
-    asked = {each["expr"] for case in CASES for each in case["promql_expr_test"]}
-    assert asked == set(RULES)
+def test_every_rule_has_a_test_case():
+    tested_rules = {test["expr"] for case in CASES for test in case["promql_expr_test"]}
+    assert tested_rules == set(RULES)
 
 
-def test_the_adapter_serves_what_every_hpa_asks_for():
+def test_the_adapter_serves_every_metric_of_the_hpas():
     served = set()
-    for rule in yaml.safe_load((ROOM / "adapter-rules.yaml").read_text())["rules"]["external"]:
+    for rule in yaml.safe_load((PROMETHEUS / "adapter-rules.yaml").read_text())["rules"][
+        "external"
+    ]:
         pattern = rule["seriesQuery"].split('"')[1]
         names = [*RULES, *GAUGES]
         served |= {GAUGE_OF.get(name, name) for name in names if re.match(pattern, name)}
@@ -89,10 +95,10 @@ def test_the_adapter_serves_what_every_hpa_asks_for():
             assert metric["external"]["metric"]["name"] in served
 
 
-def test_what_is_scraped_has_the_labels_that_the_adapter_needs():
-    (job,) = yaml.safe_load((ROOM / "scrape.yaml").read_text())["scrape_configs"]
+def test_the_scrape_config_sets_the_labels_that_the_adapter_needs():
+    (job,) = yaml.safe_load((PROMETHEUS / "scrape.yaml").read_text())["scrape_configs"]
     assert {"application", "namespace"} <= {
-        each.get("target_label") for each in job["relabel_configs"]
+        config.get("target_label") for config in job["relabel_configs"]
     }
     # Prometheus also renames a label of the driver that the target already has.
     assert job["metric_relabel_configs"] == [
@@ -102,8 +108,10 @@ def test_what_is_scraped_has_the_labels_that_the_adapter_needs():
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="needs Debian's package prometheus")
 @pytest.mark.parametrize(
-    "words", ["check rules recording-rules.yaml", "test rules recording-rules.test.yaml"]
+    "arguments", ["check rules recording-rules.yaml", "test rules recording-rules.test.yaml"]
 )
-def test_promtool_agrees(words):
-    done = subprocess.run(["promtool", *words.split()], cwd=ROOM, capture_output=True, text=True)
+def test_promtool_agrees(arguments):
+    done = subprocess.run(
+        ["promtool", *arguments.split()], cwd=PROMETHEUS, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -5,24 +5,24 @@ from rheostat.operator.observed import Condition, Status, status_json, status_of
 from rheostat.operator.streaming_application import Application
 
 
-def test_a_status_survives_its_json():
-    said = (Condition(type="Ready", true=False, reason="NoDriver", message="none"),)
-    status = Status(observed_generation=2, replicas=3, restarting_to=5, conditions=said)
+def test_a_status_survives_a_json_round_trip():
+    conditions = (Condition(type="Ready", true=False, reason="NoDriver", message="none"),)
+    status = Status(observed_generation=2, replicas=3, restarting_to=5, conditions=conditions)
     assert status_of(status_json(status, {}, "now")) == status
 
 
-def test_a_condition_keeps_its_time_while_its_truth_stays():
-    said = Status(conditions=(Condition(type="Ready", true=True, reason="Sized"),))
-    first = status_json(said, {}, "t1")
-    other = Status(conditions=(Condition(type="Ready", true=False, reason="NoAnswer"),))
-    assert status_json(said, first, "t2")["conditions"][0]["lastTransitionTime"] == "t1"
-    assert status_json(other, first, "t2")["conditions"][0]["lastTransitionTime"] == "t2"
+def test_a_condition_keeps_its_time_while_its_status_is_unchanged():
+    ready = Status(conditions=(Condition(type="Ready", true=True, reason="Sized"),))
+    first = status_json(ready, {}, "t1")
+    not_ready = Status(conditions=(Condition(type="Ready", true=False, reason="NoAnswer"),))
+    assert status_json(ready, first, "t2")["conditions"][0]["lastTransitionTime"] == "t1"
+    assert status_json(not_ready, first, "t2")["conditions"][0]["lastTransitionTime"] == "t2"
 
 
-def test_a_drivers_pod_knows_its_number_its_size_and_its_owner():
+def test_a_driver_pod_records_its_number_size_and_owner():
     template = {"spec": {"containers": [{"name": "d", "env": [{"name": "A", "value": "b"}]}]}}
-    wanted = Application(name="etl", namespace="n", uid="u", template=template)
-    pod = driver_pod(wanted, 2, 5)
+    application = Application(name="etl", namespace="n", uid="u", template=template)
+    pod = driver_pod(application, 2, 5)
     assert pod["spec"]["containers"][0]["env"][0] == {"name": "RHEOSTAT_EXECUTORS", "value": "5"}
     assert pod["metadata"]["ownerReferences"][0]["uid"] == "u"
     pod["metadata"]["uid"] = "p"
@@ -31,7 +31,7 @@ def test_a_drivers_pod_knows_its_number_its_size_and_its_owner():
     assert len(template["spec"]["containers"][0]["env"]) == 1
 
 
-def test_a_pod_that_has_ended_tells_how():
+def test_an_ended_pod_reports_its_reason():
     killed = {"state": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}
     pod = {
         "metadata": {"name": "d", "uid": "u"},
@@ -43,29 +43,31 @@ def test_a_pod_that_has_ended_tells_how():
     assert driver_of({**pod, "status": {"phase": "Running"}}).end == ""
 
 
-def test_a_metric_is_told_in_thousandths_and_an_absent_or_old_one_not_at_all():
+def test_metrics_are_reported_in_thousandths_unless_absent_or_old():
     fresh = Report(age_s=1.0, metrics={"rheostat_utilization": 0.7049})
     old = Report(age_s=99.0, metrics=fresh.metrics)
-    told = [
-        values("rheostat_utilization", "a", each, "now")["items"] for each in (fresh, old, None)
+    items = [
+        values("rheostat_utilization", "a", report, "now")["items"] for report in (fresh, old, None)
     ]
-    assert told[0][0]["value"] == "704m"
-    assert told[1:] == [[], []]
+    assert items[0][0]["value"] == "704m"
+    assert items[1:] == [[], []]
     assert values("rheostat_lag_rows", "a", fresh, "now")["items"] == []
 
 
 def test_every_gauge_is_a_metric_and_the_selector_names_the_application():
-    assert {"rheostat_gated_lag_change"} <= {each["name"] for each in resources()["resources"]}
+    assert {"rheostat_gated_lag_change"} <= {
+        resource["name"] for resource in resources()["resources"]
+    }
     assert application_in("application=etl") == "etl"
     assert application_in("application in (a,b)") is None
 
 
-def test_a_clock_that_is_put_back_changes_no_time_of_a_condition_and_no_age():
+def test_a_clock_set_back_changes_no_condition_time_or_age():
     """The reporter measures ages with a monotonic clock."""
-    said = Status(conditions=(Condition(type="Ready", true=True, reason="Sized"),))
-    first = status_json(said, {}, "2026-01-02T00:00:00Z")
-    again = status_json(said, first, "2026-01-01T00:00:00Z")
-    assert again == first
+    ready = Status(conditions=(Condition(type="Ready", true=True, reason="Sized"),))
+    first = status_json(ready, {}, "2026-01-02T00:00:00Z")
+    second = status_json(ready, first, "2026-01-01T00:00:00Z")
+    assert second == first
     fresh = Report(age_s=1.0, metrics={"rheostat_busy_ratio": 0.5})
     for now in ("2026-01-01T00:00:00Z", "2036-01-01T00:00:00Z"):
         assert values("rheostat_busy_ratio", "a", fresh, now)["items"][0]["value"] == "500m"

@@ -10,7 +10,7 @@ class Clock:
         return self.now
 
 
-def test_the_size_in_force_that_we_write_ourselves_is_nobodys_fight() -> None:
+def test_our_own_writes_are_not_a_conflict() -> None:
     sizes = UnappliedSizes(Clock())
     for size in range(1, 9):
         sizes.writes("u", size)
@@ -18,7 +18,7 @@ def test_the_size_in_force_that_we_write_ourselves_is_nobodys_fight() -> None:
     assert sizes.size("u") is None
 
 
-def test_who_writes_three_times_in_two_minutes_is_seen_until_he_stops() -> None:
+def test_three_writes_in_two_minutes_are_a_conflict_until_they_stop() -> None:
     clock = Clock()
     sizes = UnappliedSizes(clock)
     sizes.record("u", "policy", 9)  # before our first write
@@ -33,7 +33,7 @@ def test_who_writes_three_times_in_two_minutes_is_seen_until_he_stops() -> None:
     assert sizes.size("u") is None
 
 
-def test_in_the_mode_external_every_size_is_read() -> None:
+def test_external_mode_reads_every_size() -> None:
     sizes = UnappliedSizes(Clock())
     sizes.writes("u", 5)
     for _ in range(3):

@@ -10,7 +10,7 @@ def after(*times_s: float) -> ConflictHistory:
     return history
 
 
-def test_once_or_twice_is_no_conflict_and_three_times_within_two_minutes_is() -> None:
+def test_three_writes_within_two_minutes_are_a_conflict() -> None:
     assert not ConflictHistory().is_conflict(0.0)
     assert not after(0.0, 15.0).is_conflict(15.0)
     assert after(0.0, 15.0, 30.0).is_conflict(30.0)
@@ -23,7 +23,7 @@ def test_a_conflict_ends_when_the_other_program_stops() -> None:
     assert not history.is_conflict(99.0 + WITHIN_S)
 
 
-def test_only_the_times_that_decide_are_kept() -> None:
+def test_only_the_decisive_times_are_stored() -> None:
     assert len(after(*range(1000)).times_s) == MOST
 
 

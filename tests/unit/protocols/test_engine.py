@@ -28,7 +28,7 @@ def table(*rows: Row[[set[str]], Command]) -> Table[[set[str]], Command]:
     return Table(start="a", end="z", rows=rows)
 
 
-def test_an_event_twice_in_a_phase_is_rejected():
+def test_a_duplicate_event_in_a_phase_is_rejected():
     with pytest.raises(BadInput, match="the event 'go' occurs twice in phase 'a'"):
         table(Row("a", go, "b"), Row("a", go, "z"), Row("b", go, "z"))
 
@@ -80,7 +80,7 @@ def test_a_diagram_shows_the_rows_between_phases_with_their_orders():
     ]
 
 
-def test_the_tables_state_the_order_and_the_meaning_of_each_event():
+def test_tables_state_the_order_and_the_meaning_of_every_event():
     lines = ONE.markdown().splitlines()
     assert lines[2:4] == ["| a | stay, go |", "| b | stay, go |"]
     assert lines[7:] == ["| stay | It has to stay |", "| go | It may go |"]

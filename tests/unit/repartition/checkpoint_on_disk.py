@@ -10,35 +10,37 @@ from rheostat.spark.sensing.query_shape import PROVIDER
 SAVE = "stateStoreSave"
 
 
-def planned(
+def plan_batch(
     folder: Path, batch: int, partitions: int | str, version: str = "v1", **settings: str
 ) -> None:
     conf = {"spark.sql.shuffle.partitions": str(partitions), **settings}
     metadata = json.dumps({"batchWatermarkMs": 0, "batchTimestampMs": 1, "conf": conf})
-    written(folder / "offsets" / str(batch), f"v1\n{metadata}\n{batch}")
+    write_file(folder / "offsets" / str(batch), f"v1\n{metadata}\n{batch}")
 
 
-def committed(folder: Path, batch: int, **told: object) -> None:
-    version = "v2" if "stateUniqueIds" in told else "v1"
-    written(
+def commit_batch(folder: Path, batch: int, **fields: object) -> None:
+    version = "v2" if "stateUniqueIds" in fields else "v1"
+    write_file(
         folder / "commits" / str(batch),
-        f"{version}\n{json.dumps({'nextBatchWatermarkMs': 0} | told)}",
+        f"{version}\n{json.dumps({'nextBatchWatermarkMs': 0} | fields)}",
     )
 
 
-def operator(
+def write_operator(
     folder: Path, number: int = 0, name: str = SAVE, stores: tuple[str, ...] = ("default",)
 ) -> None:
-    told = {
+    fields = {
         "operatorInfo": {"operatorId": number, "operatorName": name},
         "stateStoreInfo": [
             {"storeName": store, "numColsPrefixKey": 0, "numPartitions": 4} for store in stores
         ],
     }
-    written(folder / "state" / str(number) / "_metadata" / "metadata", f"v1\n{json.dumps(told)}")
+    write_file(
+        folder / "state" / str(number) / "_metadata" / "metadata", f"v1\n{json.dumps(fields)}"
+    )
 
 
-def written(file: Path, text: str) -> None:
+def write_file(file: Path, text: str) -> None:
     """Write a file atomically, as Spark does."""
     file.parent.mkdir(parents=True, exist_ok=True)
     fresh = file.with_name(f".{file.name}.tmp")
@@ -46,11 +48,11 @@ def written(file: Path, text: str) -> None:
     fresh.replace(file)
 
 
-def whole(folder: Path, provider: str | None = None) -> Path:
+def complete_checkpoint(folder: Path, provider: str | None = None) -> Path:
     """Write a checkpoint with two committed batches and four partitions."""
     settings = {PROVIDER: provider} if provider else {}
     for batch in range(2):
-        planned(folder, batch, 4, **settings)
-        committed(folder, batch)
-    operator(folder)
+        plan_batch(folder, batch, 4, **settings)
+        commit_batch(folder, batch)
+    write_operator(folder)
     return folder

@@ -16,7 +16,14 @@ from functools import partial
 from pathlib import Path
 
 from tests.unit.repartition.dying_disk import MOMENTS, DyingDisk
-from tests.unit.repartition.toy_query import ROWS, Refused, ToyEngine, ToyQuery, copied, expected
+from tests.unit.repartition.toy_query import (
+    ROWS,
+    Refused,
+    ToyEngine,
+    ToyQuery,
+    copy_checkpoint,
+    expected,
+)
 
 from rheostat.errors import BadInput
 from rheostat.repartition.repartition_log import RepartitionLog
@@ -32,17 +39,17 @@ class QuickDisk(LocalFileSystem):
 
 
 def to_new(checkpoint: Path, disk: LocalFileSystem) -> None:
-    wrote = disk.count if isinstance(disk, DyingDisk) else lambda: None
+    count_write = disk.count if isinstance(disk, DyingDisk) else lambda: None
     repartition(
         str(checkpoint),
         NEW,
-        lambda _: ToyEngine(lambda: _died(wrote())),
+        lambda _: ToyEngine(lambda: _die_if(count_write())),
         files=disk,
         check_stopped=lambda *_: None,
     )
 
 
-def _died(last: object) -> None:
+def _die_if(last: object) -> None:
     if last:
         os.kill(os.getpid(), 9)
 
@@ -51,7 +58,7 @@ def to_old(checkpoint: Path, disk: LocalFileSystem) -> None:
     undo(str(checkpoint), files=disk, check_stopped=lambda *_: None)
 
 
-def killed(work: Callable[[LocalFileSystem], None], point: int, moment: str) -> bool:
+def is_killed(work: Callable[[LocalFileSystem], None], point: int, moment: str) -> bool:
     """Run ``work`` in a fork that is killed at the point; return False if it ended before."""
     child = os.fork()
     if child == 0:
@@ -68,7 +75,7 @@ def killed(work: Callable[[LocalFileSystem], None], point: int, moment: str) -> 
     return False
 
 
-def goes_on(checkpoint: Path, partitions: int | None) -> str:
+def run_to_end(checkpoint: Path, partitions: int | None) -> str:
     """Run the query to its end and compare its output; return a message if it does not start."""
     query = ToyQuery(checkpoint)
     try:
@@ -81,22 +88,24 @@ def goes_on(checkpoint: Path, partitions: int | None) -> str:
     return str(query.partitions)
 
 
-def cured(
-    cut: Path, folder: Path, cure: Callable[[Path, LocalFileSystem], None], partitions: int
+def repair_and_run(
+    interrupted: Path, folder: Path, cure: Callable[[Path, LocalFileSystem], None], partitions: int
 ) -> str:
-    checkpoint = copied(cut, folder)
+    checkpoint = copy_checkpoint(interrupted, folder)
     try:
         cure(checkpoint, QuickDisk())
-    except BadInput as nothing:  # the kill was before the journal existed, or after the end
-        said = str(nothing)
-        assert "no repartition" in said or "has now" in said, said
-        return goes_on(checkpoint, OLD if "no repartition" in said else NEW)
-    return goes_on(checkpoint, partitions)
+    except BadInput as error:  # the kill was before the journal existed, or after the end
+        message = str(error)
+        assert "no repartition" in message or "has now" in message, message
+        return run_to_end(checkpoint, OLD if "no repartition" in message else NEW)
+    return run_to_end(checkpoint, partitions)
 
 
-def cured_late(cut: Path, folder: Path, cure: Callable[[Path, LocalFileSystem], None]) -> str:
+def repair_late_and_run(
+    interrupted: Path, folder: Path, cure: Callable[[Path, LocalFileSystem], None]
+) -> str:
     """Run two batches of the query before the repair, as a supervisor that restarts it would."""
-    checkpoint = copied(cut, folder)
+    checkpoint = copy_checkpoint(interrupted, folder)
     query = ToyQuery(checkpoint)
     try:
         query.run(2)
@@ -105,38 +114,40 @@ def cured_late(cut: Path, folder: Path, cure: Callable[[Path, LocalFileSystem], 
     partitions = query.partitions
     with suppress(BadInput):  # there is nothing to undo, or the query has continued
         cure(checkpoint, QuickDisk())
-    return goes_on(checkpoint, partitions)
+    return run_to_end(checkpoint, partitions)
 
 
 def phase_of(checkpoint: Path) -> str:
-    story = RepartitionLog(str(checkpoint), LocalFileSystem()).read()
-    return story.phase if story else "asked"
+    state = RepartitionLog(str(checkpoint), LocalFileSystem()).read()
+    return state.phase if state else "asked"
 
 
 def main(root: Path) -> None:
     ready = root / "ready"
     ToyQuery(ready, OLD).run(4)
-    done = copied(ready, root / "done")
+    done = copy_checkpoint(ready, root / "done")
     to_new(done, QuickDisk())
     for way, start, work in (("forth", ready, to_new), ("back", done, to_old)):
         for moment in MOMENTS:
             point = 0
             while True:
-                cut = copied(start, root / "cut")
-                if not killed(partial(work, cut), point, moment):
+                interrupted = copy_checkpoint(start, root / "cut")
+                if not is_killed(partial(work, interrupted), point, moment):
                     break
-                found = {
+                outcomes = {
                     "way": way,
                     "point": point,
                     "moment": moment,
-                    "phase": phase_of(cut),
-                    "started at once": goes_on(copied(cut, root / "now"), None),
-                    "rolled back": cured(cut, root / "back", to_old, OLD),
+                    "phase": phase_of(interrupted),
+                    "started at once": run_to_end(copy_checkpoint(interrupted, root / "now"), None),
+                    "rolled back": repair_and_run(interrupted, root / "back", to_old, OLD),
                 }
                 if way == "forth":
-                    found["resumed"] = cured(cut, root / "forth", to_new, NEW)
-                found["rolled back late"] = cured_late(cut, root / "late", to_old)
-                sys.stdout.write(json.dumps(found) + "\n")
+                    outcomes["resumed"] = repair_and_run(interrupted, root / "forth", to_new, NEW)
+                outcomes["rolled back late"] = repair_late_and_run(
+                    interrupted, root / "late", to_old
+                )
+                sys.stdout.write(json.dumps(outcomes) + "\n")
                 point += 1
 
 

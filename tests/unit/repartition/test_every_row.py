@@ -12,7 +12,7 @@ import pytest
 from tests.unit.protocols.recording_table import RecordingTable
 from tests.unit.repartition.dying_disk import DyingDisk
 from tests.unit.repartition.kill_points import QuickDisk, to_new
-from tests.unit.repartition.toy_query import Refused, ToyEngine, ToyQuery, copied
+from tests.unit.repartition.toy_query import Refused, ToyEngine, ToyQuery, copy_checkpoint
 
 from rheostat.errors import RheostatError
 from rheostat.protocols.repartition import REPARTITION
@@ -30,7 +30,7 @@ def interrupt() -> NoReturn:
     raise Interrupted
 
 
-def entries_changed(checkpoint: Path, change: str) -> None:
+def change_entries(checkpoint: Path, change: str) -> None:
     """Change the offset log at the batch of the repartition, as another writer might."""
     lock = checkpoint / "offsets" / "3"
     if change == "overtaken":
@@ -43,7 +43,7 @@ def entries_changed(checkpoint: Path, change: str) -> None:
                 (lock.parent / str(batch)).write_text(text)
 
 
-def cured(
+def repair(
     checkpoint: Path, source: StateVersion, *, back: bool, engine: ToyEngine | None = None
 ) -> None:
     disk = QuickDisk()
@@ -56,7 +56,7 @@ def cured(
         runner.run(engine or ToyEngine(), source)
 
 
-def test_every_row_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_table_row_is_covered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = RecordingTable(REPARTITION)
     monkeypatch.setattr("rheostat.repartition.repartition_runner.REPARTITION", table)
     monkeypatch.setattr("tests.unit.repartition.dying_disk.die", interrupt)
@@ -64,7 +64,7 @@ def test_every_row_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     source = read_checkpoint(str(tmp_path / "ready"), QuickDisk()).state
     phases: set[str] = set()
     for point in range(40):
-        stopped = copied(tmp_path / "ready", tmp_path / str(point))
+        stopped = copy_checkpoint(tmp_path / "ready", tmp_path / str(point))
         with suppress(Interrupted):
             to_new(stopped, DyingDisk(point, "before"))
         state = RepartitionLog(str(stopped), QuickDisk()).read()
@@ -73,21 +73,24 @@ def test_every_row_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         phases.add(state.phase)
         for change in ("none", "query", "free", "overtaken", "gone on"):
             for back in (False, True):
-                checkpoint = copied(stopped, tmp_path / f"{point}-{change}-{back}")
+                checkpoint = copy_checkpoint(stopped, tmp_path / f"{point}-{change}-{back}")
                 if change == "query":
                     with suppress(Refused):
                         ToyQuery(checkpoint).run(1)
                 elif change != "none":
-                    entries_changed(checkpoint, change)
+                    change_entries(checkpoint, change)
                 with suppress(RheostatError):
-                    cured(checkpoint, source, back=back)
+                    repair(checkpoint, source, back=back)
         if state.phase == "begun":
             with suppress(RheostatError):
-                cured(
-                    copied(stopped, tmp_path / "lost"), source, back=False, engine=ToyEngine(lose=1)
+                repair(
+                    copy_checkpoint(stopped, tmp_path / "lost"),
+                    source,
+                    back=False,
+                    engine=ToyEngine(lose=1),
                 )
         if state.phase == "committed":
             RepartitionLog(str(stopped), QuickDisk()).note("withdrawing", 1.0)
-            entries_changed(stopped, "gone on")
-            cured(stopped, source, back=True)
+            change_entries(stopped, "gone on")
+            repair(stopped, source, back=True)
     assert table.missing() == set()

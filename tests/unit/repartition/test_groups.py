@@ -23,25 +23,25 @@ def test_every_partition_is_in_one_group(old, new):
     assert sorted(part for group in all_groups for part in group.targets) == [*range(new)]
 
 
-def test_a_multiple_splits_each_partition_alone():
+def test_a_multiple_splits_every_partition_separately():
     assert [[*group.targets] for group in groups(4, 8)] == [[0, 4], [1, 5], [2, 6], [3, 7]]
     assert [[*group.sources] for group in groups(4, 8)] == [[0], [1], [2], [3]]
 
 
-def test_a_divisor_needs_no_shuffle_however_many_slots_there_are():
+def test_a_divisor_needs_no_shuffle_at_any_number_of_slots():
     assert slices(8, 16, stores=1, slots=64, in_memory=False) == 2
     assert slices(16, 8, stores=1, slots=64, in_memory=False) == 1
     assert slices(16, 8, stores=1, slots=64, in_memory=True) == 1
 
 
-def test_slots_without_a_group_take_a_slice_of_one():
+def test_idle_slots_share_a_group_in_slices():
     assert slices(4, 7, stores=1, slots=1, in_memory=False) == 1
     assert slices(4, 7, stores=1, slots=2, in_memory=False) == 2
     assert slices(4, 7, stores=2, slots=2, in_memory=False) == 1
     assert slices(1, 3, stores=1, slots=8, in_memory=False) == 3
 
 
-def test_a_shuffle_pays_only_where_many_slots_would_read_the_same():
+def test_a_shuffle_is_used_only_where_many_slots_read_the_same_data():
     assert slices(4, 7, stores=1, slots=16, in_memory=False) == 0
     assert slices(12, 8, stores=1, slots=4, in_memory=False) == 1
 
@@ -51,7 +51,7 @@ def test_a_task_does_not_open_hundreds_of_partitions():
     assert slices(200, 100, stores=1, slots=2, in_memory=False) == 1
 
 
-def test_what_is_loaded_into_the_heap_is_opened_once():
+def test_in_memory_state_is_opened_once():
     assert slices(4, 7, stores=1, slots=2, in_memory=True) == 0
     assert slices(12, 8, stores=2, slots=8, in_memory=True) == 1
 

@@ -38,26 +38,26 @@ def points(tmp_path_factory: pytest.TempPathFactory) -> Points:
     return [json.loads(line) for line in run.stdout.splitlines()]
 
 
-def test_there_are_kills_in_every_phase_before_and_amid_a_change(points: Points) -> None:
+def test_kill_points_cover_every_phase_before_and_during_a_change(points: Points) -> None:
     assert len(points) >= 60
     assert {point["moment"] for point in points} == set(MOMENTS)
     assert {point["phase"] for point in points} >= CLOSED | OPEN_NEW | OPEN_OLD
 
 
-def test_resumed_it_has_the_new_number_and_the_right_output(
+def test_a_resumed_repartition_has_the_new_number_and_correct_output(
     points: Points,
 ) -> None:
     assert {point["resumed"] for point in points if point["way"] == "forth"} == {"7"}
 
 
-def test_rolled_back_it_has_the_old_number_and_the_right_output(
+def test_a_rolled_back_repartition_has_the_old_number_and_correct_output(
     points: Points,
 ) -> None:
-    ended = {point["phase"] for point in points if point["rolled back"] != "4"}
-    assert not ended
+    other_phases = {point["phase"] for point in points if point["rolled back"] != "4"}
+    assert not other_phases
 
 
-def test_a_query_started_at_once_is_right_or_refused(
+def test_a_query_started_at_once_is_correct_or_refused(
     points: Points,
 ) -> None:
     for point in points:
@@ -66,5 +66,5 @@ def test_a_query_started_at_once_is_right_or_refused(
         assert point["started at once"] in right | BETWEEN.get(phase, set()), point
 
 
-def test_a_roll_back_after_the_query_has_run_on_harms_nothing(points: Points) -> None:
+def test_a_rollback_after_the_query_continued_harms_nothing(points: Points) -> None:
     assert {point["rolled back late"] for point in points} <= {"4", "7", "refused"}

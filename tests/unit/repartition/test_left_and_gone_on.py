@@ -20,16 +20,16 @@ class Killed(BaseException):
 
 
 def to(checkpoint: Path, partitions: int, killed_in: str = "") -> RepartitionState:
-    def told(phase: str, _done: int, _total: int) -> None:
+    def progress(phase: str, _done: int, _total: int) -> None:
         if phase == killed_in:
             raise Killed
 
     return repartition(
-        str(checkpoint), partitions, lambda _: ToyEngine(), progress=told, check_stopped=quiet
+        str(checkpoint), partitions, lambda _: ToyEngine(), progress=progress, check_stopped=quiet
     )
 
 
-def left_in(checkpoint: Path, phase: str) -> ToyQuery:
+def abandon_in(checkpoint: Path, phase: str) -> ToyQuery:
     """Kill a repartition from 4 to 7, run three batches, and delete everything older."""
     query = ToyQuery(checkpoint)
     query.run(3)
@@ -43,38 +43,38 @@ def left_in(checkpoint: Path, phase: str) -> ToyQuery:
     return query
 
 
-def ended(query: ToyQuery) -> bool:
+def output_is_correct(query: ToyQuery) -> bool:
     query.run()
     return query.output == expected(ROWS)
 
 
 @pytest.mark.parametrize("phase", ["begun", "written", "verified"])
-def test_with_the_old_number_it_is_taken_back(tmp_path: Path, phase: str) -> None:
-    query = left_in(tmp_path, phase)
+def test_an_abandoned_repartition_with_the_old_number_is_undone(tmp_path: Path, phase: str) -> None:
+    query = abandon_in(tmp_path, phase)
     assert undo(str(tmp_path), check_stopped=quiet).phase == "ended"
     assert to(tmp_path, 9).phase == "done"
     assert query.partitions == 9
-    assert ended(query)
+    assert output_is_correct(query)
 
 
 @pytest.mark.parametrize("phase", ["begun", "written", "verified"])
-def test_with_the_old_number_the_same_command_goes_back_and_then_forth(
+def test_the_same_command_first_rolls_back_and_then_repartitions(
     tmp_path: Path, phase: str
 ) -> None:
-    query = left_in(tmp_path, phase)
+    query = abandon_in(tmp_path, phase)
     with pytest.raises(RheostatError, match="is as it was before: the query has planned a batch"):
         to(tmp_path, 7)
     assert to(tmp_path, 7).phase == "done"
     assert query.partitions == 7
-    assert ended(query)
+    assert output_is_correct(query)
 
 
-def test_with_the_new_number_it_is_done_and_another_can_begin(tmp_path: Path) -> None:
-    query = left_in(tmp_path, "committed")
+def test_a_repartition_with_the_new_number_is_done_and_another_can_begin(tmp_path: Path) -> None:
+    query = abandon_in(tmp_path, "committed")
     with pytest.raises(BadInput, match="has planned a batch with 7 partitions since"):
         undo(str(tmp_path), check_stopped=quiet)
     assert to(tmp_path, 7).phase == "done"
     assert query.partitions == 7
     assert to(tmp_path, 5).phase == "done"
     assert query.partitions == 5
-    assert ended(query)
+    assert output_is_correct(query)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from tests.unit.repartition.checkpoint_on_disk import planned, whole
+from tests.unit.repartition.checkpoint_on_disk import complete_checkpoint, plan_batch
 from tests.unit.repartition.toy_query import ROWS, ToyEngine, ToyQuery, expected
 
 from rheostat.errors import BadInput, RheostatError
@@ -34,7 +34,7 @@ def to(
     )
 
 
-def everything(folder: Path) -> dict[Path, bytes | None]:
+def files_of(folder: Path) -> dict[Path, bytes | None]:
     return {
         path: path.read_bytes() if path.is_file() else None for path in sorted(folder.rglob("*"))
     }
@@ -46,58 +46,60 @@ def checkpoint(tmp_path: Path) -> Path:
     return tmp_path / "checkpoint"
 
 
-def refused(folder: Path, partitions: int, said: str) -> None:
-    before = everything(folder)
-    with pytest.raises(BadInput, match=said):
+def assert_refused(folder: Path, partitions: int, message: str) -> None:
+    before = files_of(folder)
+    with pytest.raises(BadInput, match=message):
         to(folder, partitions)
-    assert everything(folder) == before
+    assert files_of(folder) == before
 
 
-def test_a_folder_that_is_no_checkpoint(tmp_path: Path) -> None:
-    refused(tmp_path, 7, "is no checkpoint of a query")
+def test_a_folder_without_a_checkpoint_is_rejected(tmp_path: Path) -> None:
+    assert_refused(tmp_path, 7, "is no checkpoint of a query")
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_folder_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is no folder"):
         to(tmp_path / "none", 7)
 
 
 @pytest.mark.parametrize("number", [0, -1, 40_000])
-def test_a_number_out_of_range(checkpoint: Path, number: int) -> None:
-    refused(checkpoint, number, f"must be from 1 to 32768, but it is {number}")
+def test_a_number_out_of_range_is_rejected(checkpoint: Path, number: int) -> None:
+    assert_refused(checkpoint, number, f"must be from 1 to 32768, but it is {number}")
 
 
-def test_the_number_of_today(checkpoint: Path) -> None:
-    refused(checkpoint, 4, "--partitions 4 is what .* has now")
+def test_the_current_number_is_rejected(checkpoint: Path) -> None:
+    assert_refused(checkpoint, 4, "--partitions 4 is what .* has now")
 
 
-def test_no_committed_batch(tmp_path: Path) -> None:
-    planned(tmp_path, 0, 4)
-    refused(tmp_path, 7, "has no committed batch")
+def test_a_checkpoint_without_a_committed_batch_is_rejected(tmp_path: Path) -> None:
+    plan_batch(tmp_path, 0, 4)
+    assert_refused(tmp_path, 7, "has no committed batch")
 
 
-def test_a_batch_that_is_not_committed(checkpoint: Path) -> None:
+def test_an_uncommitted_batch_is_rejected(checkpoint: Path) -> None:
     (checkpoint / "commits" / "2").unlink()
-    refused(checkpoint, 7, "planned batch 2 but not committed it: run the query once to completion")
+    assert_refused(
+        checkpoint, 7, "planned batch 2 but not committed it: run the query once to completion"
+    )
 
 
-def test_a_repartition_that_spark_has_not_ended(tmp_path: Path) -> None:
-    whole(tmp_path)
-    planned(tmp_path, 2, 7)
-    refused(tmp_path, 9, "a repartition to 7 partitions that Spark has not completed")
+def test_an_unfinished_repartition_of_spark_is_rejected(tmp_path: Path) -> None:
+    complete_checkpoint(tmp_path)
+    plan_batch(tmp_path, 2, 7)
+    assert_refused(tmp_path, 9, "a repartition to 7 partitions that Spark has not completed")
 
 
-def test_a_checkpoint_of_an_older_spark(checkpoint: Path) -> None:
+def test_a_checkpoint_of_an_older_spark_is_rejected(checkpoint: Path) -> None:
     shutil.rmtree(checkpoint / "state" / "0" / "_metadata")
-    refused(checkpoint, 7, "an older Spark has written this checkpoint")
+    assert_refused(checkpoint, 7, "an older Spark has written this checkpoint")
 
 
-def test_a_missing_entry_of_the_offset_log(checkpoint: Path) -> None:
+def test_a_missing_offset_log_entry_is_rejected(checkpoint: Path) -> None:
     (checkpoint / "offsets" / "2").unlink()
-    refused(checkpoint, 7, "offsets/2 is missing")
+    assert_refused(checkpoint, 7, "offsets/2 is missing")
 
 
-def test_a_file_of_the_state_that_is_missing(checkpoint: Path) -> None:
+def test_a_missing_state_file_leaves_the_query_intact(checkpoint: Path) -> None:
     class Missing(ToyEngine):
         def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
             raise RheostatError("state/0/1/3.delta is missing")
@@ -109,18 +111,18 @@ def test_a_file_of_the_state_that_is_missing(checkpoint: Path) -> None:
     assert ToyQuery(checkpoint).output == expected(ROWS)
 
 
-def test_a_full_disk(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_rejected(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
-    refused(checkpoint, 7, "its disk has 0 MB free: make room first")
+    assert_refused(checkpoint, 7, "its disk has 0 MB free: make room first")
 
 
 @pytest.mark.parametrize("location", ["s3a://bucket/cp", "hdfs://host/cp", "abfss://x@y/z"])
-def test_a_remote_checkpoint(location: str) -> None:
+def test_an_unsupported_remote_checkpoint_is_rejected(location: str) -> None:
     with pytest.raises(BadInput, match="not on this computer's disks: copy the checkpoint"):
         repartition(location, 7, lambda _: ToyEngine())
 
 
-def test_a_query_that_runs(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_query_is_rejected(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preflight, "WATCH_S", 60.0)
     stop = threading.Event()
 
@@ -141,7 +143,7 @@ def test_a_query_that_runs(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) ->
         running.join()
 
 
-def test_old_logs_are_not_watched(checkpoint: Path) -> None:
+def test_old_logs_need_no_wait(checkpoint: Path) -> None:
     for path in checkpoint.rglob("*"):
         os.utime(path, (1, 1))
     preflight.require_stopped(
@@ -149,16 +151,16 @@ def test_old_logs_are_not_watched(checkpoint: Path) -> None:
     )
 
 
-def test_a_second_repartition_at_the_same_time(checkpoint: Path) -> None:
+def test_a_concurrent_repartition_is_rejected(checkpoint: Path) -> None:
     with leased(str(checkpoint), LocalFileSystem()):
-        before = everything(checkpoint)
+        before = files_of(checkpoint)
         with pytest.raises(BadInput, match=f"by another \\(process {os.getpid()} on"):
             to(checkpoint, 7)
-        assert everything(checkpoint) == before
+        assert files_of(checkpoint) == before
     assert to(checkpoint, 7).phase == "done"
 
 
-def test_another_number_while_one_is_unfinished(checkpoint: Path) -> None:
+def test_another_number_is_rejected_while_one_is_unfinished(checkpoint: Path) -> None:
     class Stopped(ToyEngine):
         def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
             raise KeyboardInterrupt
@@ -170,14 +172,14 @@ def test_another_number_while_one_is_unfinished(checkpoint: Path) -> None:
     assert to(checkpoint, 7).phase == "done"
 
 
-def test_rows_that_are_lost_send_it_back_and_say_which_store(checkpoint: Path) -> None:
+def test_lost_rows_trigger_a_rollback_that_names_the_store(checkpoint: Path) -> None:
     with pytest.raises(RheostatError, match="as it was before: store default of operator 0"):
         to(checkpoint, 7, ToyEngine(lose=1))
     ToyQuery(checkpoint).run()
     assert ToyQuery(checkpoint).output == expected(ROWS)
 
 
-def test_a_query_that_goes_on_meanwhile_keeps_its_number_and_its_output(checkpoint: Path) -> None:
+def test_a_query_that_continues_meanwhile_keeps_its_number_and_output(checkpoint: Path) -> None:
     class Meanwhile(ToyEngine):
         def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
             done = super().rewrite(wanted, progress)
@@ -191,26 +193,26 @@ def test_a_query_that_goes_on_meanwhile_keeps_its_number_and_its_output(checkpoi
     assert ToyQuery(checkpoint).output == expected(ROWS)
 
 
-def test_nothing_to_be_taken_back(checkpoint: Path) -> None:
+def test_undo_without_a_repartition_is_rejected(checkpoint: Path) -> None:
     with pytest.raises(BadInput, match="has no repartition that could be taken back"):
         undo(str(checkpoint), check_stopped=quiet)
 
 
-def test_a_query_that_has_gone_on_is_repartitioned_back_instead(
+def test_undo_after_the_query_continued_suggests_repartitioning_back(
     checkpoint: Path,
 ) -> None:
     to(checkpoint, 7)
     ToyQuery(checkpoint).run(1)
-    before = everything(checkpoint)
+    before = files_of(checkpoint)
     with pytest.raises(BadInput, match="state repartition --partitions 4 goes back without a loss"):
         undo(str(checkpoint), check_stopped=quiet)
-    assert everything(checkpoint) == before
+    assert files_of(checkpoint) == before
     to(checkpoint, 4)
     ToyQuery(checkpoint).run()
     assert ToyQuery(checkpoint).partitions == 4
     assert ToyQuery(checkpoint).output == expected(ROWS)
 
 
-def test_a_torn_lease_hinders_nobody(checkpoint: Path) -> None:
+def test_a_truncated_lease_does_not_block(checkpoint: Path) -> None:
     LocalFileSystem().write(lease_path(str(checkpoint)), '{"host": ')
     assert to(checkpoint, 7).phase == "done"

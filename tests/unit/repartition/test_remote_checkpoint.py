@@ -12,7 +12,7 @@ from tests.unit.repartition.toy_query import (
     Refused,
     ToyEngine,
     ToyQuery,
-    copied,
+    copy_checkpoint,
     expected,
 )
 from tests.unit.storage.object_folder import BUCKET, ObjectFolder
@@ -34,7 +34,7 @@ def ready(tmp_path: Path) -> Path:
     return tmp_path / "ready"
 
 
-def forth(
+def to_new(
     folder: Path, files: RemoteFolder | None = None, engine: ToyEngine | None = None, sink: str = ""
 ) -> RepartitionState:
     return repartition(
@@ -47,7 +47,7 @@ def forth(
     )
 
 
-def back(folder: Path, files: RemoteFolder | None = None, sink: str = "") -> RepartitionState:
+def to_old(folder: Path, files: RemoteFolder | None = None, sink: str = "") -> RepartitionState:
     return undo(str(folder), files=files or RemoteFolder(), check_stopped=lambda *_: None)
 
 
@@ -55,29 +55,29 @@ def lease_of(checkpoint: Path) -> Path:
     return checkpoint / "_rheostat" / "lease.json"
 
 
-def goes_on(folder: Path, partitions: int) -> None:
+def assert_completes(folder: Path, partitions: int) -> None:
     query = ToyQuery(folder)
     query.run()
     assert query.output == expected(ROWS)
     assert query.partitions == partitions
 
 
-def test_it_gets_its_new_number_and_the_query_goes_on(ready: Path) -> None:
-    assert forth(ready).phase == "done"
-    goes_on(ready, NEW)
+def test_a_remote_checkpoint_gets_its_new_number_and_the_query_continues(ready: Path) -> None:
+    assert to_new(ready).phase == "done"
+    assert_completes(ready, NEW)
     assert not (ready / "_rheostat" / "staged").exists()
 
 
-def test_it_is_taken_back(ready: Path) -> None:
-    forth(ready)
-    assert back(ready).phase == "ended"
-    goes_on(ready, OLD)
+def test_a_remote_repartition_is_undone(ready: Path) -> None:
+    to_new(ready)
+    assert to_old(ready).phase == "ended"
+    assert_completes(ready, OLD)
 
 
-def test_a_rewrite_that_loses_rows_leaves_it_as_it_was(ready: Path) -> None:
+def test_a_rewrite_that_loses_rows_leaves_the_checkpoint_unchanged(ready: Path) -> None:
     with pytest.raises(RheostatError, match="as it was before"):
-        forth(ready, engine=ToyEngine(lose=1))
-    goes_on(ready, OLD)
+        to_new(ready, engine=ToyEngine(lose=1))
+    assert_completes(ready, OLD)
 
 
 class Store:
@@ -108,143 +108,143 @@ OBJECTS = Store(ObjectFolder, BUCKET)
 
 @pytest.mark.parametrize("way", ["forth", "back"])
 @pytest.mark.parametrize("store", [HADOOP, OBJECTS], ids=["hdfs", "s3a"])
-def test_killed_at_every_change_it_is_resumed_or_rolled_back(
+def test_a_kill_at_any_change_can_be_resumed_or_rolled_back(
     ready: Path, tmp_path: Path, way: str, store: Store
 ) -> None:
     if way == "back":
         store.work("forth", ready)
-    changes = store.work(way, copied(ready, tmp_path / "whole")).changes
+    changes = store.work(way, copy_checkpoint(ready, tmp_path / "completed")).changes
     assert changes > 15
     for point in range(changes):
-        cut = copied(ready, tmp_path / "cut")
+        interrupted = copy_checkpoint(ready, tmp_path / "cut")
         with pytest.raises(Killed):
-            store.work(way, cut, point)
-        lease_of(cut).unlink(missing_ok=True)  # its holder is this process, which lives
-        for cure, partitions in (("forth", NEW), ("back", OLD)):
-            if way == "back" and cure == "forth":
+            store.work(way, interrupted, point)
+        lease_of(interrupted).unlink(missing_ok=True)  # its holder is this process, which lives
+        for remedy, partitions in (("forth", NEW), ("back", OLD)):
+            if way == "back" and remedy == "forth":
                 continue
-            cured = copied(cut, tmp_path / "cured")
+            repaired = copy_checkpoint(interrupted, tmp_path / "cured")
             with suppress(BadInput):  # before the beginning or after the end
-                store.work(cure, cured)
-            done = partitions if (cured / "_rheostat" / "journal.jsonl").exists() else OLD
-            goes_on(cured, done)
+                store.work(remedy, repaired)
+            done = partitions if (repaired / "_rheostat" / "journal.jsonl").exists() else OLD
+            assert_completes(repaired, done)
 
 
-def test_an_object_store_is_killed_at_thirty_points_and_more(ready: Path) -> None:
+def test_object_stores_have_at_least_thirty_kill_points(ready: Path) -> None:
     changes = OBJECTS.work("forth", ready).changes + OBJECTS.work("back", ready).changes
     assert changes >= 30
 
 
-def test_an_undo_that_is_repeated_after_the_query_has_gone_on_keeps_the_query_s_files(
+def test_a_repeated_undo_keeps_files_that_the_query_wrote_since(
     ready: Path, tmp_path: Path
 ) -> None:
     OBJECTS.work("forth", ready)
-    changes = OBJECTS.work("back", copied(ready, tmp_path / "whole")).changes
+    changes = OBJECTS.work("back", copy_checkpoint(ready, tmp_path / "completed")).changes
     for point in range(changes):
-        cut = copied(ready, tmp_path / "cut")
+        interrupted = copy_checkpoint(ready, tmp_path / "cut")
         with pytest.raises(Killed):
-            OBJECTS.work("back", cut, point)
-        lease_of(cut).unlink(missing_ok=True)
-        query = ToyQuery(cut)
+            OBJECTS.work("back", interrupted, point)
+        lease_of(interrupted).unlink(missing_ok=True)
+        query = ToyQuery(interrupted)
         with suppress(Refused):
             query.run(2)
         with suppress(BadInput):  # the query has gone on with the new number
-            OBJECTS.work("back", cut)
+            OBJECTS.work("back", interrupted)
         query.run()
         assert query.output == expected(ROWS)
 
 
-def test_an_object_that_the_query_has_written_after_an_undo_is_not_taken_for_ours(
+def test_an_object_written_after_an_undo_is_not_treated_as_ours(
     ready: Path, tmp_path: Path
 ) -> None:
-    done = copied(ready, tmp_path / "done")
+    done = copy_checkpoint(ready, tmp_path / "done")
     OBJECTS.work("forth", done)
-    changes = OBJECTS.work("back", copied(done, tmp_path / "whole")).changes
+    changes = OBJECTS.work("back", copy_checkpoint(done, tmp_path / "completed")).changes
     journal = ""
     while '"withdrawing"' not in journal:  # the last change before the journal has "unlocked"
         changes -= 1
-        cut = copied(done, tmp_path / "cut")
+        interrupted = copy_checkpoint(done, tmp_path / "cut")
         with pytest.raises(Killed):
-            OBJECTS.work("back", cut, changes)
-        journal = (cut / "_rheostat" / "journal.jsonl").read_text().splitlines()[-1]
-    lease_of(cut).unlink()
-    assert not (cut / "offsets" / "4").exists()
-    ToyQuery(cut).run(1)
+            OBJECTS.work("back", interrupted, changes)
+        journal = (interrupted / "_rheostat" / "journal.jsonl").read_text().splitlines()[-1]
+    lease_of(interrupted).unlink()
+    assert not (interrupted / "offsets" / "4").exists()
+    ToyQuery(interrupted).run(1)
     name = Path("state/0/0/5.snapshot")
     same = (done / name).read_bytes()
-    (cut / name).write_bytes(same)
-    OBJECTS.work("back", cut)
-    assert (cut / name).read_bytes() == same
+    (interrupted / name).write_bytes(same)
+    OBJECTS.work("back", interrupted)
+    assert (interrupted / name).read_bytes() == same
 
 
-@pytest.mark.parametrize("cure", [forth, back])
-def test_killed_at_every_change_a_file_sink_loses_no_batch_and_has_no_gap(
-    tmp_path: Path, cure: Callable[..., RepartitionState]
+@pytest.mark.parametrize("remedy", [to_new, to_old])
+def test_a_kill_at_any_change_leaves_no_gap_in_a_file_sink(
+    tmp_path: Path, remedy: Callable[..., RepartitionState]
 ) -> None:
     folder, log = tmp_path / "checkpoint", tmp_path / "checkpoint" / "out" / "_spark_metadata"
     ToyQuery(folder, OLD, log).run(4)
-    ready = copied(folder, tmp_path / "ready")
-    whole = RemoteFolder()
-    forth(folder, whole, sink=str(log.parent))
-    for point in range(0, whole.changes, 2):
-        copied(ready, folder)
+    ready = copy_checkpoint(folder, tmp_path / "ready")
+    completed = RemoteFolder()
+    to_new(folder, completed, sink=str(log.parent))
+    for point in range(0, completed.changes, 2):
+        copy_checkpoint(ready, folder)
         with pytest.raises(Killed):
-            forth(folder, RemoteFolder(point), sink=str(log.parent))
+            to_new(folder, RemoteFolder(point), sink=str(log.parent))
         lease_of(folder).unlink(missing_ok=True)
         with suppress(BadInput):
-            cure(folder, sink=str(log.parent))
+            remedy(folder, sink=str(log.parent))
         query = ToyQuery(folder, log=log)
         query.run()
         assert query.output == expected(ROWS)
-        numbers = sorted(int(each.name) for each in log.iterdir() if each.name.isdecimal())
+        numbers = sorted(int(path.name) for path in log.iterdir() if path.name.isdecimal())
         assert numbers == [*range(len(numbers))]
 
 
-def begun_by_spark(folder: Path) -> None:
+def begin_as_spark(folder: Path) -> None:
     last = (folder / "offsets" / "3").read_text()
     (folder / "offsets" / "4").write_text(offset_entry(last, NEW))
     (folder / "state" / "0" / "6").mkdir()
     (folder / "state" / "0" / "6" / "5.snapshot").write_text("{}")
 
 
-def test_what_spark_has_begun_elsewhere_is_taken_out_killed_at_any_change(
+def test_an_unfinished_repartition_of_spark_is_repaired_after_any_kill(
     ready: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(repairs, "require_stopped", lambda *_: None)
-    begun_by_spark(ready)
-    whole = RemoteFolder()
-    done = repair(str(copied(ready, tmp_path / "whole")), whole)
+    begin_as_spark(ready)
+    completed = RemoteFolder()
+    done = repair(str(copy_checkpoint(ready, tmp_path / "completed")), completed)
     assert (done.batch, done.partitions) == (3, OLD)
     assert done.moved == ("state/0/6/5.snapshot", "offsets/4")
-    for point in range(whole.changes):
-        cut = copied(ready, tmp_path / "cut")
+    for point in range(completed.changes):
+        interrupted = copy_checkpoint(ready, tmp_path / "cut")
         with pytest.raises(Killed):
-            repair(str(cut), RemoteFolder(point))
-        lease_of(cut).unlink(missing_ok=True)  # its owner is this process, which is alive
+            repair(str(interrupted), RemoteFolder(point))
+        lease_of(interrupted).unlink(missing_ok=True)  # its owner is this process, which is alive
         with suppress(BadInput):  # it was finished except for its lease
-            repair(str(cut), RemoteFolder())
-        goes_on(cut, OLD)
+            repair(str(interrupted), RemoteFolder())
+        assert_completes(interrupted, OLD)
 
 
-def test_the_log_of_a_sink_elsewhere_gets_the_entries_that_it_lacks(
+def test_a_remote_sink_log_gets_its_missing_entries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(repairs, "require_stopped", lambda *_: None)
     folder, log = tmp_path / "checkpoint", tmp_path / "out" / "_spark_metadata"
     ToyQuery(folder, OLD, log).run(4)
-    forth(folder)
+    to_new(folder)
     ToyQuery(folder, log=log).run(1)
     assert repair_sink(str(folder), str(log.parent), RemoteFolder()) == (4,)
     assert repair_sink(str(folder), str(log.parent), RemoteFolder()) == ()
 
 
 @pytest.mark.parametrize("location", ["s3n://bucket/cp", "abfss://x@y/z", "gs://bucket/cp"])
-def test_an_object_store_promises_too_little(location: str) -> None:
+def test_unsupported_object_stores_are_rejected(location: str) -> None:
     assert "nor on HDFS or S3 (s3a://): copy the checkpoint" in (refused_place(location) or "")
 
 
 @pytest.mark.parametrize(
     "location", ["s3a://b/cp", "hdfs://host/cp", "viewfs://x/cp", "/cp", "file:/cp"]
 )
-def test_where_a_name_can_be_taken_once_it_is_allowed(location: str) -> None:
+def test_supported_locations_are_accepted(location: str) -> None:
     assert refused_place(location) is None

@@ -26,30 +26,30 @@ def checkpoint(tmp_path: Path) -> Path:
     return tmp_path / "checkpoint"
 
 
-def begun_by_spark(checkpoint: Path, batch: int = 3, copy_of: int = 2) -> None:
+def begin_as_spark(checkpoint: Path, batch: int = 3, copy_of: int = 2) -> None:
     last = (checkpoint / "offsets" / str(copy_of)).read_text()
     (checkpoint / "offsets" / str(batch)).write_text(offset_entry(last, 7))
     (checkpoint / "offsets" / f".{batch}.crc").write_bytes(b"crc")
 
 
-def goes_on(checkpoint: Path) -> None:
+def assert_completes(checkpoint: Path) -> None:
     ToyQuery(checkpoint).run()
     assert ToyQuery(checkpoint).partitions == 4
     assert ToyQuery(checkpoint).output == expected(ROWS)
 
 
-def test_one_that_spark_has_refused_after_it_wrote_the_offset_log(checkpoint: Path) -> None:
-    begun_by_spark(checkpoint)
+def test_a_repartition_that_spark_refused_is_repaired(checkpoint: Path) -> None:
+    begin_as_spark(checkpoint)
     with pytest.raises(Refused):
         ToyQuery(checkpoint).run()
     done = repair(str(checkpoint))
     assert (done.batch, done.partitions) == (2, 4)
     assert not (checkpoint / "offsets" / ".3.crc").exists()
-    goes_on(checkpoint)
+    assert_completes(checkpoint)
 
 
-def test_one_that_was_killed_with_half_of_its_state_written(checkpoint: Path) -> None:
-    begun_by_spark(checkpoint)
+def test_a_repartition_killed_while_writing_state_is_repaired(checkpoint: Path) -> None:
+    begin_as_spark(checkpoint)
     for part in ("0", "5"):
         folder = checkpoint / "state" / "0" / part
         folder.mkdir(exist_ok=True)
@@ -58,48 +58,50 @@ def test_one_that_was_killed_with_half_of_its_state_written(checkpoint: Path) ->
     done = repair(str(checkpoint))
     assert "state/0/5/4.snapshot" in done.moved
     assert (Path(done.attic) / "state" / "0" / "5" / "4.snapshot").is_file()
-    goes_on(checkpoint)
+    assert_completes(checkpoint)
 
 
 @pytest.mark.parametrize("half", [False, True])
-def test_one_that_has_skipped_a_batch_that_was_not_committed(checkpoint: Path, half: bool) -> None:
+def test_a_repartition_that_skipped_an_uncommitted_batch_is_repaired(
+    checkpoint: Path, half: bool
+) -> None:
     ToyQuery(checkpoint).run(1)
     for part in range(1 if half else 0, 4):
         (checkpoint / "state" / "0" / str(part) / "4.delta").unlink()
     (checkpoint / "sink" / "3").unlink()
-    begun_by_spark(checkpoint, batch=4, copy_of=2)  # commits/3 is the empty commit
+    begin_as_spark(checkpoint, batch=4, copy_of=2)  # commits/3 is the empty commit
     done = repair(str(checkpoint))
     assert (done.batch, done.partitions) == (2, 4)
     assert not (checkpoint / "commits" / "3").exists()
-    goes_on(checkpoint)
+    assert_completes(checkpoint)
 
 
-def test_a_skipped_batch_whose_state_is_whole_and_whose_sink_is_not(checkpoint: Path) -> None:
+def test_a_skipped_batch_with_complete_state_but_no_output_is_repaired(checkpoint: Path) -> None:
     ToyQuery(checkpoint).run(1)
     (checkpoint / "sink" / "3").unlink()
     for part in range(4):
         os.utime(checkpoint / "state" / "0" / str(part) / "4.delta", (1, 1))
-    begun_by_spark(checkpoint, batch=4, copy_of=2)
+    begin_as_spark(checkpoint, batch=4, copy_of=2)
     assert repair(str(checkpoint)).batch == 2
-    goes_on(checkpoint)
+    assert_completes(checkpoint)
 
 
-def test_what_needs_no_repair_is_left_alone(checkpoint: Path) -> None:
+def test_a_checkpoint_that_needs_no_repair_is_unchanged(checkpoint: Path) -> None:
     with pytest.raises(BadInput, match="its newest batch 2 is committed"):
         repair(str(checkpoint))
     (checkpoint / "commits" / "2").unlink()
     with pytest.raises(BadInput, match="batch 2 is the query's own and not committed"):
         repair(str(checkpoint))
-    goes_on(checkpoint)
+    assert_completes(checkpoint)
 
 
-def test_our_own_unfinished_repartition_is_not_repaired_but_ended(checkpoint: Path) -> None:
+def test_our_own_unfinished_repartition_is_not_repaired(checkpoint: Path) -> None:
     class Stopped(ToyEngine):
         def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         repartition(str(checkpoint), 7, lambda _: Stopped(), check_stopped=lambda *_: None)
-    begun_by_spark(checkpoint)
+    begin_as_spark(checkpoint)
     with pytest.raises(BadInput, match="is Rheostat's own"):
         repair(str(checkpoint))

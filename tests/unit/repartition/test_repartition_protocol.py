@@ -14,11 +14,11 @@ from rheostat.repartition.repartition_log import (
 from rheostat.storage.local_files import LocalFileSystem
 
 
-def test_every_phase_is_drawn() -> None:
+def test_the_diagram_contains_every_phase() -> None:
     assert set(FORWARD) | set(BACK) == set(REPARTITION.phases)
 
 
-def test_every_phase_of_the_work_can_go_back() -> None:
+def test_every_forward_phase_can_be_rolled_back() -> None:
     for phase in FORWARD:
         assert back in [row.event for row in REPARTITION.of(phase)]
 
@@ -32,13 +32,13 @@ def test_the_offset_entry_differs_only_in_its_number_of_partitions() -> None:
 
 def test_the_commit_entry_has_the_new_ids() -> None:
     ids = {"0": (("a",), ("b",))}
-    version, told = commit_entry('v2\n{"nextBatchWatermarkMs":3}', ids).split("\n")
+    version, text = commit_entry('v2\n{"nextBatchWatermarkMs":3}', ids).split("\n")
     assert version == "v2"
-    assert json.loads(told) == {"nextBatchWatermarkMs": 3, "stateUniqueIds": {"0": [["a"], ["b"]]}}
+    assert json.loads(text) == {"nextBatchWatermarkMs": 3, "stateUniqueIds": {"0": [["a"], ["b"]]}}
     assert commit_entry("v1\n{}", {}) == "v1\n{}"
 
 
-def test_a_line_that_a_crash_has_torn_is_left_out(tmp_path: Path) -> None:
+def test_a_truncated_line_is_ignored(tmp_path: Path) -> None:
     journal = RepartitionLog(str(tmp_path), LocalFileSystem())
     plan = Plan(batch=3, partitions_before=4, partitions=7, lock="l", guard="g")
     journal.begin(plan, 1.0)
@@ -50,5 +50,5 @@ def test_a_line_that_a_crash_has_torn_is_left_out(tmp_path: Path) -> None:
 
 
 def _phase(journal: RepartitionLog) -> tuple[str, str] | None:
-    story = journal.read()
-    return (story.phase, story.reason) if story else None
+    state = journal.read()
+    return (state.phase, state.reason) if state else None

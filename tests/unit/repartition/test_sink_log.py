@@ -37,7 +37,7 @@ def to(checkpoint: Path, sink: Path) -> None:
     )
 
 
-def test_a_repartition_leaves_no_gap_and_its_way_back_no_entry(
+def test_a_repartition_adds_a_sink_entry_and_its_undo_removes_it(
     checkpoint: Path, tmp_path: Path
 ) -> None:
     log = log_of(tmp_path / "out", "0", "1", "2", "3")
@@ -47,7 +47,7 @@ def test_a_repartition_leaves_no_gap_and_its_way_back_no_entry(
     assert not (log / "4").exists()
 
 
-def test_the_sink_of_another_query_is_refused(checkpoint: Path, tmp_path: Path) -> None:
+def test_the_sink_of_another_query_is_rejected(checkpoint: Path, tmp_path: Path) -> None:
     log_of(tmp_path / "out", "0", "1")
     with pytest.raises(BadInput, match="newest batch is 1, that of the checkpoint is 3"):
         to(checkpoint, tmp_path / "out")
@@ -55,9 +55,7 @@ def test_the_sink_of_another_query_is_refused(checkpoint: Path, tmp_path: Path) 
         to(checkpoint, tmp_path / "nowhere")
 
 
-def test_a_sink_that_is_named_only_when_it_goes_on_is_refused(
-    checkpoint: Path, tmp_path: Path
-) -> None:
+def test_a_sink_named_only_on_resume_is_rejected(checkpoint: Path, tmp_path: Path) -> None:
     log_of(tmp_path / "out", "0", "1", "2", "3")
     RepartitionLog(str(checkpoint), LocalFileSystem()).begin(
         plan_of(read_checkpoint(str(checkpoint), LocalFileSystem()), 7), 1.0
@@ -66,14 +64,14 @@ def test_a_sink_that_is_named_only_when_it_goes_on_is_refused(
         to(checkpoint, tmp_path / "out")
 
 
-def test_a_number_that_spark_would_compact_holds_all_entries_before(tmp_path: Path) -> None:
+def test_a_compaction_entry_contains_all_previous_entries(tmp_path: Path) -> None:
     log = log_of(tmp_path, *map(str, range(9)))
     assert SinkLog(LocalFileSystem(), str(tmp_path)).add_empty(9)
     lines = (log / "9.compact").read_text().splitlines()
     assert lines == ["v1", *(f'{{"path":"part-{n}"}}' for n in range(9))]
 
 
-def test_a_later_compaction_begins_with_the_one_before(tmp_path: Path) -> None:
+def test_a_later_compaction_starts_from_the_previous_one(tmp_path: Path) -> None:
     log = log_of(tmp_path, "3.compact", "7.compact", "8", "9", "10")
     assert SinkLog(LocalFileSystem(), str(tmp_path)).add_empty(11)
     lines = (log / "11.compact").read_text().splitlines()
@@ -81,29 +79,29 @@ def test_a_later_compaction_begins_with_the_one_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("compacted", "due"), [([], 9), ([9], 19), ([4, 9], 14), ([39], 49)])
-def test_it_is_known_when_spark_compacts(tmp_path: Path, compacted: list[int], due: int) -> None:
+def test_compaction_entries_are_written_when_spark_would_compact(
+    tmp_path: Path, compacted: list[int], due: int
+) -> None:
     names = [f"{number}.compact" for number in compacted]
     log = log_of(tmp_path, *names, str(due - 1))
     SinkLog(LocalFileSystem(), str(tmp_path)).add_empty(due)
     assert (log / f"{due}.compact").exists()
 
 
-def test_what_is_there_or_compacted_away_needs_no_entry(tmp_path: Path) -> None:
+def test_existing_or_compacted_batches_need_no_entry(tmp_path: Path) -> None:
     log_of(tmp_path, "9.compact", "10")
     assert not SinkLog(LocalFileSystem(), str(tmp_path)).add_empty(4)
     assert not SinkLog(LocalFileSystem(), str(tmp_path)).add_empty(10)
 
 
-def test_a_repartition_that_can_be_taken_back_is_not_repaired(
-    checkpoint: Path, tmp_path: Path
-) -> None:
+def test_a_repartition_that_can_be_undone_is_not_repaired(checkpoint: Path, tmp_path: Path) -> None:
     repartition(str(checkpoint), 7, lambda _: ToyEngine(), check_stopped=lambda *_: None)
     log_of(tmp_path / "out", "0", "1", "2", "3")
     with pytest.raises(BadInput, match="no repartition in its logs after which"):
         repair_sink(str(checkpoint), str(tmp_path / "out"))
 
 
-def test_a_gap_of_a_finished_repartition_is_repaired(
+def test_a_gap_after_a_finished_repartition_is_repaired(
     checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rheostat.repartition.repair.require_stopped", lambda *_: None)

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from tests.unit.repartition.checkpoint_on_disk import operator
+from tests.unit.repartition.checkpoint_on_disk import write_operator
 
 from rheostat.repartition.state_engine import (
     Progress,
@@ -73,8 +73,8 @@ class ToyQuery:
 
     def _batch(self) -> bool:
         offsets, commits = self._numbers("offsets"), self._numbers("commits")
-        last, committed = (offsets or [-1])[-1], (commits or [-1])[-1]
-        if last > committed:
+        last, commit_batch = (offsets or [-1])[-1], (commits or [-1])[-1]
+        if last > commit_batch:
             if last and (
                 last - 1 not in offsets or self._planned(last)[0] != self._planned(last - 1)[0]
             ):
@@ -98,17 +98,17 @@ class ToyQuery:
         partitions, end = self._planned(batch)
         begin = self._planned(batch - 1)[1] if batch else 0
         stores = [load(self.checkpoint, p, batch) for p in range(partitions)]
-        out: list[list[object]] = []
+        output_rows: list[list[object]] = []
         for row in range(begin, end):
             store = stores[partition(key(row), partitions)]
             store[key(row)] = store.get(key(row), 0) + 1
-            out.append([row, key(row), store[key(row)]])
+            output_rows.append([row, key(row), store[key(row)]])
         for number, store in enumerate(stores):
             name = self.checkpoint / "state" / "0" / str(number) / f"{batch + 1}.delta"
             _write(name, json.dumps(store))
-        operator(self.checkpoint)
+        write_operator(self.checkpoint)
         if self.log is None or batch not in _numbers(self.log):
-            _write(self.checkpoint / "sink" / str(batch), json.dumps(out))
+            _write(self.checkpoint / "sink" / str(batch), json.dumps(output_rows))
             if self.log is not None:
                 _write(self.log / str(batch), "v1")
         _write(self.checkpoint / "commits" / str(batch), 'v1\n{"nextBatchWatermarkMs":0}')
@@ -122,7 +122,7 @@ class ToyQuery:
 
 
 def _numbers(log: Path) -> list[int]:
-    return sorted(int(each.name) for each in log.glob("*") if each.name.isdecimal())
+    return sorted(int(path.name) for path in log.glob("*") if path.name.isdecimal())
 
 
 def load(checkpoint: Path, number: int, version: int) -> dict[str, int]:
@@ -175,7 +175,7 @@ class ToyEngine:
         return Rewritten(before=counts, after=counts, ids={})
 
 
-def copied(checkpoint: Path, to: Path) -> Path:
+def copy_checkpoint(checkpoint: Path, to: Path) -> Path:
     shutil.rmtree(to, ignore_errors=True)
     return Path(shutil.copytree(checkpoint, to, copy_function=shutil.copy2))
 

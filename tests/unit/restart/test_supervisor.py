@@ -25,55 +25,55 @@ class World:
     """A job, its state and a clock, for one supervisor after another."""
 
     def __init__(
-        self, folder: Path, partitions: int = 4, terms: RestartConfig | None = None
+        self, folder: Path, partitions: int = 4, config: RestartConfig | None = None
     ) -> None:
         self.folder = folder
         self.now = 1000.0
         self.channel = ControlChannel(folder)
         self.states = MemoryStates({CHECKPOINT: partitions})
         self.sinks: dict[str, str] = {}
-        self.terms = terms or RestartConfig(pause_s=0)
+        self.config = config or RestartConfig(pause_s=0)
         self.phases: list[str] = []
         self.killed_at = -1
         self.steps = 0
         self.supervise(RestartState(executors=1))
 
-    def supervise(self, story: RestartState | None = None) -> None:
+    def supervise(self, state: RestartState | None = None) -> None:
         checkpoints = tuple(self.states.by_checkpoint)
         self.job = MemoryJob(self.channel, checkpoints=checkpoints, sinks=self.sinks)
-        self.kept = RestartLog(self.folder)
+        self.restart_log = RestartLog(self.folder)
         self.supervisor = Supervisor(
-            story or self.kept.last() or RestartState(executors=1),
+            state or self.restart_log.last() or RestartState(executors=1),
             channel=self.channel,
-            journal=self.kept,
+            journal=self.restart_log,
             job=self.job,
             states=self.states,
-            config=self.terms,
+            config=self.config,
             clock=lambda: self.now,
             on_step=self._note,
         )
 
-    def _note(self, story: RestartState) -> None:
-        self.phases.append(story.phase)
+    def _note(self, state: RestartState) -> None:
+        self.phases.append(state.phase)
         self.steps += 1
         if self.steps == self.killed_at:
             raise Killed
 
-    def go(self, looks: int = 30) -> RestartState:
-        for _ in range(looks):
+    def go(self, steps: int = 30) -> RestartState:
+        for _ in range(steps):
             self.job.go_on(self.now)
             self.now += 1
             self.supervisor.step()
         return self.supervisor.state
 
-    def request(self, by: str = PERSON, **wanted: int) -> None:
+    def request(self, by: str = PERSON, **values: int) -> None:
         run = self.supervisor.state.run if by == LOOP else None
         self.channel.write_request(
-            by, RestartRequest(t_s=self.now, reason="more rows", run=run, **wanted)
+            by, RestartRequest(t_s=self.now, reason="more rows", run=run, **values)
         )
 
 
-def started(folder: Path) -> World:
+def started_world(folder: Path) -> World:
     world = World(folder)
     assert world.go().phase == "running"
     world.phases.clear()
@@ -82,26 +82,26 @@ def started(folder: Path) -> World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    return started(tmp_path)
+    return started_world(tmp_path)
 
 
-def test_another_number_of_executors_is_a_drain_a_stop_and_a_start(world: World) -> None:
+def test_a_new_executor_count_drains_stops_and_starts_the_job(world: World) -> None:
     world.request(executors=3)
-    story = world.go()
+    state = world.go()
     assert world.phases == ["draining", "stopped", "starting", "running"]
     assert world.job.orders[-1] == Order(run=2, executors=3)
-    assert (story.executors_before, story.executors, story.restarts) == (1, 3, 1)
+    assert (state.executors_before, state.executors, state.restarts) == (1, 3, 1)
     assert world.states.repartitioned == []
 
 
 def test_state_partitions_are_repartitioned_between_stop_and_start(world: World) -> None:
     world.request(executors=2, partitions=8)
-    story = world.go()
+    state = world.go()
     assert world.phases == [
         "draining", "stopped", "repartitioning", "stopped", "starting", "running",
     ]  # fmt: skip
     assert world.states.by_checkpoint == {CHECKPOINT: 8}
-    assert (story.partitions_before, story.partitions) == (4, 8)
+    assert (state.partitions_before, state.partitions) == (4, 8)
 
 
 def test_a_planned_batch_is_committed_before_the_state_is_repartitioned(world: World) -> None:
@@ -115,7 +115,7 @@ def test_a_planned_batch_is_committed_before_the_state_is_repartitioned(world: W
     assert world.states.by_checkpoint == {CHECKPOINT: 8}
 
 
-def test_the_sink_is_named_also_after_a_process_that_only_commits_a_planned_batch(
+def test_the_sink_is_passed_after_a_process_that_only_commits_a_batch(
     tmp_path: Path,
 ) -> None:
     world = World(tmp_path)
@@ -131,52 +131,52 @@ def test_the_sink_is_named_also_after_a_process_that_only_commits_a_planned_batc
     assert world.states.repartitioned == [(CHECKPOINT, 8, "/out")]
 
 
-def test_every_checkpoint_gets_the_number_that_a_person_requests(tmp_path: Path) -> None:
+def test_every_checkpoint_gets_the_requested_number_of_partitions(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.states.by_checkpoint["/other"] = 200
     world.supervise()
     world.go()
     world.request(partitions=4)
-    story = world.go()
-    assert (story.phase, story.restarts, story.partitions_before) == ("running", 1, 200)
+    state = world.go()
+    assert (state.phase, state.restarts, state.partitions_before) == ("running", 1, 200)
     assert world.states.by_checkpoint == {CHECKPOINT: 4, "/other": 4}
     world.request(partitions=4)
     assert world.go().restarts == 1
 
 
-def test_the_loop_takes_no_partition_from_a_query_that_is_not_bound(tmp_path: Path) -> None:
+def test_the_loop_reduces_no_partitions_of_an_unbound_query(tmp_path: Path) -> None:
     open_ = periods_of("00:00-24:00")
     world = World(tmp_path, 1, RestartConfig(pause_s=0, allow_repartition=True, window=open_))
     world.states.by_checkpoint["/other"] = 200
     world.supervise()
     world.go()
     world.request(LOOP, partitions=2)
-    story = world.go()
-    assert (story.phase, story.partitions_before, story.partitions) == ("running", 1, 2)
+    state = world.go()
+    assert (state.phase, state.partitions_before, state.partitions) == ("running", 1, 2)
     assert world.states.by_checkpoint == {CHECKPOINT: 2, "/other": 200}
 
 
-def test_a_batch_that_is_never_committed_leaves_the_state_and_the_job_starts(
+def test_an_uncommitted_batch_leaves_the_state_and_the_job_starts(
     world: World,
 ) -> None:
     world.states.planned = {CHECKPOINT}
     world.request(executors=2, partitions=8)
-    story = world.go()
-    assert story.phase == "running"
-    assert [each.once for each in world.job.orders] == [False, True, True, False]
+    state = world.go()
+    assert state.phase == "running"
+    assert [order.once for order in world.job.orders] == [False, True, True, False]
     assert world.states.repartitioned == []
-    assert "planned" in story.refusal
+    assert "planned" in state.refusal
 
 
 def test_a_refused_repartition_is_reported_and_the_job_starts_at_its_new_size(world: World) -> None:
     world.states.refusal = "limit cannot be repartitioned"
     world.request(executors=2, partitions=8)
-    story = world.go()
-    assert (story.phase, story.executors) == ("running", 2)
-    assert "the state was not repartitioned: limit cannot be repartitioned" in restart_text(story)
+    state = world.go()
+    assert (state.phase, state.executors) == ("running", 2)
+    assert "the state was not repartitioned: limit cannot be repartitioned" in restart_text(state)
 
 
-def test_a_script_that_does_not_end_when_its_queries_have_is_stopped(world: World) -> None:
+def test_a_script_that_outlives_its_queries_is_stopped(world: World) -> None:
     world.job.stays = True
     world.request(executors=2)
     world.go()
@@ -184,13 +184,13 @@ def test_a_script_that_does_not_end_when_its_queries_have_is_stopped(world: Worl
 
 
 def test_a_query_that_does_not_drain_is_stopped_after_the_limit(tmp_path: Path) -> None:
-    world = World(tmp_path, terms=RestartConfig(pause_s=0, drain_limit_s=10))
+    world = World(tmp_path, config=RestartConfig(pause_s=0, drain_limit_s=10))
     world.go()
     world.job.hangs = True
     world.request(executors=2)
     began_s = world.now
     assert world.go(40).executors == 2
-    assert world.kept.restarts()[0].spent_s["draining"] > 10
+    assert world.restart_log.restarts()[0].spent_s["draining"] > 10
     assert world.now > began_s
 
 
@@ -201,16 +201,16 @@ def test_a_job_that_ends_by_itself_ends_its_supervisor_with_its_exit_code(world:
     assert world.phases == ["ended"]
 
 
-def test_the_downtime_is_from_the_last_querys_end_to_the_first_batch(world: World) -> None:
+def test_downtime_runs_from_the_last_query_end_to_the_first_batch(world: World) -> None:
     world.request(executors=2)
-    story = world.go()
-    assert story.down_s == 2.0  # the clock advances by a second per step: stopped, starting
-    assert list(story.spent_s) == ["draining", "stopped", "starting"]
-    assert "restart 1: 1 -> 2 executors: downtime 2.0 s (draining" in restart_text(story)
+    state = world.go()
+    assert state.down_s == 2.0  # the clock advances by a second per step: stopped, starting
+    assert list(state.spent_s) == ["draining", "stopped", "starting"]
+    assert "restart 1: 1 -> 2 executors: downtime 2.0 s (draining" in restart_text(state)
 
 
-def test_the_loop_waits_for_the_pause_and_a_person_does_not(tmp_path: Path) -> None:
-    world = World(tmp_path, terms=RestartConfig(pause_s=100))
+def test_only_requests_of_the_loop_wait_for_the_pause(tmp_path: Path) -> None:
+    world = World(tmp_path, config=RestartConfig(pause_s=100))
     world.go(5)
     world.request(LOOP, executors=2)
     assert world.go(10).executors == 1
@@ -230,7 +230,7 @@ def test_a_request_of_an_earlier_process_is_ignored(world: World) -> None:
     assert world.go().executors == 2
 
 
-def test_an_order_that_is_fulfilled_already_does_not_come_back_later(world: World) -> None:
+def test_a_fulfilled_order_does_not_take_effect_later(world: World) -> None:
     world.request(PERSON, executors=1)
     world.go(2)
     world.request(LOOP, executors=4)
@@ -238,9 +238,9 @@ def test_an_order_that_is_fulfilled_already_does_not_come_back_later(world: Worl
     assert world.go().restarts == 1
 
 
-def test_the_loops_partitions_wait_for_the_window(tmp_path: Path) -> None:
+def test_a_repartition_of_the_loop_waits_for_the_window(tmp_path: Path) -> None:
     window = periods_of("00:20-00:30")  # from 1200 s after midnight
-    world = World(tmp_path, terms=RestartConfig(pause_s=0, allow_repartition=True, window=window))
+    world = World(tmp_path, config=RestartConfig(pause_s=0, allow_repartition=True, window=window))
     world.go(3)
     world.request(LOOP, partitions=8)
     world.go(50)
@@ -251,12 +251,12 @@ def test_the_loops_partitions_wait_for_the_window(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "terms", [RestartConfig(pause_s=0), RestartConfig(pause_s=0, allow_repartition=True)]
+    "config", [RestartConfig(pause_s=0), RestartConfig(pause_s=0, allow_repartition=True)]
 )
-def test_the_loops_partitions_wait_for_ever_where_they_are_not_allowed(
-    tmp_path: Path, terms: RestartConfig
+def test_a_repartition_of_the_loop_never_runs_unless_allowed(
+    tmp_path: Path, config: RestartConfig
 ) -> None:
-    world = World(tmp_path, terms=terms)
+    world = World(tmp_path, config=config)
     world.go(3)
     world.request(LOOP, partitions=8)
     world.go()
@@ -264,7 +264,7 @@ def test_the_loops_partitions_wait_for_ever_where_they_are_not_allowed(
 
 
 @pytest.mark.parametrize("point", range(1, 13))
-def test_killed_after_any_step_the_next_one_ends_the_restart(tmp_path: Path, point: int) -> None:
+def test_a_restart_completes_after_a_kill_at_any_step(tmp_path: Path, point: int) -> None:
     world = World(tmp_path)
     world.go()
     world.job.stays = True
@@ -286,13 +286,13 @@ def test_killed_after_any_step_the_next_one_ends_the_restart(tmp_path: Path, poi
     assert world.job.orders[-1].executors == 2
 
 
-def test_a_torn_last_line_is_left_out(world: World) -> None:
+def test_a_truncated_last_line_is_ignored(world: World) -> None:
     with (world.folder / FILE).open("a") as file:
         file.write('{"phase":"dra')
-    assert world.kept.last() == world.supervisor.state
+    assert world.restart_log.last() == world.supervisor.state
 
 
-def test_a_script_that_neither_commits_its_planned_batch_nor_ends_is_stopped(world: World) -> None:
+def test_a_script_that_neither_commits_its_batch_nor_ends_is_stopped(world: World) -> None:
     world.states.planned = {CHECKPOINT}
     world.request(partitions=8)
     world.go(3)
@@ -310,23 +310,23 @@ def test_a_script_that_ends_before_its_first_batch_ends_its_supervisor(tmp_path:
     assert world.go(1).phase == "ended"
 
 
-def test_every_row_but_that_of_pods_is_taken(
+def test_every_table_row_except_that_of_pods_is_covered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = RecordingTable(RESTART)
     monkeypatch.setattr("rheostat.restart.supervisor.RESTART", table)
     for number, scenario in enumerate(
         (
-            test_a_batch_that_is_never_committed_leaves_the_state_and_the_job_starts,
+            test_an_uncommitted_batch_leaves_the_state_and_the_job_starts,
             test_a_refused_repartition_is_reported_and_the_job_starts_at_its_new_size,
-            test_a_script_that_does_not_end_when_its_queries_have_is_stopped,
+            test_a_script_that_outlives_its_queries_is_stopped,
             test_a_job_that_ends_by_itself_ends_its_supervisor_with_its_exit_code,
-            test_a_script_that_neither_commits_its_planned_batch_nor_ends_is_stopped,
+            test_a_script_that_neither_commits_its_batch_nor_ends_is_stopped,
         )
     ):
-        scenario(started(tmp_path / str(number)))
+        scenario(started_world(tmp_path / str(number)))
     test_a_query_that_does_not_drain_is_stopped_after_the_limit(tmp_path / "drain")
     test_a_script_that_ends_before_its_first_batch_ends_its_supervisor(tmp_path / "first")
     for point in range(1, 13):
-        test_killed_after_any_step_the_next_one_ends_the_restart(tmp_path / f"k{point}", point)
+        test_a_restart_completes_after_a_kill_at_any_step(tmp_path / f"k{point}", point)
     assert table.missing() == {("draining", "unacknowledged")}

@@ -25,14 +25,14 @@ class Session:
         return self
 
 
-def test_what_a_sizing_does_not_say_is_as_the_driver_was_started_with():
+def test_an_empty_sizing_keeps_the_drivers_settings():
     settings = settings_of(policy="fixed", parameters={"executors": 4}, limits=(2, 5))
     policy, guards = made_of(settings, Sizing())
     assert policy == Fixed(4)
     assert guards[-1] == Bounds(Limits.between(2, 5), False)
 
 
-def test_a_sizing_says_policy_objective_and_limits():
+def test_a_sizing_sets_policy_objective_and_limits():
     given = Sizing(policy="pid", slo=Slo(latency_s=3), limits=Limits.between(1, 3))
     policy, guards = made_of(settings_of(policy="fixed", parameters={"executors": 4}), given)
     assert type(policy).__name__ == "Pid"
@@ -42,17 +42,17 @@ def test_a_sizing_says_policy_objective_and_limits():
 @pytest.mark.parametrize(
     ("text", "address"), [("8085", ("127.0.0.1", 8085)), ("0.0.0.0:0", ("0.0.0.0", 0))]
 )
-def test_an_agent_listens_on_loopback_unless_a_host_is_named(text, address):
+def test_the_control_api_binds_to_loopback_by_default(text, address):
     assert ServeOptions(serve=text).address == address
 
 
 @pytest.mark.parametrize("text", ["x", "host:", "70000", "-1"])
-def test_what_is_no_port_is_refused(text):
+def test_an_invalid_port_is_rejected(text):
     with pytest.raises(BadInput, match="must be a port"):
         ServeOptions(serve=text)
 
 
-def test_without_its_extra_the_agent_is_left_out_and_scaling_goes_on(monkeypatch, caplog):
+def test_scaling_continues_without_the_control_api_if_its_extra_is_missing(monkeypatch, caplog):
     for name in [
         name
         for name in sys.modules
@@ -67,7 +67,7 @@ def test_without_its_extra_the_agent_is_left_out_and_scaling_goes_on(monkeypatch
     assert "extra serve" in line
 
 
-def test_where_its_port_is_taken_the_agent_is_left_out_and_scaling_goes_on(caplog):
+def test_scaling_continues_without_the_control_api_if_its_port_is_in_use(caplog):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert serve_driver(Session(), HANDLE, settings_of(serve=port)) is None

@@ -14,7 +14,7 @@ from rheostat.spark.announcement import announcement, beyond_ceiling, log_lines
 
 ABLE = Capabilities(can_scale=True)
 UNABLE = Capabilities(can_scale=False, cannot=("one thing", "another"))
-SAYS = """
+SCRIPT = """
 import logging, sys
 {configured}
 from rheostat.spark.announcement import log_lines
@@ -27,37 +27,37 @@ def lines(capabilities: Capabilities = ABLE, **given: object) -> list[str]:
     return [line for _, line in announcement(settings, capabilities, Path("kept"), "STOP")]
 
 
-def test_policy_limits_objective_journal_and_kill_switch_are_said():
-    said = "\n".join(lines(limits=(2, 4), slo=5))
+def test_the_announcement_contains_policy_limits_objective_journal_and_kill_switch():
+    announced = "\n".join(lines(limits=(2, 4), slo=5))
     for part in (DEFAULT_POLICY, "2 to 4 executors", "5 s", "kept", "touch kept/STOP"):
-        assert part in said
+        assert part in announced
 
 
-def test_the_switch_of_a_checkpoint_is_named_where_it_is_looked_for_only():
-    for looked_for in (True, False):
-        said = announcement(settings_of(), ABLE, Path("kept"), "STOP", by_checkpoint=looked_for)
-        assert ("rheostat halt CHECKPOINT" in said[1][1]) == looked_for
+def test_the_checkpoint_kill_switch_is_named_only_if_it_is_polled():
+    for polled in (True, False):
+        announced = announcement(settings_of(), ABLE, Path("kept"), "STOP", by_checkpoint=polled)
+        assert ("rheostat halt CHECKPOINT" in announced[1][1]) == polled
 
 
 @pytest.mark.parametrize("capabilities", [ABLE, UNABLE])
 @pytest.mark.parametrize("kafka", [None, "broker:9092"])
-def test_it_takes_at_most_five_lines(capabilities, kafka):
+def test_the_announcement_has_at_most_five_lines(capabilities, kafka):
     assert 2 <= len(lines(capabilities, kafka=kafka, standby=1)) <= 5
 
 
-def test_what_cannot_be_done_is_one_line():
+def test_limitations_are_one_line():
     assert lines(UNABLE)[2] == "rheostat: one thing; another"
     assert "rheostat: " not in lines(ABLE)
 
 
-def test_limits_that_were_not_given_are_said_to_be_defaults():
+def test_default_limits_are_marked_as_defaults():
     assert "1 to 8 executors" in lines()[0]
     assert "; limits= is not given" in lines()[0]
     assert "not given" not in lines(limits=(1, 8))[0]
 
 
 @pytest.mark.parametrize(
-    ("configured", "seen"),
+    ("configured", "expected"),
     [
         ("", ["what it does", "what it cannot"]),
         ("logging.basicConfig(format='%(message)s')", ["what it cannot"]),
@@ -69,17 +69,17 @@ def test_limits_that_were_not_given_are_said_to_be_defaults():
     ],
     ids=["no logging", "warnings", "everything", "only errors"],
 )
-def test_all_is_seen_with_pythons_own_logging_and_a_users_logging_stays_his(configured, seen):
+def test_messages_appear_by_default_and_user_logging_is_respected(configured, expected):
     ran = subprocess.run(
-        [sys.executable, "-c", SAYS.format(configured=configured)],
+        [sys.executable, "-c", SCRIPT.format(configured=configured)],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert ran.stderr.splitlines() == seen
+    assert ran.stderr.splitlines() == expected
 
 
-def test_what_is_logged_has_its_level(caplog):
+def test_messages_are_logged_with_their_level(caplog):
     with caplog.at_level(logging.INFO, logger="rheostat"):
         log_lines([(logging.INFO, "a 100 % plain line"), (logging.WARNING, "b")])
     assert [(record.levelname, record.message) for record in caplog.records] == [
@@ -88,18 +88,18 @@ def test_what_is_logged_has_its_level(caplog):
     ]
 
 
-def test_limits_below_what_is_there_are_said_because_executors_will_leave():
-    said = beyond_ceiling(settings_of(limits=(1, 2)), 5)
-    assert said == "5 executors are registered and limits= allows 2, so 3 will leave"
+def test_limits_below_the_registered_executors_are_reported():
+    announced = beyond_ceiling(settings_of(limits=(1, 2)), 5)
+    assert announced == "5 executors are registered and limits= allows 2, so 3 will leave"
 
 
 @pytest.mark.parametrize(("limits", "registered"), [((1, 5), 5), ((1, 8), 3), (None, 12)])
-def test_limits_that_allow_what_is_there_or_are_no_wish_are_not(limits, registered):
+def test_sufficient_or_absent_limits_are_not_reported(limits, registered):
     assert beyond_ceiling(settings_of(limits=limits), registered) is None
 
 
 @pytest.mark.parametrize("known", [False, True])
-def test_where_the_lag_comes_from_is_said_unless_it_is_known_anyway(known, tmp_path):
+def test_the_source_of_the_lag_is_reported_unless_known(known, tmp_path):
     can = Capabilities(can_scale=True)
-    said = announcement(settings_of(), can, tmp_path, "STOP", known)
-    assert any("no kafka= given" in line for _, line in said) is not known
+    announced = announcement(settings_of(), can, tmp_path, "STOP", known)
+    assert any("no kafka= given" in line for _, line in announced) is not known

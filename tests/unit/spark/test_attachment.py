@@ -30,8 +30,8 @@ def application() -> str:
     return next(_applications)
 
 
-def begun(handle: Running, application: str, **how: bool) -> Running:
-    take(application, lambda: handle, **how)  # type: ignore[arg-type,return-value]
+def begin(handle: Running, application: str, **options: bool) -> Running:
+    take(application, lambda: handle, **options)  # type: ignore[arg-type,return-value]
     return handle
 
 
@@ -39,42 +39,42 @@ def never() -> Running:
     raise AssertionError("something was touched")
 
 
-def test_a_second_one_is_refused_and_touches_nothing(application):
-    first = begun(Running(), application)
+def test_a_second_autoscaler_is_rejected_and_changes_nothing(application):
+    first = begin(Running(), application)
     with pytest.raises(BadInput, match=r"already sized .* journal journals/one; .*replace=True"):
         take(application, never)  # type: ignore[arg-type]
     assert first.running
 
 
-def test_a_second_one_may_replace_the_first(application):
-    first = begun(Running(), application)
-    begun(Running(), application, replaces=True)
+def test_a_second_autoscaler_can_replace_the_first(application):
+    first = begin(Running(), application)
+    begin(Running(), application, replaces=True)
     assert not first.running
 
 
-def test_after_it_was_stopped_the_next_is_welcome(application):
-    begun(Running(), application).stop()
-    begun(Running(), application)
+def test_a_stopped_autoscaler_allows_another(application):
+    begin(Running(), application).stop()
+    begin(Running(), application)
 
 
-def test_another_application_has_a_hand_of_its_own(application):
-    begun(Running(), application)
-    begun(Running(), next(_applications))
+def test_every_application_has_its_own_autoscaler(application):
+    begin(Running(), application)
+    begin(Running(), next(_applications))
 
 
-def test_one_that_only_advises_is_in_nobodys_way(application):
-    begun(Running(can_scale=False), application)
-    begun(Running(), application)
+def test_an_advising_autoscaler_does_not_block_another(application):
+    begin(Running(can_scale=False), application)
+    begin(Running(), application)
 
 
-def test_one_that_does_not_end_is_not_replaced(application):
-    begun(Running(stubborn=True), application)
+def test_an_autoscaler_that_does_not_end_is_not_replaced(application):
+    begin(Running(stubborn=True), application)
     with pytest.raises(BadInput, match="does not end within 10 s"):
         take(application, never, replaces=True)  # type: ignore[arg-type]
 
 
-def test_the_one_around_a_script_gives_way_to_the_scripts_own_and_says_so(application, caplog):
-    around = begun(Running(), application, gives_way=True)
-    begun(Running(), application)
-    assert not around.running
+def test_the_wrapping_autoscaler_yields_to_the_scripts_own_and_logs_it(application, caplog):
+    wrapping = begin(Running(), application, gives_way=True)
+    begin(Running(), application)
+    assert not wrapping.running
     assert ["the script attaches by itself" in message for message in caplog.messages] == [True]

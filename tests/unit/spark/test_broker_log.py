@@ -7,7 +7,7 @@ import pytest
 from rheostat.spark.announcement import BrokerLog
 
 
-def test_an_outage_is_one_line_at_its_beginning_and_one_at_its_end(
+def test_an_outage_is_logged_at_its_beginning_and_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     log = BrokerLog("broker:9092")
@@ -20,7 +20,7 @@ def test_an_outage_is_one_line_at_its_beginning_and_one_at_its_end(
     assert up.getMessage() == "rheostat: Kafka at broker:9092 answers again after 210 s"
 
 
-def test_a_broker_that_answers_from_the_start_is_not_logged(
+def test_a_broker_that_is_reachable_from_the_start_is_not_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.INFO, logger="rheostat"):

@@ -16,7 +16,7 @@ from rheostat.spark.connect_server import PLUGIN, SCRIPT, Address
 from rheostat.spark.internals.stream_executions import EverySession
 
 
-def test_an_address_is_a_port_of_the_loopback_address_or_a_host_with_one() -> None:
+def test_an_address_is_a_loopback_port_or_host_and_port() -> None:
     assert Address.of("15002") == Address("127.0.0.1", 15002)
     assert Address.of("0.0.0.0:7") == Address("0.0.0.0", 7)
     for wrong in ("", "0", "host", "host:", "1.5", "70000"):
@@ -24,16 +24,16 @@ def test_an_address_is_a_port_of_the_loopback_address_or_a_host_with_one() -> No
             Address.of(wrong)
 
 
-def test_the_application_gets_sparks_plugin_beside_the_users() -> None:
-    given = {
+def test_sparks_connect_plugin_is_added_to_the_users_plugins() -> None:
+    origins = {
         "spark.plugins": Given("their.Own", "a file"),
         "spark.master": Given("spark://h:1", "a file"),
     }
-    asked = Request(script=SCRIPT, settings=Settings(), given=given, connect=Address(port=7))
-    made = plan(asked, {}).settings
-    assert made["spark.plugins"] == f"{PLUGIN},their.Own"
-    assert made["spark.connect.grpc.binding.address"] == "127.0.0.1"
-    assert made["spark.connect.grpc.binding.port"] == "7"
+    request = Request(script=SCRIPT, settings=Settings(), given=origins, connect=Address(port=7))
+    result = plan(request, {}).settings
+    assert result["spark.plugins"] == f"{PLUGIN},their.Own"
+    assert result["spark.connect.grpc.binding.address"] == "127.0.0.1"
+    assert result["spark.connect.grpc.binding.port"] == "7"
     assert Path(SCRIPT).is_file()
 
 
@@ -45,7 +45,7 @@ class Session:
         self.version = "4.3.0"
         self.streams = SimpleNamespace(active=["own"])
         package = SimpleNamespace(
-            runtime=SimpleNamespace(StreamingQueryWrapper=lambda each: f"wrapped {each}")
+            runtime=SimpleNamespace(StreamingQueryWrapper=lambda query: f"wrapped {query}")
         )
         jvm = SimpleNamespace(
             java=SimpleNamespace(util=SimpleNamespace(ArrayList=list)),
@@ -68,12 +68,12 @@ class Session:
         return SimpleNamespace(sharedState=lambda: state)
 
 
-def test_the_queries_of_all_sessions_are_those_of_the_session() -> None:
-    every = EverySession(Session(["one", "two"]))
-    assert [query._jsq for query in every.streams.active] == ["wrapped one", "wrapped two"]
-    assert every.version == "4.3.0"
-    assert "streams" in dir(every)
+def test_queries_of_all_sessions_are_visible() -> None:
+    all_sessions = EverySession(Session(["one", "two"]))
+    assert [query._jsq for query in all_sessions.streams.active] == ["wrapped one", "wrapped two"]
+    assert all_sessions.version == "4.3.0"
+    assert "streams" in dir(all_sessions)
 
 
-def test_where_spark_does_not_tell_them_they_are_its_own() -> None:
+def test_a_session_lists_its_own_queries_if_spark_does_not_share_them() -> None:
     assert EverySession(Session(None)).streams.active == ["own"]

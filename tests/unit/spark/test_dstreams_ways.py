@@ -41,21 +41,21 @@ def running(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dstreams, "check", lambda _: None)
 
 
-def test_it_is_watched_with_its_own_policy(running: None, tmp_path: Any) -> None:
+def test_a_streaming_context_is_observed_with_its_own_policy(running: None, tmp_path: Any) -> None:
     handle = rheostat.shadow(StreamingContext(), journal=tmp_path)
     handle.stop()
-    said = "; ".join(handle.capabilities.cannot)
-    assert "spark.ui.enabled is off" in said
-    assert "pyspark.streaming is deprecated" in said
+    limitations = "; ".join(handle.capabilities.cannot)
+    assert "spark.ui.enabled is off" in limitations
+    assert "pyspark.streaming is deprecated" in limitations
     assert not handle.capabilities.can_scale
 
 
-def test_it_is_not_sized_beside_sparks_own_manager(running: None) -> None:
+def test_a_context_with_another_resource_manager_is_rejected(running: None) -> None:
     context = StreamingContext(**{OWN.replace(".", "_"): "true"})
     with pytest.raises(BadInput, match="only one can size this application"):
         rheostat.attach(context)
 
 
-def test_a_session_keeps_its_own_default_policy():
+def test_a_session_is_not_a_streaming_context():
     assert dstreams.is_streaming_context(StreamingContext())
     assert not dstreams.is_streaming_context(SimpleNamespace())

@@ -18,7 +18,7 @@ from rheostat.settings import conf_arguments
 from rheostat.spark.exports import registry_of, start_exports
 
 
-class Watched:
+class FakeHandle:
     """A handle, limited to what the exports use."""
 
     start_event = START
@@ -38,12 +38,12 @@ class Watched:
 
 
 def started(**options):
-    handle = Watched()
+    handle = FakeHandle()
     start_exports(handle, ExportOptions(**options), registry_of(handle))  # type: ignore[arg-type]
     return handle
 
 
-def test_the_metrics_file_is_replaced_at_each_tick_and_removed_at_the_end(tmp_path):
+def test_the_metrics_file_is_replaced_at_every_tick_and_removed_at_the_end(tmp_path):
     path = tmp_path / "rheostat.prom"
     handle = started(metrics_file=str(path))
     handle.tick(record(0, 2, 2))
@@ -56,7 +56,7 @@ def test_the_metrics_file_is_replaced_at_each_tick_and_removed_at_the_end(tmp_pa
     assert not path.exists()
 
 
-def test_a_file_that_cannot_be_written_is_one_log_line(tmp_path, caplog):
+def test_an_unwritable_file_is_logged_once(tmp_path, caplog):
     handle = started(metrics_file=str(tmp_path / "no" / "folder.prom"))
     handle.tick(record(0))
     handle.tick(record(5))
@@ -71,7 +71,7 @@ def test_a_file_that_cannot_be_written_is_one_log_line(tmp_path, caplog):
         ("tenacity", {"webhook": "http://localhost:1/"}, "the webhook"),
     ],
 )
-def test_a_missing_package_is_one_log_line_and_the_others_go_on(
+def test_a_missing_package_is_logged_once_and_other_exports_continue(
     monkeypatch, caplog, tmp_path, module, options, extra
 ):
     for name in [*sys.modules]:
@@ -145,11 +145,11 @@ def test_otel_has_the_same_values_as_prometheus():
 
 
 @pytest.mark.parametrize("wrong", [{"webhook": "example.com"}, {"webhook_format": "irc"}])
-def test_a_wrong_option_is_refused(wrong):
+def test_an_invalid_option_is_rejected(wrong):
     with pytest.raises(BadInput, match="webhook"):
         ExportOptions(**wrong)
 
 
-def test_the_options_are_settings_of_spark():
+def test_options_can_be_set_as_spark_settings():
     conf = {"spark.rheostat.export.otel": "true", "spark.rheostat.export.metrics_file": "/x.prom"}
     assert conf_arguments(conf) == {"export": ExportOptions(otel=True, metrics_file="/x.prom")}

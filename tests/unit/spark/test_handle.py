@@ -26,10 +26,10 @@ class Job(Sensor):
 
     def __init__(self, fails: bool = False) -> None:
         self.fails = fails
-        self.looks = threading.Semaphore(0)
+        self.ticks = threading.Semaphore(0)
 
     def observe(self, now: float) -> list[Observation]:
-        self.looks.release()
+        self.ticks.release()
         if self.fails:
             raise OSError("the session has gone")
         return [Observation(t_s=now, executors=1)]
@@ -72,43 +72,43 @@ def handle_of(
     )
 
 
-def looked(job: Job, times: int) -> None:
+def wait_for_ticks(job: Job, times: int) -> None:
     for _ in range(times):
-        assert job.looks.acquire(timeout=60)
+        assert job.ticks.acquire(timeout=60)
 
 
-def gone(handle: Handle) -> bool:
+def has_ended(handle: Handle) -> bool:
     """Wait for the loop's own end; the limit of a minute only detects failures."""
     assert handle._thread is not None
     handle._thread.join(timeout=60)
     return not handle.running
 
 
-def test_it_runs_until_it_is_stopped_and_journals_every_tick(tmp_path):
+def test_the_loop_runs_until_it_is_stopped_and_journals_every_tick(tmp_path):
     job = Job()
-    seen: list[Record] = []
+    watched: list[Record] = []
     handle, actuator = handle_of(tmp_path, job)
-    handle.watch(seen.append)
+    handle.watch(watched.append)
     assert not handle.running
     handle.start(TICK_S)
-    looked(job, 3)
+    wait_for_ticks(job, 3)
     assert handle.running
     handle.stop()
     assert not handle.running
     records = list(read(handle.journal))
     assert len(records) == len(actuator.requests) >= 3
-    assert seen == records
+    assert watched == records
     assert handle.last == records[-1]
     requests = len(actuator.requests)
     handle.stop()
     assert len(actuator.requests) == requests
 
 
-def test_a_file_beside_the_journal_halts_it_until_it_is_resumed(tmp_path, caplog):
+def test_a_stop_file_halts_the_loop_until_it_is_resumed(tmp_path, caplog):
     job = Job()
     handle, actuator = handle_of(tmp_path, job)
     handle.start(TICK_S)
-    looked(job, 1)
+    wait_for_ticks(job, 1)
     halted, resumed = threading.Event(), threading.Event()
 
     def note(record: Record) -> None:
@@ -123,7 +123,7 @@ def test_a_file_beside_the_journal_halts_it_until_it_is_resumed(tmp_path, caplog
     assert handle.running
     assert handle.halted == str(handle.journal / "STOP")
     decided = len(actuator.requests)
-    looked(job, 3)
+    wait_for_ticks(job, 3)
     assert len(actuator.requests) == decided
     handle.resume()
     assert resumed.wait(60)
@@ -137,18 +137,18 @@ def test_a_file_beside_the_journal_halts_it_until_it_is_resumed(tmp_path, caplog
 @pytest.mark.parametrize(
     "fails", [False, True], ids=["in good order", "in a way that our calls fail"]
 )
-def test_it_ends_with_the_application_however_that_ends(tmp_path, fails):
+def test_the_loop_ends_with_the_application_in_any_case(tmp_path, fails):
     job, ended = Job(fails), threading.Event()
     handle, _ = handle_of(tmp_path, job, ended.is_set)
     handle.start(TICK_S)
-    looked(job, 2)
+    wait_for_ticks(job, 2)
     assert handle.running
     ended.set()
-    assert gone(handle)
+    assert has_ended(handle)
 
 
 @pytest.mark.parametrize("fault", [False, True])
-def test_what_was_held_open_is_closed_when_the_loop_ends(tmp_path, fault):
+def test_open_services_are_closed_when_the_loop_ends(tmp_path, fault):
     closed = threading.Event()
 
     def close() -> None:
@@ -164,7 +164,7 @@ def test_what_was_held_open_is_closed_when_the_loop_ends(tmp_path, fault):
     assert closed.is_set()
 
 
-def test_a_watcher_may_stop_it(tmp_path):
+def test_a_watcher_can_stop_the_loop(tmp_path):
     handle, _ = handle_of(tmp_path, Job())
 
     def stop(record: Record) -> None:
@@ -172,16 +172,16 @@ def test_a_watcher_may_stop_it(tmp_path):
 
     handle.watch(stop)
     handle.start(TICK_S)
-    assert gone(handle)
+    assert has_ended(handle)
     assert len(list(read(handle.journal))) == 1
 
 
-def test_it_prints_as_one_line_and_as_a_card_and_its_last_record_as_text(tmp_path):
+def test_a_handle_prints_as_a_line_and_as_a_card(tmp_path):
     handle, _ = handle_of(tmp_path, Job())
     assert repr(handle).startswith("<rheostat autoscaler: not started; policy two, 1 to 8")
     handle.watch(lambda _: handle.stop())
     handle.start(TICK_S)
-    assert gone(handle)
+    assert has_ended(handle)
     assert str(handle.last) == "1 -> 2 executors (steady): two"
     assert repr(handle) == (
         "<rheostat autoscaler: stopped; policy two, 1 to 8 executors, objective 10 s; "
@@ -197,7 +197,7 @@ def test_a_record_without_a_decision_prints_what_is_known(tmp_path):
     handle, _ = handle_of(tmp_path, job)
     handle.halt()
     handle.start(TICK_S)
-    looked(job, 2)
+    wait_for_ticks(job, 2)
     handle.stop()
     text = str(handle.last)
     assert text.startswith("unknown number of executors (halted since 2")

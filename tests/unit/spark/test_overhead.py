@@ -18,7 +18,7 @@ def burn(seconds: float) -> None:
         pass
 
 
-def test_the_loop_is_the_thread_that_ticks():
+def test_loop_overhead_is_the_cpu_time_of_the_ticking_thread():
     overhead = Overhead(None, None)
 
     def work() -> None:
@@ -33,7 +33,7 @@ def test_the_loop_is_the_thread_that_ticks():
     assert overhead.core_share() > 0
 
 
-def test_the_bridge_counts_from_the_first_tick_on():
+def test_bridge_time_counts_from_the_first_tick():
     spent = iter([100.0, 100.5, 102.0])
     overhead = Overhead(lambda: next(spent), None)
     overhead.tick()
@@ -43,7 +43,7 @@ def test_the_bridge_counts_from_the_first_tick_on():
     assert overhead.parts_s()["bridge"] == 2.0
 
 
-def test_each_thread_counts_under_its_own_name_and_the_bridges_are_one():
+def test_every_thread_counts_under_its_name_and_bridge_times_are_summed():
     spent = iter([10.0, 70.0, 11.0, 72.0])
     overhead = Overhead(lambda: next(spent), None)
     for part in ("loop", "rescale controller") * 2:
@@ -53,14 +53,14 @@ def test_each_thread_counts_under_its_own_name_and_the_bridges_are_one():
     assert parts["rescale controller"] > 0
 
 
-def test_a_jvm_that_tells_no_time_has_no_bridge():
+def test_a_jvm_without_cpu_times_has_no_bridge_time():
     overhead = Overhead(lambda: None, None)
     overhead.tick()
     assert "bridge" not in overhead.parts_s()
 
 
 @pytest.mark.skipif(not TASKS.exists(), reason="threads by name need Linux's /proc")
-def test_the_threads_of_the_ui_are_found_by_their_name():
+def test_ui_threads_are_identified_by_their_name():
     done = threading.Event()
 
     def work() -> None:
@@ -81,5 +81,5 @@ def test_the_threads_of_the_ui_are_found_by_their_name():
     assert parts["broker"] == 0.0
 
 
-def test_a_process_that_is_gone_costs_nothing():
+def test_an_ended_process_has_no_cost():
     assert Overhead(None, 2**22 + 1).parts_s().get("rest", 0.0) == 0.0

@@ -11,7 +11,7 @@ from rheostat.model import Observation
 from rheostat.settings import Settings
 from rheostat.spark.repartition_command import partitions_command
 
-LIVE, SUPERVISED = Settings(), Settings(restarts=Path("mail"))
+LIVE, SUPERVISED = Settings(), Settings(restarts=Path("restart"))
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ LIVE, SUPERVISED = Settings(), Settings(restarts=Path("mail"))
         ),
     ],
 )
-def test_the_command_is_one_that_this_spark_allows(
+def test_the_command_matches_the_spark_version(
     spark: str, settings: Settings, command: str
 ) -> None:
     session = SimpleNamespace(version=spark, streams=SimpleNamespace(active=[]))

@@ -60,7 +60,7 @@ def test_a_job_reports_its_checkpoints_with_its_first_batch(channel: ControlChan
     assert report.sinks == {"/cp/b": "/out"}
 
 
-def test_a_query_that_is_started_later_is_reported_too(channel: ControlChannel) -> None:
+def test_a_later_query_is_reported_too(channel: ControlChannel) -> None:
     queries = Queries(a=0)
     watch = JobWatch(queries, channel, run=2)
     watch.poll(10.0)
@@ -74,7 +74,7 @@ def test_a_query_that_is_started_later_is_reported_too(channel: ControlChannel) 
     assert report.sinks == {"/cp/b": "/out"}
 
 
-def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(channel: ControlChannel) -> None:
+def test_every_query_is_stopped_after_a_batch_or_while_idle(channel: ControlChannel) -> None:
     queries = Queries(a=5, b=7)
     watch = JobWatch(queries, channel, run=2)
     watch.poll(10.0)
@@ -94,7 +94,7 @@ def test_each_query_is_stopped_when_it_has_ended_a_batch_or_rests(channel: Contr
     assert report.drained_s == 13.0
 
 
-def test_an_order_for_another_process_is_not_obeyed(channel: ControlChannel) -> None:
+def test_an_order_for_another_run_is_ignored(channel: ControlChannel) -> None:
     queries = Queries(a=5)
     queries.resting = {"a"}
     channel.write_order(Order(run=1, executors=1, drain=True))
@@ -102,7 +102,7 @@ def test_an_order_for_another_process_is_not_obeyed(channel: ControlChannel) -> 
     assert queries.batches == {"a": 5}
 
 
-def test_a_job_for_one_batch_is_done_when_what_it_has_started_has_ended(
+def test_a_one_batch_job_is_done_when_its_queries_have_ended(
     channel: ControlChannel,
 ) -> None:
     channel.write_order(Order(run=2, executors=1, once=True))
@@ -161,14 +161,14 @@ def actuator(channel: ControlChannel) -> RestartActuator:
     )
 
 
-def test_held_it_withdraws_the_restart_that_it_wanted(channel: ControlChannel) -> None:
+def test_a_held_actuator_withdraws_its_request(channel: ControlChannel) -> None:
     job = actuator(channel)
     job.rescale(Decision(target=3, reason="lag"), 10.0)
     job.hold()
     assert channel.request(LOOP) is None
 
 
-def test_another_target_is_requested_and_the_present_size_removes_the_request(
+def test_a_new_target_is_requested_and_the_current_size_removes_the_request(
     channel: ControlChannel,
 ) -> None:
     job = actuator(channel)
@@ -185,18 +185,18 @@ def test_another_target_is_requested_and_the_present_size_removes_the_request(
     assert channel.request(LOOP) is None
 
 
-def test_state_partitions_that_bind_are_requested_at_the_same_size(
+def test_limiting_state_partitions_are_requested_at_the_same_size(
     channel: ControlChannel,
 ) -> None:
     action = RepartitionState(4, 8, "restart it")
     decision = Decision(target=1, reason="size kept", actions=(action,))
-    stands = actuator(channel).rescale(decision, 10.0)
+    rescaling = actuator(channel).rescale(decision, 10.0)
     request = channel.request(LOOP)
     assert request is not None
     assert (request.executors, request.partitions, request.reason) == (1, 8, f"size kept; {action}")
-    assert stands.detail == "8 state partitions are requested"
+    assert rescaling.detail == "8 state partitions are requested"
 
 
-def test_a_mail_that_cannot_be_read_is_none(channel: ControlChannel) -> None:
+def test_an_unreadable_order_is_ignored(channel: ControlChannel) -> None:
     (channel.folder / "order.json").write_text('{"run": ')
     assert channel.order() is None

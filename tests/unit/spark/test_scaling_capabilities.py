@@ -40,11 +40,11 @@ class Coordinator:
 
 @dataclass
 class Executors:
-    there: int = 2
+    count: int = 2
     can_decommission: bool = True
 
     def registered(self) -> int:
-        return self.there
+        return self.count
 
 
 @dataclass
@@ -57,7 +57,7 @@ class Parts:
 def capabilities(
     state: StateOptions,
     parts: Parts | None = None,
-    found: Obstacles | None = None,
+    obstacles: Obstacles | None = None,
     session: Session | None = None,
 ) -> ScalingCapabilities:
     settings = settings_of(
@@ -65,56 +65,56 @@ def capabilities(
     )
     given = cast("Internals", parts or Parts())
     return scaling_capabilities(
-        cast("Any", session or Session()), settings, given, found or Obstacles()
+        cast("Any", session or Session()), settings, given, obstacles or Obstacles()
     )
 
 
-def test_what_degrades_is_passed_on() -> None:
-    found = Obstacles(degrading=("no decommissioning",), can_decommission=True)
-    told = capabilities(StateOptions(placement="off"), found=found)
-    assert told.cannot == ("no decommissioning",)
-    assert told.graceful
+def test_degrading_obstacles_are_reported() -> None:
+    obstacles = Obstacles(degrading=("no decommissioning",), can_decommission=True)
+    result = capabilities(StateOptions(placement="off"), obstacles=obstacles)
+    assert result.cannot == ("no decommissioning",)
+    assert result.graceful
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_a_ui_that_is_off_matters_only_where_the_driver_is_not_asked_directly(
+def test_a_disabled_ui_matters_only_without_direct_driver_access(
     answers: bool,
 ) -> None:
     off = Session(sparkContext=SimpleNamespace(uiWebUrl=None))
     parts = Parts(status=SimpleNamespace(answers=answers))
-    told = capabilities(StateOptions(placement="off"), parts, session=off).cannot
-    assert any(line.startswith("spark.ui.enabled is off") for line in told) is not answers
+    result = capabilities(StateOptions(placement="off"), parts, session=off).cannot
+    assert any(line.startswith("spark.ui.enabled is off") for line in result) is not answers
 
 
 @pytest.mark.parametrize(("spark_can", "session_allows"), [(False, True), (True, False)])
-def test_leaving_is_graceful_only_where_spark_can_and_the_session_allows_it(
+def test_graceful_leaving_needs_spark_and_the_session(
     spark_can: bool, session_allows: bool
 ) -> None:
     parts = Parts(executors=Executors(can_decommission=spark_can))
-    found = Obstacles(can_decommission=session_allows)
-    assert not capabilities(StateOptions(placement="off"), parts, found).graceful
+    obstacles = Obstacles(can_decommission=session_allows)
+    assert not capabilities(StateOptions(placement="off"), parts, obstacles).graceful
 
 
-def test_placement_that_is_forced_and_missing_is_said_and_so_is_standby_in_vain() -> None:
+def test_forced_placement_and_standby_without_support_are_reported() -> None:
     parts = Parts(coordinator=Coordinator("this Spark has no such call"))
-    told = capabilities(StateOptions(placement="force", standby=2), parts)
-    assert not told.placement.places
-    assert told.standby == 0
-    assert "state stays where Spark has put it: this Spark has no such call" in told.cannot
-    assert any("no standby executors" in line for line in told.cannot)
+    result = capabilities(StateOptions(placement="force", standby=2), parts)
+    assert not result.placement.places
+    assert result.standby == 0
+    assert "state stays where Spark has put it: this Spark has no such call" in result.cannot
+    assert any("no standby executors" in line for line in result.cannot)
 
 
-def test_placement_that_is_off_is_no_complaint() -> None:
+def test_disabled_placement_is_not_reported() -> None:
     assert capabilities(StateOptions(placement="off")).cannot == ()
 
 
 def test_standby_is_kept_where_state_is_placed() -> None:
-    told = capabilities(StateOptions(placement="force", standby=2))
-    assert told.placement.places
-    assert told.standby == 2
+    result = capabilities(StateOptions(placement="force", standby=2))
+    assert result.placement.places
+    assert result.standby == 2
 
 
-def test_more_executors_than_the_ceiling_are_said() -> None:
-    told = capabilities(StateOptions(placement="off"), Parts(executors=Executors(there=9)))
-    assert len(told.cannot) == 1
-    assert "9" in told.cannot[0]
+def test_more_executors_than_the_ceiling_are_reported() -> None:
+    result = capabilities(StateOptions(placement="off"), Parts(executors=Executors(count=9)))
+    assert len(result.cannot) == 1
+    assert "9" in result.cannot[0]

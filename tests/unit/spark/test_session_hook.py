@@ -22,17 +22,17 @@ class Session:
         self.applicationId = application
 
 
-class Around:
+class RecordingRun:
     """Applies given settings, and records the calls."""
 
-    def __init__(self, made: Mapping[str, str] | None = None) -> None:
-        self.made = dict(made or {})
+    def __init__(self, added: Mapping[str, str] | None = None) -> None:
+        self.added = dict(added or {})
         self.own: list[Mapping[str, str]] = []
         self.notes: list[str] = []
 
     def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
         self.own.append(own)
-        return self.made
+        return self.added
 
     def session(self, spark: Any) -> Any:
         self.notes.append(f"attached {spark.applicationId}")
@@ -50,7 +50,7 @@ class Stopping:
 @pytest.fixture
 def contexts(monkeypatch: pytest.MonkeyPatch) -> list[SparkConf | None]:
     """Prevent contexts and sessions from starting; return the settings of each context."""
-    seen: list[SparkConf | None] = []
+    configurations: list[SparkConf | None] = []
 
     def begin(
         self: Any,
@@ -59,7 +59,7 @@ def contexts(monkeypatch: pytest.MonkeyPatch) -> list[SparkConf | None]:
         gateway: Any = None,
         jsc: Any = None,
     ) -> None:
-        seen.append(conf)
+        configurations.append(conf)
 
     def session(self: Any, context: Any, jsession: Any = None) -> None:
         self._sc = Session(context)
@@ -71,66 +71,66 @@ def contexts(monkeypatch: pytest.MonkeyPatch) -> list[SparkConf | None]:
     monkeypatch.setattr(
         SparkSession, "applicationId", property(lambda self: self._sc.applicationId), raising=False
     )
-    return seen
+    return configurations
 
 
 def builds(monkeypatch: pytest.MonkeyPatch, *sessions: Session) -> None:
     """Make ``getOrCreate`` return the given sessions."""
-    made = list(sessions)
-    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", lambda _: made.pop(0))
+    remaining = list(sessions)
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", lambda _: remaining.pop(0))
 
 
-def test_each_application_is_attached_once_and_the_one_before_let_go(
+def test_every_application_is_attached_once_and_its_predecessor_is_stopped(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     builds(monkeypatch, Session("a"), Session("a"), Session("b"))
-    around = Around()
-    with SessionHook(around).installed():
+    recording = RecordingRun()
+    with SessionHook(recording).installed():
         for _ in range(3):
             SparkSession.builder.getOrCreate()
-    assert around.notes == ["attached a", "stopped a", "attached b", "stopped b"]
+    assert recording.notes == ["attached a", "stopped a", "attached b", "stopped b"]
 
 
 def test_a_session_without_a_builder_is_attached(contexts: list[Any]) -> None:
-    around = Around()
-    with SessionHook(around).installed():
+    recording = RecordingRun()
+    with SessionHook(recording).installed():
         SparkSession("a")
         SparkSession("a")
-    assert around.notes == ["attached a", "stopped a"]
+    assert recording.notes == ["attached a", "stopped a"]
 
 
-def test_settings_are_put_beside_those_of_the_script(contexts: list[Any]) -> None:
-    around = Around({"spark.cores.max": "8"})
+def test_settings_are_added_to_those_of_the_script(contexts: list[Any]) -> None:
+    recording = RecordingRun({"spark.cores.max": "8"})
     conf = SparkConf().set("spark.executor.cores", "2")
-    with SessionHook(around).installed():
+    with SessionHook(recording).installed():
         SparkContext("spark://a:1", conf=conf)
-    assert around.own == [{"spark.executor.cores": "2", "spark.master": "spark://a:1"}]
+    assert recording.own == [{"spark.executor.cores": "2", "spark.master": "spark://a:1"}]
     assert dict(contexts[0].getAll()) == {"spark.executor.cores": "2", "spark.cores.max": "8"}
     assert dict(conf.getAll()) == {"spark.executor.cores": "2"}
 
 
-def test_what_was_set_for_the_application_before_is_not_the_scripts_own(
+def test_settings_of_the_previous_application_are_not_the_scripts_own(
     contexts: list[Any],
 ) -> None:
-    around = Around({"spark.cores.max": "8"})
-    with SessionHook(around).installed():
+    recording = RecordingRun({"spark.cores.max": "8"})
+    with SessionHook(recording).installed():
         SparkContext()
-        around.made = {"spark.cores.max": "16"}
-        kept = SparkConf().set("spark.cores.max", "8")  # as its JVM has stored it
-        SparkContext(conf=kept.set("spark.executor.cores", "2"))
-    assert around.own == [{}, {"spark.executor.cores": "2"}]
+        recording.added = {"spark.cores.max": "16"}
+        stored = SparkConf().set("spark.cores.max", "8")  # as its JVM has stored it
+        SparkContext(conf=stored.set("spark.executor.cores", "2"))
+    assert recording.own == [{}, {"spark.executor.cores": "2"}]
     assert contexts[1].get("spark.cores.max") == "16"
 
 
-def test_a_context_of_a_jvm_that_runs_already_is_left_alone(contexts: list[Any]) -> None:
-    around = Around({"spark.cores.max": "8"})
-    with SessionHook(around).installed():
+def test_a_context_of_a_running_jvm_is_unchanged(contexts: list[Any]) -> None:
+    recording = RecordingRun({"spark.cores.max": "8"})
+    with SessionHook(recording).installed():
         SparkContext(gateway=object())
-    assert (around.own, contexts) == ([], [None])
+    assert (recording.own, contexts) == ([], [None])
 
 
-def test_an_application_that_cannot_start_says_why(contexts: list[Any]) -> None:
-    class Broken(Around):
+def test_an_application_that_cannot_start_reports_the_reason(contexts: list[Any]) -> None:
+    class Broken(RecordingRun):
         def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
             raise RheostatError("no cluster")
 
@@ -140,10 +140,10 @@ def test_an_application_that_cannot_start_says_why(contexts: list[Any]) -> None:
     assert hook.fault is raised.value
 
 
-def test_a_fault_of_ours_leaves_the_job_as_it_is(
+def test_an_internal_error_leaves_the_job_unchanged(
     contexts: list[Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    class Faulty(Around):
+    class Faulty(RecordingRun):
         def settings(self, own: Mapping[str, str]) -> Mapping[str, str]:
             raise ValueError("a fault of ours")
 
@@ -154,10 +154,10 @@ def test_a_fault_of_ours_leaves_the_job_as_it_is(
 
 
 @pytest.mark.parametrize("fault", [BadInput("no such thing"), ValueError("a fault of ours")])
-def test_a_session_that_cannot_be_attached_leaves_the_script_alone(
+def test_a_session_that_cannot_be_attached_leaves_the_script_running(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: Exception
 ) -> None:
-    class Failing(Around):
+    class Failing(RecordingRun):
         def session(self, spark: Any) -> Any:
             raise fault
 
@@ -170,9 +170,9 @@ def test_a_session_that_cannot_be_attached_leaves_the_script_alone(
     assert str(fault) in message
 
 
-def test_pyspark_is_as_it_was_afterwards() -> None:
+def test_pyspark_is_restored_afterwards() -> None:
     before = SparkContext.__init__, SparkSession.__init__, SparkSession.Builder.getOrCreate
-    with SessionHook(Around()).installed():
+    with SessionHook(RecordingRun()).installed():
         assert SparkContext.__init__ is not before[0]
     after = SparkContext.__init__, SparkSession.__init__, SparkSession.Builder.getOrCreate
     assert after == before

@@ -59,29 +59,27 @@ def start(settings: Settings, journal: FolderJournal, configured: int = 1) -> St
     return session_start(Session(), settings, INTERNALS, journal, None, configured)
 
 
-def test_a_session_starts_with_the_size_of_the_previous_run_and_not_with_one_of_its_own(
+def test_a_session_starts_with_the_size_of_the_previous_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.time", lambda: STARTED_S + 10)
     journal = FolderJournal(tmp_path)
     journal.append(record(STARTED_S - 50, 6), {})
     journal.append(record(STARTED_S + 5, 1), {})
-    begun = start(settings_of(journal=tmp_path), journal)
-    assert begun.size.executors == 6
-    assert begun.size.reason == "the previous run ended 60 s ago with 6 executors"
-    assert begun.guard.capacity_rows_per_s == 100.0
+    started = start(settings_of(journal=tmp_path), journal)
+    assert started.size.executors == 6
+    assert started.size.reason == "the previous run ended 60 s ago with 6 executors"
+    assert started.guard.capacity_rows_per_s == 100.0
 
 
-def test_a_ceiling_that_nobody_has_given_reduces_no_configured_size(tmp_path: Path) -> None:
+def test_a_default_ceiling_does_not_reduce_the_configured_size(tmp_path: Path) -> None:
     journal = FolderJournal(tmp_path)
     assert start(settings_of(journal=tmp_path), journal, configured=12).size.executors == 12
     given = settings_of(journal=tmp_path, limits=(1, 8))
     assert start(given, journal, configured=12).size.executors == 8
 
 
-def test_a_journal_on_another_file_system_is_read_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_remote_journal_is_read_remotely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.time", lambda: STARTED_S + 10)
     near = FolderJournal(tmp_path / "near")
     near.append(record(STARTED_S - 50, 5), {})
@@ -93,7 +91,7 @@ def test_a_journal_on_another_file_system_is_read_there(
     assert start(settings_of(journal="s3a://journals"), journal).size.executors == 5
 
 
-def test_a_journal_that_cannot_be_read_leaves_the_configured_size(
+def test_an_unreadable_journal_leaves_the_configured_size(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(_: str) -> Any:
@@ -102,14 +100,14 @@ def test_a_journal_that_cannot_be_read_leaves_the_configured_size(
     far = MemoryFileSystem()
     monkeypatch.setattr(far, "files_below", refused)
     journal = RemoteJournal(tmp_path, far, "s3a://j")
-    begun = start(settings_of(journal="s3a://j"), journal, configured=3)
-    assert begun.size.executors == 3
+    started = start(settings_of(journal="s3a://j"), journal, configured=3)
+    assert started.size.executors == 3
     assert caplog.messages == [
         "rheostat: the previous run is unknown: RuntimeError: no file system"
     ]
 
 
-def test_without_a_named_journal_the_newest_one_of_the_same_command_counts(
+def test_without_a_named_journal_the_newest_one_of_the_command_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -123,7 +121,7 @@ def test_without_a_named_journal_the_newest_one_of_the_same_command_counts(
     assert local_history(settings_of(), "orders") is None
 
 
-def test_the_checkpoints_of_the_queries_that_ran_last_are_remembered() -> None:
+def test_checkpoints_of_the_last_queries_are_remembered() -> None:
     session, places = Session(), {"r1": "/a", "r2": None}
     notes = JobNotes(session, lambda query: places[query.runId])
     session.streams.active = [SimpleNamespace(runId="r1"), SimpleNamespace(runId="r2")]
@@ -143,28 +141,28 @@ class Unreachable(RecordingActuator):
         raise RuntimeError("no gateway")
 
 
-def test_what_is_known_of_the_previous_run_is_recorded_at_the_start_even_if_nothing_was_requested(
+def test_the_previous_run_is_recorded_even_if_its_size_was_not_requested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("time.time", lambda: STARTED_S + 10)
     caplog.set_level(logging.INFO, logger="rheostat")
-    journal, kept = FolderJournal(tmp_path), MemoryJournal()
+    journal, memory_journal = FolderJournal(tmp_path), MemoryJournal()
     journal.append(record(STARTED_S - 50, 6), {})
     loop = Loop(
         sensor=ScriptedSensor([]),
         policy=settings_of().built_policy,
         guards=(),
         actuator=Unreachable(),
-        journal=kept,
+        journal=memory_journal,
     )
     begin(start(settings_of(journal=tmp_path), journal), loop, 1.0)
-    (only,) = kept.records
-    assert only.target is None
-    assert only.rescaling.phase == "starting"
-    assert only.rescaling.detail in caplog.text
+    (entry,) = memory_journal.records
+    assert entry.target is None
+    assert entry.rescaling.phase == "starting"
+    assert entry.rescaling.detail in caplog.text
     assert "6 executors were not requested yet: no gateway" in caplog.text
 
 
-def test_a_supervised_job_neither_grows_nor_shrinks_by_its_start() -> None:
+def test_a_supervised_job_is_not_resized_at_its_start() -> None:
     guard = start_at(3, settings_of(limits=(1, 8)), STARTED_S).guard
     assert (guard.executors, guard.ceiling) == (3, 3)

@@ -8,13 +8,13 @@ from rheostat.model import Decision, Observation, RepartitionState
 from rheostat.state.proposed_count import with_partitions
 
 
-def decided(
+def decision_for(
     target: int, tasks: int | None = None, have: int | None = 4, allowed: int | None = None
 ) -> Decision:
     raw = Decision(target=target, reason="", limiting_tasks=tasks)
     final = Decision(target=target if allowed is None else allowed, reason="")
-    seen = Observation(t_s=0.0, query="orders", slots_per_executor=2, state_partitions=have)
-    return with_partitions(raw, final, seen, lambda query, m: f"do {query.query} {m}")
+    observation = Observation(t_s=0.0, query="orders", slots_per_executor=2, state_partitions=have)
+    return with_partitions(raw, final, observation, lambda query, m: f"do {query.query} {m}")
 
 
 @pytest.mark.parametrize(
@@ -30,16 +30,16 @@ def decided(
         (9, None, 0, None, None),
     ],
 )
-def test_the_number_is_the_least_multiple_that_the_slots_can_use(
+def test_the_number_is_the_smallest_multiple_that_covers_the_slots(
     target: int, tasks: int | None, have: int | None, allowed: int | None, wanted: int | None
 ) -> None:
-    actions = decided(target, tasks, have, allowed).actions
+    actions = decision_for(target, tasks, have, allowed).actions
     assert [action.partitions for action in actions if isinstance(action, RepartitionState)] == (
         [] if wanted is None else [wanted]
     )
 
 
-def test_the_command_is_among_the_actions_and_the_size_stays() -> None:
-    decision = decided(3)
+def test_the_command_is_an_action_and_the_size_is_unchanged() -> None:
+    decision = decision_for(3)
     assert decision.target == 3
     assert decision.actions == (RepartitionState(4, 8, "do orders 8"),)

@@ -7,5 +7,5 @@ from rheostat.state.proposed_count import proposed_count
     ("partitions", "slots", "proposed"),
     [(4, 8, 8), (24, 32, 48), (5, 5, 5), (7, 50, 56), (9, 2, 9)],
 )
-def test_it_is_the_least_multiple_that_every_slot_gets_one_of(partitions, slots, proposed):
+def test_the_proposal_is_the_smallest_multiple_that_uses_every_slot(partitions, slots, proposed):
     assert proposed_count(partitions, slots) == proposed

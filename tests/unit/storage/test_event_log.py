@@ -24,7 +24,7 @@ def step_of(read: dict[str, Any]) -> Step | None:
     return None if read.get("later") else Step(**known_fields(Step, read))
 
 
-def test_events_are_read_in_their_order(tmp_path: Path) -> None:
+def test_events_are_read_in_order(tmp_path: Path) -> None:
     log = EventLog(LocalFileSystem(), str(tmp_path / "a" / "log"), asdict, step_of)
     assert [*log.read()] == []
     steps = [Step(1, "é\u2028"), Step(2)]
@@ -33,7 +33,7 @@ def test_events_are_read_in_their_order(tmp_path: Path) -> None:
     assert [*log.read()] == steps
 
 
-def test_what_is_torn_or_of_a_later_version_is_skipped(tmp_path: Path) -> None:
+def test_truncated_and_unknown_events_are_skipped(tmp_path: Path) -> None:
     file = tmp_path / "log"
     file.write_text('{"number":1,"new":3}\n{"later":1}\n{"name":"no number"}\n[]\n{"num')
     log = EventLog(LocalFileSystem(), str(file), asdict, step_of)
@@ -42,7 +42,7 @@ def test_what_is_torn_or_of_a_later_version_is_skipped(tmp_path: Path) -> None:
     assert [*log.read()] == [Step(1), Step(2)]
 
 
-def test_a_file_system_that_does_not_answer_raises() -> None:
+def test_an_unreachable_file_system_raises_an_error() -> None:
     files = MemoryFileSystem()
     log = EventLog(files, "far://log", asdict, step_of)
     files.lost = True

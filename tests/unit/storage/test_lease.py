@@ -44,7 +44,7 @@ sys.stdin.read()
         ("b", None, STALE_S - 1, False),
     ],
 )
-def test_a_lease_is_stale_when_its_process_ended_here_or_was_silent_elsewhere(
+def test_a_lease_is_stale_once_its_process_ended_or_is_silent_elsewhere(
     host, started_now, age_s, stale
 ):
     owner = Owner(host=host, pid=7, started="1", stale_s=STALE_S)
@@ -60,7 +60,7 @@ def lease_in(file: Path, clock: Callable[[], float] = time.time) -> Lease:
     return Lease(LocalFileSystem(), str(file), STALE_S, clock)
 
 
-def test_a_second_lease_of_the_same_process_finds_the_first(file):
+def test_a_second_lease_of_the_process_is_denied(file):
     first, second = lease_in(file), lease_in(file)
     assert first.take() is None
     owner = second.take()
@@ -73,7 +73,7 @@ def test_a_second_lease_of_the_same_process_finds_the_first(file):
     assert not first.renew()
 
 
-def test_the_lease_of_a_killed_process_is_free_at_once(file):
+def test_a_killed_processs_lease_is_available_at_once(file):
     owner = subprocess.Popen(
         [sys.executable, "-c", OWNS_A_LEASE, str(file)],
         stdin=subprocess.PIPE,
@@ -92,7 +92,7 @@ def test_the_lease_of_a_killed_process_is_free_at_once(file):
     owner.communicate()
 
 
-def test_the_lease_of_another_computer_is_free_after_it_was_silent(file):
+def test_another_computers_lease_is_available_once_it_is_silent(file):
     elsewhere = replace(this_process(), host="another computer", stale_s=STALE_S)
     assert LocalFileSystem().create(str(file), json.dumps(asdict(elsewhere)))
     changed_s = file.stat().st_mtime
@@ -100,7 +100,7 @@ def test_the_lease_of_another_computer_is_free_after_it_was_silent(file):
     assert lease_in(file, lambda: changed_s + STALE_S + 1).take() is None
 
 
-def test_renewing_keeps_a_lease_and_restores_a_deleted_one(file):
+def test_renewing_keeps_a_lease_and_recreates_a_deleted_one(file):
     lease = lease_in(file)
     lease.take()
     os.utime(file, (1, 1))
@@ -111,12 +111,12 @@ def test_renewing_keeps_a_lease_and_restores_a_deleted_one(file):
     assert lease_in(file).take() is not None
 
 
-def test_a_torn_lease_hinders_nobody(file):
+def test_a_truncated_lease_does_not_block(file):
     assert LocalFileSystem().create(str(file), '{"host": ')
     assert lease_in(file).take() is None
 
 
-def test_a_file_system_without_hard_links_has_leases_too(file, monkeypatch):
+def test_leases_work_without_hard_links(file, monkeypatch):
     def refused(*_: object) -> None:
         raise OSError("no hard links")
 

@@ -10,7 +10,7 @@ from rheostat.machine.free_ports import LOOPBACK
 
 
 @pytest.mark.parametrize("name", ["port", "ui_port"])
-def test_a_port_that_is_taken_is_said_in_one_line(name: str) -> None:
+def test_a_port_already_in_use_is_reported_in_one_line(name: str) -> None:
     with socket.socket() as taken:
         taken.bind((LOOPBACK, 0))
         taken.listen()
@@ -19,7 +19,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(name: str) -> None:
             Cluster(**{name: port})
 
 
-def test_a_cluster_without_cores_is_refused() -> None:
+def test_a_cluster_without_cores_is_rejected() -> None:
     with pytest.raises(BadInput, match="at least 1 core, but 0"):
         Cluster(cores=0)
 

@@ -21,7 +21,7 @@ def arrived(target: int = 1, batch: int = 1, standby: int = 0, **phases: str) ->
     return arrive(memory, facts, target, (), standby, Waits())
 
 
-def test_a_transition_is_taken_in_a_new_roster():
+def test_a_transition_returns_new_states():
     before = arrived(a="ready", b="ready")
     after = before.take("b", next(row for row in LIFE.of("ready") if row.event == chosen))
     assert (before.phase("b"), after.phase("b")) == ("ready", "candidate")
@@ -29,31 +29,31 @@ def test_a_transition_is_taken_in_a_new_roster():
     assert (before.took("b", chosen), after.took("b", chosen)) == (False, True)
 
 
-def test_an_executor_takes_one_transition_in_a_look_and_its_order_is_known():
+def test_an_executor_takes_one_transition_per_step_and_its_order_is_recorded():
     facts = Facts(now_s=20.0, registered=("a", "b"), warmable=True, warm=frozenset("b"))
-    came = arrive(Memory(lives={"a": Life("ready", 10.0)}), facts, 1, (), 1, Waits())
-    ready = walk(with_need(came), READINESS)
-    assert (came.phase("b"), ready.phase("b")) == ("registered", "warming")
-    assert (came.ordered(WarmUp), ready.ordered(WarmUp)) == ((), ("b",))
+    arrived_states = arrive(Memory(lives={"a": Life("ready", 10.0)}), facts, 1, (), 1, Waits())
+    ready = walk(with_need(arrived_states), READINESS)
+    assert (arrived_states.phase("b"), ready.phase("b")) == ("registered", "warming")
+    assert (arrived_states.ordered(WarmUp), ready.ordered(WarmUp)) == ((), ("b",))
 
 
-def test_each_look_leaves_what_it_was_given_as_it_was():
-    came = arrived(1, a="ready", b="ready", c="emptying")
-    before = copy.deepcopy(came)
-    after = walk(with_choice(came), CHOICES)
+def test_every_pass_leaves_its_argument_unchanged():
+    arrived_states = arrived(1, a="ready", b="ready", c="emptying")
+    before = copy.deepcopy(arrived_states)
+    after = walk(with_choice(arrived_states), CHOICES)
     plan_of(walk(with_need(after), READINESS), Memory())
-    assert came == before
-    assert after.lives != came.lives
+    assert arrived_states == before
+    assert after.lives != arrived_states.lives
 
 
-def test_a_leaving_executor_that_holds_less_than_before_is_waited_for_anew():
+def test_progress_of_an_emptying_executor_restarts_its_timeout():
     lives = {"a": Life("ready", 10.0), "b": Life("emptying", 10.0, units=4, left=2)}
     facts = Facts(now_s=20.0, registered=("a", "b"), holders={("q", 0): "b"})
-    came = arrive(Memory(lives=lives), facts, 1, (), 0, Waits())
-    assert came.lives["b"] == Life("emptying", 20.0, units=4, left=1)
+    arrived_states = arrive(Memory(lives=lives), facts, 1, (), 0, Waits())
+    assert arrived_states.lives["b"] == Life("emptying", 20.0, units=4, left=1)
 
 
-def test_what_was_sent_is_verified_at_a_boundary_only():
+def test_assignments_are_verified_only_at_a_batch_boundary():
     memory = Memory(
         lives={"a": Life("assigned", 10.0, tries=1)},
         batch=0,

@@ -14,16 +14,16 @@ from rheostat.protocols.orders import Assign, Decommission, Kill
 PASSES = (life.ARRIVALS, life.CHOICES, life.READINESS, life.PLACEMENT)
 
 
-def taken(phase: str, *events: Any) -> Row[Any, Any]:
+def row_of(phase: str, *events: Any) -> Row[Any, Any]:
     """Return the row of a phase for one of these events, which must exist."""
     return next(row for row in LIFE.of(phase) if row.event in events)
 
 
-def test_every_row_belongs_to_one_pass_of_a_step():
+def test_every_row_belongs_to_one_pass():
     assert sorted(row.cells() for row in chain(*PASSES)) == sorted(row.cells() for row in LIFE.rows)
 
 
-def test_the_groups_of_phases_are_phases():
+def test_phase_groups_contain_only_phases():
     assert {*STAYING, *KEEPABLE, *GOING, "requested", "gone"} == set(LIFE.phases)
     assert not GOING & (STAYING | KEEPABLE)
     assert DONE < TAKING < STAYING
@@ -34,22 +34,22 @@ def test_the_groups_of_phases_are_phases():
 @pytest.mark.parametrize(
     "phase", [phase for phase in LIFE.phases if phase not in ("requested", "registered", "gone")]
 )
-def test_an_executor_can_be_gone_from_every_phase(phase):
-    assert taken(phase, life.lost, life.left).to == "gone"
+def test_an_executor_can_be_lost_in_every_phase(phase):
+    assert row_of(phase, life.lost, life.left).to == "gone"
 
 
 @pytest.mark.parametrize("phase", sorted(STAYING))
-def test_an_executor_can_be_chosen_in_every_phase_in_which_it_stays(phase):
-    assert taken(phase, life.chosen).to == "candidate"
+def test_an_executor_can_be_selected_in_every_staying_phase(phase):
+    assert row_of(phase, life.chosen).to == "candidate"
 
 
 @pytest.mark.parametrize("phase", sorted(TAKING))
-def test_an_executor_that_may_take_state_can_be_given_some_and_be_whole(phase):
-    assert taken(phase, life.assigned).order is Assign
-    assert phase == "ready" or taken(phase, life.complete).to == "ready"
+def test_an_executor_that_accepts_state_can_become_ready(phase):
+    assert row_of(phase, life.assigned).order is Assign
+    assert phase == "ready" or row_of(phase, life.complete).to == "ready"
 
 
-def test_only_what_was_hidden_is_decommissioned_and_only_what_was_asked_to_leave_is_killed():
+def test_only_hidden_executors_are_decommissioned_and_only_leaving_ones_killed():
     assert {row.phase for row in LIFE.rows if row.order is Decommission} == {
         "hidden",
         "leaving",

@@ -27,29 +27,29 @@ FULL = Memory(
 
 
 @pytest.mark.parametrize("memory", [FULL, Memory()])
-def test_a_memory_comes_back_from_json_as_it_was(memory):
+def test_a_memory_survives_a_json_round_trip(memory):
     assert Memory.from_json(json.loads(json.dumps(memory.to_json()))) == memory
 
 
-def test_phases_of_earlier_journals_are_read_by_their_present_names():
-    kept = Memory().to_json() | {"lives": {"1": ["settled", 1.5, 0, 0, 0], "2": ["victim", 2.0]}}
-    phases = {executor: life.phase for executor, life in Memory.from_json(kept).lives.items()}
+def test_phase_names_of_earlier_journals_are_converted():
+    stored = Memory().to_json() | {"lives": {"1": ["settled", 1.5, 0, 0, 0], "2": ["victim", 2.0]}}
+    phases = {executor: life.phase for executor, life in Memory.from_json(stored).lives.items()}
     assert phases == {"1": "ready", "2": "candidate"}
 
 
-@pytest.mark.parametrize("kept", [{}, {"schema": 2, "lives": "something else"}])
-def test_a_memory_of_another_schema_is_an_empty_one(kept):
-    assert Memory.from_json(kept) == Memory()
+@pytest.mark.parametrize("stored", [{}, {"schema": 2, "lives": "something else"}])
+def test_a_memory_of_another_schema_becomes_empty(stored):
+    assert Memory.from_json(stored) == Memory()
 
 
-def test_waits_that_cannot_be_are_refused_with_their_value():
+def test_invalid_waits_are_rejected_with_their_value():
     with pytest.raises(BadInput, match="warm_s must be above 0 seconds, but it is 0"):
         Waits(warm_s=0)
     with pytest.raises(BadInput, match="tries must be at least 1, but it is 0"):
         Waits(tries=0)
 
 
-def test_each_phase_that_can_be_late_has_its_own_wait():
+def test_every_phase_that_can_be_overdue_has_its_own_timeout():
     waits = Waits(warm_s=1, empty_s=2, hidden_s=3, leave_s=4)
     assert [
         waits.of(phase)
@@ -57,7 +57,7 @@ def test_each_phase_that_can_be_late_has_its_own_wait():
     ] == [1, 2, 2, 3, 4, 4]
 
 
-def test_what_a_new_controller_goes_on_from_has_no_batches_and_no_waits_of_the_old_one():
+def test_a_resumed_memory_drops_batches_and_waiting_times():
     resumed = FULL.resumed(50.0)
     assert [(life.phase, life.since_s) for life in resumed.lives.values()] == [
         ("ready", 50.0),
@@ -72,16 +72,16 @@ def memory_of(*phases: str) -> Memory:
 
 
 @pytest.mark.parametrize("phase", [phase for phase in LIFE.phases if phase != "gone"])
-def test_a_boundary_is_waited_for_in_all_phases_but_those_that_none_ends(phase):
+def test_all_unfinished_phases_wait_for_a_batch_boundary(phase):
     resting = {"ready", "stuck", "standby", "leaving", "killed"}
     assert awaits_boundary(memory_of("ready", phase)) is (phase not in resting)
 
 
-def test_an_assignment_that_did_not_stay_rests_its_time():
+def test_a_failed_assignment_is_retried_after_its_rest():
     waits = Waits(rest_s=60.0)
     assert [has_rested(memory_of("stuck"), now_s, waits) for now_s in (69.0, 70.0)] == [False, True]
     assert not has_rested(memory_of("ready"), 1000.0, waits)
 
 
-def test_executors_in_standby_are_returned():
+def test_standby_executors_are_listed():
     assert standing_by(memory_of("ready", "standby", "warm")) == {"1"}

@@ -38,7 +38,9 @@ class Fleet:
     def tick(self, after_s: float = 1.0) -> list[object]:
         self.now += after_s
         facts = FleetFacts(
-            executors=tuple(each for each in self.executors if each not in self.leaving),
+            executors=tuple(
+                executor for executor in self.executors if executor not in self.leaving
+            ),
             leaving=frozenset(self.leaving),
             cores=self.cores,
             receivers=dict(self.receivers),
@@ -67,22 +69,22 @@ class Fleet:
     @property
     def counts(self) -> list[int]:
         held = Counter(self.receivers.values())
-        return [held[each] for each in self.executors]
+        return [held[executor] for executor in self.executors]
 
 
-def test_a_fleet_begins_with_the_least_that_is_allowed():
+def test_a_fleet_starts_with_the_minimum():
     fleet = Fleet("ab")
     assert fleet.tick() == [Start("a")]
     assert fleet.tick() == []
 
 
-def test_receivers_are_added_at_once_and_spread():
+def test_receivers_are_added_at_once_and_distributed():
     fleet = Fleet("abc").settle()
     fleet.rate = 200.0
     assert fleet.tick() == [Start("b"), Start("c")]
 
 
-def test_one_less_after_a_minute_and_one_at_a_time():
+def test_receivers_are_removed_one_at_a_time_after_a_minute():
     fleet = Fleet("abc")
     fleet.rate = 200.0
     fleet.settle()
@@ -92,7 +94,7 @@ def test_one_less_after_a_minute_and_one_at_a_time():
     assert fleet.tick() == []
 
 
-def test_between_the_two_shares_nothing_changes():
+def test_rates_between_the_two_thresholds_change_nothing():
     fleet = Fleet("abc")
     fleet.rate = 139.0
     fleet.settle()
@@ -102,7 +104,7 @@ def test_between_the_two_shares_nothing_changes():
 
 
 @pytest.mark.parametrize(("rate", "capacity"), [(None, 100.0), (900.0, None)])
-def test_what_is_unknown_changes_nothing(rate, capacity):
+def test_unknown_signals_change_nothing(rate, capacity):
     receivers = {0: "a", 1: "b"}
     facts = FleetFacts(
         executors=("a", "b"), cores=4, receivers=receivers, rows_per_s=rate, capacity=capacity
@@ -110,22 +112,22 @@ def test_what_is_unknown_changes_nothing(rate, capacity):
     assert wanted_receivers(facts, 2, LIMITS, None, 0.0) == (2, None)
 
 
-def test_a_core_is_left_for_the_batches():
+def test_one_core_is_reserved_for_the_batches():
     fleet = Fleet("ab", cores=2).settle()
     fleet.rate = 1e6
     fleet.settle()
     assert sum(fleet.counts) == 3
 
 
-def test_what_the_load_asks_for_is_told_though_the_cores_do_not_hold_it():
+def test_the_demand_is_reported_even_if_the_cores_are_insufficient():
     facts = FleetFacts(
         executors=("a",), cores=2, receivers={0: "a"}, rows_per_s=220.0, capacity=100.0
     )
-    _, kept = fleet_step(facts, LIMITS, {}, 0.0)
-    assert (kept["demanded"], kept["wanted"]) == (4, 1)
+    _, memory = fleet_step(facts, LIMITS, {}, 0.0)
+    assert (memory["demanded"], memory["wanted"]) == (4, 1)
 
 
-def test_receivers_of_an_executor_that_leaves_are_replaced_before_they_stop():
+def test_receivers_of_a_leaving_executor_are_replaced_before_they_stop():
     fleet = Fleet("abc")
     fleet.rate = 200.0
     fleet.settle()
@@ -137,7 +139,7 @@ def test_receivers_of_an_executor_that_leaves_are_replaced_before_they_stop():
     assert fleet.counts == [0, 2, 1]
 
 
-def test_a_receiver_that_died_with_its_executor_is_replaced_at_once():
+def test_a_receiver_lost_with_its_executor_is_replaced_at_once():
     fleet = Fleet("abc")
     fleet.rate = 200.0
     fleet.settle()
@@ -145,7 +147,7 @@ def test_a_receiver_that_died_with_its_executor_is_replaced_at_once():
     assert fleet.tick() == [Stop(0), Start("b")]
 
 
-def test_the_rule_of_a_minute_moves_one_receiver_and_keeps_the_number():
+def test_periodic_balancing_moves_one_receiver_and_keeps_their_number():
     fleet = Fleet("ab", cores=4)
     fleet.rate = 340.0
     fleet.settle()
@@ -158,13 +160,13 @@ def test_the_rule_of_a_minute_moves_one_receiver_and_keeps_the_number():
     assert fleet.tick(BALANCE_S) == []
 
 
-def test_the_ceiling_is_told_by_those_who_are_busy():
+def test_the_capacity_is_measured_from_busy_receivers():
     samples = [(50.0, 0.5), (90.0, 1.0), (1.0, 0.01), (120.0, 1.2)]
     assert measured_capacity(samples) == 100.0
     assert measured_capacity([(1.0, 0.01)]) is None
 
 
 @pytest.mark.parametrize(("least", "most"), [(0, 1), (3, 2), (True, 2), (1, 2.5)])
-def test_wrong_limits_are_refused(least, most):
+def test_invalid_limits_are_rejected(least, most):
     with pytest.raises(BadInput):
         FleetLimits(least=least, most=most)

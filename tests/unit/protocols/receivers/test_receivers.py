@@ -7,7 +7,7 @@ from rheostat.protocols.receivers.fleet_size import receivers_for
 from rheostat.protocols.receivers.receiver_moves import rebalanced
 
 
-def test_an_executor_that_comes_gets_a_receiver_and_then_all_is_stable():
+def test_a_new_executor_gets_a_receiver_and_the_allocation_is_stable():
     assert rebalanced([3, 2, 0]) == [2, 2, 1]
     assert rebalanced([2, 2, 1]) == [2, 2, 1]
 
@@ -25,17 +25,19 @@ def test_receivers_follow_the_rate(rate, capacity, share, receivers):
     assert receivers_for(rate, capacity, share) == receivers
 
 
-@pytest.mark.parametrize("given", [(-1.0, 1.0), (1.0, 0.0), (float("inf"), 1.0), (1.0, 1.0, 0.0)])
-def test_a_nonsense_rate_capacity_or_share_is_refused(given):
+@pytest.mark.parametrize(
+    "arguments", [(-1.0, 1.0), (1.0, 0.0), (float("inf"), 1.0), (1.0, 1.0, 0.0)]
+)
+def test_an_invalid_rate_capacity_or_share_is_rejected(arguments):
     with pytest.raises(BadInput, match="must be"):
-        receivers_for(*given)
+        receivers_for(*arguments)
 
 
 allocations = st.lists(st.integers(0, 4), min_size=1, max_size=12)
 
 
 @given(allocations)
-def test_rebalancing_keeps_every_receiver_ends_and_leaves_nobody_one_above_the_mean(allocation):
+def test_rebalancing_keeps_every_receiver_and_converges_near_the_mean(allocation):
     after = allocation
     for _ in range(sum(allocation) + 1):
         after = rebalanced(after)

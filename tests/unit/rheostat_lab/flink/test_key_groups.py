@@ -48,7 +48,7 @@ def test_a_string_hashes_as_in_java(text, code, murmur, of_128, of_720):
     )
 
 
-def test_a_character_beyond_16_bits_counts_as_its_two_halves():
+def test_a_supplementary_character_hashes_as_two_code_units():
     assert java_string_hash("\U0001f600") == 0xD83D * 31 + 0xDE00
     assert java_string_hash("") == 0
 
@@ -63,13 +63,13 @@ def test_a_character_beyond_16_bits_counts_as_its_two_halves():
         (4096, 3, [(0, 1365), (1366, 2730), (2731, 4095)]),
     ],
 )
-def test_the_ranges_are_those_of_flink(groups, subtasks, ranges):
+def test_key_group_ranges_match_flink(groups, subtasks, ranges):
     assert [
         (own[0], own[-1]) for own in (key_group_range(groups, subtasks, n) for n in range(subtasks))
     ] == ranges
 
 
-def test_more_subtasks_than_key_groups_leave_some_without():
+def test_surplus_subtasks_have_no_key_groups():
     assert [len(key_group_range(2, 3, n)) for n in range(3)] == [1, 1, 0]
     assert [operator_index(group, 2, 3) for group in range(2)] == [0, 1]
 
@@ -88,7 +88,7 @@ def test_more_subtasks_than_key_groups_leave_some_without():
         (32768, 32768),
     ],
 )
-def test_the_default_is_one_and_a_half_times_as_a_power_of_two(parallelism, groups):
+def test_the_default_parallelism_is_1_5_times_rounded_to_a_power_of_two(parallelism, groups):
     assert default_max_parallelism(parallelism) == groups
 
 
@@ -102,6 +102,6 @@ def test_the_default_is_one_and_a_half_times_as_a_power_of_two(parallelism, grou
         (lambda: default_max_parallelism(0), "0"),
     ],
 )
-def test_what_flink_would_refuse_is_refused_with_the_value(call, value):
+def test_values_that_flink_rejects_are_rejected(call, value):
     with pytest.raises(BadInput, match=f"it is {value}$"):
         call()

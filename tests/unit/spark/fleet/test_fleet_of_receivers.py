@@ -27,7 +27,7 @@ class App:
     def __init__(self, directory: Directory) -> None:
         self.directory = directory
         self.executors = ["0", "1"]
-        self.asked_to_leave: set[str] = set()
+        self.requested_to_leave: set[str] = set()
         self.alive: dict[int, str] = {}
         self.deaf = False
         self.rows, self.at_s = 0, 0.0
@@ -36,7 +36,7 @@ class App:
         return dict.fromkeys(self.executors, HERE)
 
     def leaving(self, executors: Any) -> set[str]:
-        return self.asked_to_leave & set(executors)
+        return self.requested_to_leave & set(executors)
 
     def run(self, executor: str, host: str, work: Callable[[], None]) -> None:
         assert isinstance(work, partial)
@@ -47,9 +47,9 @@ class App:
         self.alive.pop(number, None)
 
     def _beat(self, number: int, executor: str) -> bool:
-        said = {"address": f"{HERE}:{number}", "executor": executor, "at_s": self.at_s}
+        report = {"address": f"{HERE}:{number}", "executor": executor, "at_s": self.at_s}
         return self.directory.record_report(
-            number, {**said, "rows": self.rows, "busy_s": self.at_s}
+            number, {**report, "rows": self.rows, "busy_s": self.at_s}
         )
 
 
@@ -68,77 +68,77 @@ def fleet(app: App) -> Iterator[Fleet]:
     assert app.alive == {}
 
 
-def until(condition: Callable[[], bool]) -> None:
+def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 30
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.005)
 
 
-def served(app: App, fleet: Fleet, now: float) -> None:
+def wait_until_served(app: App, fleet: Fleet, now: float) -> None:
     fleet.poll(now)
-    until(lambda: len(app.directory.addresses()) == 2)
+    wait_until(lambda: len(app.directory.addresses()) == 2)
     fleet.poll(now + 1)
 
 
-def test_a_fleet_starts_the_least_and_says_where_they_are(app, fleet):
+def test_a_fleet_starts_the_minimum_and_reports_the_addresses(app, fleet):
     now = time.time()
-    served(app, fleet, now)
+    wait_until_served(app, fleet, now)
     assert fleet.state.by_executor == {"0": 1, "1": 1}
     assert fleet.state.receivers == fleet.state.wanted == 2
     assert sorted(fleet.addresses()) == [f"{HERE}:0", f"{HERE}:1"]
 
 
-def test_a_receiver_that_dies_is_started_again(app, fleet):
+def test_a_dead_receiver_is_restarted(app, fleet):
     now = time.time()
-    served(app, fleet, now)
+    wait_until_served(app, fleet, now)
     app.alive[0] = ""
-    until(lambda: len(app.directory.addresses()) == 1)
-    until(lambda: 0 not in app.alive)
+    wait_until(lambda: len(app.directory.addresses()) == 1)
+    wait_until(lambda: 0 not in app.alive)
     fleet.poll(now + 2)
-    until(lambda: sorted(app.alive) == [1, 2])
+    wait_until(lambda: sorted(app.alive) == [1, 2])
 
 
-def test_a_receiver_of_an_executor_that_leaves_goes_when_its_successor_serves(app, fleet):
+def test_a_receiver_of_a_leaving_executor_stops_once_its_successor_serves(app, fleet):
     now = time.time()
     app.executors = ["0", "1", "2"]
-    served(app, fleet, now)
-    app.asked_to_leave = {"1"}
+    wait_until_served(app, fleet, now)
+    app.requested_to_leave = {"1"}
     fleet.poll(now + 2)
-    until(lambda: f"{HERE}:2" in app.directory.addresses())
+    wait_until(lambda: f"{HERE}:2" in app.directory.addresses())
     assert sorted(app.alive) == [0, 1, 2]
     fleet.poll(now + 3)
     fleet.poll(now + 4)
-    until(lambda: sorted(app.alive.values()) == ["0", "2"])
+    wait_until(lambda: sorted(app.alive.values()) == ["0", "2"])
 
 
-def test_a_receiver_that_is_never_heard_is_given_up(app, fleet):
+def test_a_receiver_that_never_reports_is_abandoned(app, fleet):
     app.deaf = True
     now = time.time()
     fleet.poll(now)
-    until(lambda: len(app.alive) == 2)
+    wait_until(lambda: len(app.alive) == 2)
     fleet.poll(now + UP_S + 1)
-    until(lambda: len(app.alive) == 4)
+    wait_until(lambda: len(app.alive) == 4)
     app.deaf = False
 
 
-def test_more_load_brings_more_receivers(app, fleet):
+def test_a_higher_load_starts_more_receivers(app, fleet):
     now = time.time()
-    served(app, fleet, now)
+    wait_until_served(app, fleet, now)
     for second in range(2, 8):
         app.rows, app.at_s = 100 * second, float(second)
-        until(lambda: all(beat.at_s == app.at_s for beat in app.directory.beats().values()))
+        wait_until(lambda: all(beat.at_s == app.at_s for beat in app.directory.beats().values()))
         fleet.poll(now + second)
         if len(app.alive) > 2:
             break
-    until(lambda: len(app.alive) == 3)
+    wait_until(lambda: len(app.alive) == 3)
     assert fleet.state.capacity == pytest.approx(100.0)
 
 
-def test_what_is_heard_of_a_receiver_that_is_not_wanted_is_that_it_shall_go():
+def test_an_unexpected_receiver_is_dismissed():
     directory = Directory(HERE, time.time)
-    said = {"address": "a:1", "executor": None, "rows": 0, "busy_s": 0.0, "at_s": 0.0}
-    assert not directory.record_report(7, said)
+    report = {"address": "a:1", "executor": None, "rows": 0, "busy_s": 0.0, "at_s": 0.0}
+    assert not directory.record_report(7, report)
     assert directory.addresses() == []
     directory._server.server_close()
 
@@ -149,7 +149,7 @@ def session(**has: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("spark", "changes", "said"),
+    ("spark", "changes", "message"),
     [
         (object(), {}, "a SparkSession is needed"),
         (session(master="local[2]"), {}, "has no executors for receivers"),
@@ -158,7 +158,7 @@ def session(**has: Any) -> Any:
         (session(), {"rows_per_s": -1.0}, "rows_per_s must be at least 0, but it is -1.0"),
     ],
 )
-def test_what_no_fleet_can_be_started_with_is_refused(spark, changes, said):
-    given = {"protocol": "http", "rows_per_s": 0.0, "topic": "push", **changes}
-    with pytest.raises(BadInput, match=said):
-        check(spark, **given)
+def test_invalid_fleet_parameters_are_rejected(spark, changes, message):
+    arguments = {"protocol": "http", "rows_per_s": 0.0, "topic": "push", **changes}
+    with pytest.raises(BadInput, match=message):
+        check(spark, **arguments)

@@ -9,7 +9,7 @@ from rheostat.spark.fleet.intake import Intake, NotWritten, PushedRecord
 ONE = [PushedRecord("a-1", "x")]
 
 
-def test_records_are_taken_when_the_broker_has_them(producer):
+def test_records_are_accepted_once_the_broker_has_them(producer):
     intake = Intake(producer, "push")
     intake.take(ONE)
     assert producer.topic == [("a-1", "x")]
@@ -17,7 +17,7 @@ def test_records_are_taken_when_the_broker_has_them(producer):
     intake.take([])
 
 
-def test_a_record_that_the_broker_refuses_is_not_taken(producer):
+def test_a_record_that_the_broker_rejects_is_not_accepted(producer):
     producer.down = True
     intake = Intake(producer, "push")
     with pytest.raises(NotWritten, match="broker down"):
@@ -25,19 +25,19 @@ def test_a_record_that_the_broker_refuses_is_not_taken(producer):
     assert intake.meter.rows == 0
 
 
-def test_a_broker_that_does_not_answer_is_said(producer):
+def test_an_unresponsive_broker_is_reported(producer):
     producer.mute = True
     with pytest.raises(NotWritten, match="not answered within"):
         Intake(producer, "push", answer_s=0.05).take(ONE)
 
 
-def test_a_queue_that_is_full_is_said(producer):
+def test_a_full_queue_is_reported(producer):
     producer.full = True
     with pytest.raises(NotWritten, match="too many records wait"):
         Intake(producer, "push").take(ONE)
 
 
-def test_a_closed_intake_ends_what_it_has_begun_and_takes_nothing_more(producer):
+def test_a_closed_intake_completes_pending_records_and_accepts_no_more(producer):
     producer.mute = True
     intake = Intake(producer, "push")
     taken = threading.Event()
@@ -61,10 +61,10 @@ def test_a_closed_intake_ends_what_it_has_begun_and_takes_nothing_more(producer)
         intake.take(ONE)
 
 
-def test_a_limit_paces_and_counts_as_busy(producer):
-    waited: list[float] = []
-    intake = Intake(producer, "push", rows_per_s=10.0, sleep=waited.append)
+def test_a_rate_limit_delays_and_counts_as_busy_time(producer):
+    pauses: list[float] = []
+    intake = Intake(producer, "push", rows_per_s=10.0, sleep=pauses.append)
     intake.meter.cpu_s = lambda: 0.0
     intake.take(ONE * 5)
-    assert waited == [0.5]
+    assert pauses == [0.5]
     assert intake.meter.busy_s() == 0.5

@@ -59,7 +59,7 @@ class Receivers:
 
 
 @pytest.mark.parametrize("protocol", list(SOURCES))
-def test_no_record_is_lost_while_receivers_come_and_go_and_the_broker_fails(
+def test_no_record_is_lost_while_receivers_change_and_the_broker_fails(
     protocol, directory, producer
 ):
     receivers = Receivers(directory, protocol, producer)
@@ -95,7 +95,7 @@ def http_receiver(producer: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "headers", "status", "said"),
+    ("path", "body", "headers", "status", "message"),
     [
         ("/records", b'{"id": "a", "value": "x"}', {}, 200, "acknowledged"),
         ("/records", b"nonsense", {}, 400, "line 1 is no JSON"),
@@ -104,15 +104,17 @@ def http_receiver(producer: Any) -> Iterator[str]:
         ("/records", None, {"Content-Length": "many"}, 411, "Content-Length"),
     ],
 )
-def test_each_request_has_its_answer(http_receiver, path, body, headers, status, said):
+def test_every_request_receives_the_expected_response(
+    http_receiver, path, body, headers, status, message
+):
     connection = http.client.HTTPConnection(http_receiver, timeout=120)
     connection.request("POST", path, body, headers)
     answer = connection.getresponse()
-    assert (answer.status, said in json.dumps(json.load(answer))) == (status, True)
+    assert (answer.status, message in json.dumps(json.load(answer))) == (status, True)
     connection.close()
 
 
-def test_a_broker_that_fails_is_told_to_the_sender(http_receiver, producer):
+def test_a_broker_failure_is_reported_to_the_sender(http_receiver, producer):
     producer.down = True
     connection = http.client.HTTPConnection(http_receiver, timeout=120)
     connection.request("POST", "/records", b'{"id": "a", "value": "x"}')
@@ -122,22 +124,22 @@ def test_a_broker_that_fails_is_told_to_the_sender(http_receiver, producer):
     connection.close()
 
 
-def test_a_line_that_is_no_record_is_answered_and_ends_the_connection(producer):
+def test_an_invalid_line_is_answered_and_closes_the_connection(producer):
     server = SOURCES["socket"](Intake(producer, "push"), HERE)
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     with socket.create_connection(server.server_address, timeout=10) as line:
         line.sendall(b"a\tx\nno tab\n")
-        said = line.makefile().read()
+        response = line.makefile().read()
     server.shutdown()
     server.server_close()
-    assert said == "! line 2 must be id, a tab and the value\n"
+    assert response == "! line 2 must be id, a tab and the value\n"
     assert producer.topic == []
 
 
-def test_the_executor_is_told_by_its_own_command(tmp_path):
-    for pid, parent, words in (("self", "8", "python"), ("8", "1", "java\0--executor-id\0005")):
+def test_the_executor_id_is_read_from_the_parent_command_line(tmp_path):
+    for pid, parent, command in (("self", "8", "python"), ("8", "1", "java\0--executor-id\0005")):
         (tmp_path / pid).mkdir()
-        (tmp_path / pid / "cmdline").write_bytes(words.encode())
+        (tmp_path / pid / "cmdline").write_bytes(command.encode())
         (tmp_path / pid / "status").write_text(f"Name:\tx\nPPid:\t{parent}\n")
     assert executor_id(tmp_path) == "5"
     assert executor_id(tmp_path / "nowhere") is None

@@ -8,17 +8,17 @@ from rheostat.spark.fleet.intake import PushedRecord, from_json_lines, from_tab_
 TWO = [PushedRecord("a-1", "x"), PushedRecord("a-2", "y\t")]
 
 
-def test_a_json_object_a_line_is_a_record_each():
+def test_every_json_line_is_a_record():
     body = b'{"id": "a-1", "value": "x"}\n\n{"id": "a-2", "value": "y\\t"}\n'
     assert from_json_lines(body) == TWO
 
 
-def test_a_line_of_a_socket_is_id_tab_value():
+def test_every_socket_line_is_an_id_a_tab_and_a_value():
     assert from_tab_lines([b"a-1\tx\r\n", b"a-2\ty\t"]) == TWO
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         (b'{"id": "a", "value": "x"}\nno json', "line 2 is no JSON"),
         (b"[1]", "line 1 is no object"),
@@ -30,11 +30,11 @@ def test_a_line_of_a_socket_is_id_tab_value():
         (b"\xff", "not UTF-8"),
     ],
 )
-def test_what_is_no_record_is_said_with_its_line(body, said):
-    with pytest.raises(BadInput, match=said):
+def test_invalid_records_are_rejected_with_their_line_number(body, message):
+    with pytest.raises(BadInput, match=message):
         from_json_lines(body)
 
 
-def test_a_line_without_a_tab_is_said():
+def test_a_line_without_a_tab_is_rejected():
     with pytest.raises(BadInput, match="line 1 must be id, a tab and the value"):
         from_tab_lines([b"a-1 x"])

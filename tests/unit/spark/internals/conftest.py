@@ -32,7 +32,7 @@ class Sequence(tuple[Any, ...]):
         return between.join(map(str, self))
 
 
-class Told(str):
+class JavaText(str):
     """A Java object of which only the text is read."""
 
     __slots__ = ()
@@ -128,9 +128,9 @@ def sequence() -> Callable[..., Sequence]:
 
 
 @pytest.fixture
-def told() -> Callable[[str], Told]:
+def java_text() -> Callable[[str], JavaText]:
     """Return a function that makes a JVM object of which only the text is read."""
-    return Told
+    return JavaText
 
 
 class NoCompiler:

@@ -15,15 +15,15 @@ PEERS = "Vector(BlockManagerId(2, b, 40002, None))"
 class Master:
     """Spark's BlockManagerMaster."""
 
-    def __init__(self, told: Callable[[str], Any]) -> None:
-        self._told = told
+    def __init__(self, java_text: Callable[[str], Any]) -> None:
+        self._java_text = java_text
         self.hidden: list[Any] = []
 
     def getMemoryStatus(self) -> Any:  # noqa: N802 - Spark's name
-        return self._told(STATUS)
+        return self._java_text(STATUS)
 
     def getPeers(self, driver: str) -> Any:  # noqa: N802 - Spark's name
-        return self._told(PEERS)
+        return self._java_text(PEERS)
 
     def decommissionBlockManagers(self, executors: Any) -> None:  # noqa: N802 - Spark's name
         self.hidden.append(executors)
@@ -65,60 +65,60 @@ class Classes:
 
 
 @pytest.fixture
-def made(gateway: Callable[..., Any]) -> Callable[..., BlockManagers]:
+def managers_of(gateway: Callable[..., Any]) -> Callable[..., BlockManagers]:
     def make(master: Any, scala: Any = None, classes: Any = None) -> BlockManagers:
-        found = gateway(scala)
+        fake_gateway = gateway(scala)
         lookup = SimpleNamespace(publicLookup=lambda: Handles(master))
         kinds = SimpleNamespace(methodType=lambda kind: kind)
-        found.jvm.java.lang.invoke = SimpleNamespace(MethodHandles=lookup, MethodType=kinds)
+        fake_gateway.jvm.java.lang.invoke = SimpleNamespace(MethodHandles=lookup, MethodType=kinds)
         compiled: Any = classes or Classes()
-        return BlockManagers(found, compiled)
+        return BlockManagers(fake_gateway, compiled)
 
     return make
 
 
-def test_the_reachable_the_preferred_and_the_hidden_are_asked_of_the_master(
-    made: Callable[..., BlockManagers], told: Callable[[str], Any]
+def test_the_master_provides_reachable_preferred_and_hidden_executors(
+    managers_of: Callable[..., BlockManagers], java_text: Callable[[str], Any]
 ) -> None:
-    master = Master(told)
-    managers = made(master)
+    master = Master(java_text)
+    managers = managers_of(master)
     assert managers.reachable() == {"1": "a"}
     assert managers.preferred() == ["2"]
     assert managers.hide(["1", "2"])
     assert master.hidden == [("1", "2")]
 
 
-def test_a_spark_without_the_calls_tells_no_hosts_and_hides_nobody(
-    made: Callable[..., BlockManagers], absent: Any
+def test_a_spark_without_the_calls_has_no_hosts_and_hides_nothing(
+    managers_of: Callable[..., BlockManagers], absent: Any
 ) -> None:
-    managers = made(absent)
+    managers = managers_of(absent)
     assert managers.reachable() is None
     assert managers.preferred() == []
     assert not managers.hide(["1"])
 
 
-def test_newcomers_are_hidden_by_one_listener_that_is_taken_back(
-    made: Callable[..., BlockManagers], told: Callable[[str], Any]
+def test_new_executors_are_hidden_by_one_removable_listener(
+    managers_of: Callable[..., BlockManagers], java_text: Callable[[str], Any]
 ) -> None:
-    master, listeners = Master(told), Listeners()
-    managers = made(master, listeners)
+    master, listeners = Master(java_text), Listeners()
+    managers = managers_of(master, listeners)
     assert managers.hide_newcomers(True)
     assert listeners.known == [("HideNewcomers", master)]
     assert managers.hide_newcomers(False)
     assert listeners.known == []
 
 
-def test_without_a_compiler_newcomers_are_not_hidden(
-    made: Callable[..., BlockManagers], told: Callable[[str], Any], no_compiler: Any
+def test_new_executors_are_not_hidden_without_a_compiler(
+    managers_of: Callable[..., BlockManagers], java_text: Callable[[str], Any], no_compiler: Any
 ) -> None:
-    assert not made(Master(told), Listeners(), no_compiler).hide_newcomers(True)
+    assert not managers_of(Master(java_text), Listeners(), no_compiler).hide_newcomers(True)
 
 
-def test_a_fault_that_is_no_missing_call_is_not_taken_for_one(
-    made: Callable[..., BlockManagers],
+def test_unrelated_errors_are_not_treated_as_a_missing_call(
+    managers_of: Callable[..., BlockManagers],
 ) -> None:
     def broken() -> Any:
         raise ValueError("a fault of ours")
 
     with pytest.raises(ValueError, match="of ours"):
-        made(SimpleNamespace(getMemoryStatus=broken)).reachable()
+        managers_of(SimpleNamespace(getMemoryStatus=broken)).reachable()

@@ -12,12 +12,12 @@ from rheostat.spark.internals.coordinator import Coordinator
 class Places:
     """Spark's coordinator, with one store that an executor holds."""
 
-    def __init__(self, told: Callable[[str], Any]) -> None:
-        self._told = told
+    def __init__(self, java_text: Callable[[str], Any]) -> None:
+        self._java_text = java_text
         self.reports: list[tuple[Any, ...]] = []
 
     def getLocation(self, store: str) -> Any:  # noqa: N802 - Spark's name
-        return self._told("Some(executor_node_b_3)" if store == "held" else "None")
+        return self._java_text("Some(executor_node_b_3)" if store == "held" else "None")
 
     def reportActiveInstance(self, *report: Any) -> None:  # noqa: N802 - Spark's name
         self.reports.append(report)
@@ -28,7 +28,7 @@ def session(places: Any) -> Any:
 
 
 @pytest.fixture
-def made(gateway: Callable[..., Any]) -> Callable[..., Coordinator]:
+def make_coordinator(gateway: Callable[..., Any]) -> Callable[..., Coordinator]:
     def make(places: Any, hosts: dict[str, str] | None = None) -> Coordinator:
         managers: Any = SimpleNamespace(reachable=lambda: hosts)
         return Coordinator(gateway(session=session(places)), managers)
@@ -36,11 +36,11 @@ def made(gateway: Callable[..., Any]) -> Callable[..., Coordinator]:
     return make
 
 
-def test_a_store_is_where_the_coordinator_says_and_a_report_sends_it_elsewhere(
-    made: Callable[..., Coordinator], told: Callable[[str], Any]
+def test_stores_are_located_and_moved_through_the_coordinator(
+    make_coordinator: Callable[..., Coordinator], java_text: Callable[[str], Any]
 ) -> None:
-    places = Places(told)
-    coordinator = made(places)
+    places = Places(java_text)
+    coordinator = make_coordinator(places)
     assert [coordinator.place(store) for store in ("held", "lost")] == ["executor_node_b_3", None]
     assert coordinator.locations(("held", "lost")) == ["3", None]
     assert coordinator.locations(()) == []
@@ -48,8 +48,8 @@ def test_a_store_is_where_the_coordinator_says_and_a_report_sends_it_elsewhere(
     assert places.reports == [("held", "a", "4", ())]
 
 
-def test_many_stores_are_asked_for_in_one_call_where_java_finds_the_method(
-    gateway: Callable[..., Any], told: Callable[[str], Any]
+def test_many_stores_are_located_in_one_call_where_java_allows_it(
+    gateway: Callable[..., Any], java_text: Callable[[str], Any]
 ) -> None:
     """Java's list applies a function to all its elements; each copy of it is evaluated again."""
 
@@ -65,33 +65,37 @@ def test_many_stores_are_asked_for_in_one_call_where_java_finds_the_method(
         def toString(self) -> str:  # noqa: N802 - Java's name
             return f"[{', '.join(map(str, self))}]"
 
-    made = gateway(session=session(Places(told)))
-    made.jvm.java.util.ArrayList = Stores
+    fake_gateway = gateway(session=session(Places(java_text)))
+    fake_gateway.jvm.java.util.ArrayList = Stores
     handles = SimpleNamespace(
         publicLookup=lambda: SimpleNamespace(bind=lambda of, name, _: getattr(of, name))
     )
-    made.jvm.java.lang.invoke = SimpleNamespace(
+    fake_gateway.jvm.java.lang.invoke = SimpleNamespace(
         MethodType=SimpleNamespace(methodType=lambda *_: None),
         MethodHandles=handles,
         MethodHandleProxies=SimpleNamespace(asInterfaceInstance=lambda _, handle: handle),
     )
     managers: Any = SimpleNamespace(reachable=dict)
-    coordinator = Coordinator(made, managers)
-    asked: tuple[tuple[str, ...], ...] = ((), ("held", "lost"), ("lost", "held", "held"), ())
-    found = [coordinator.locations(stores) for stores in asked]
-    assert found == [[], ["3", None], [None, "3", "3"], []]
+    coordinator = Coordinator(fake_gateway, managers)
+    requests: tuple[tuple[str, ...], ...] = ((), ("held", "lost"), ("lost", "held", "held"), ())
+    locations = [coordinator.locations(stores) for stores in requests]
+    assert locations == [[], ["3", None], [None, "3", "3"], []]
 
 
-def test_why_state_cannot_be_placed_is_said_in_one_line(
-    made: Callable[..., Coordinator], gateway: Callable[..., Any], told: Callable[[str], Any]
+def test_the_reason_why_state_cannot_be_placed_is_one_line(
+    make_coordinator: Callable[..., Coordinator],
+    gateway: Callable[..., Any],
+    java_text: Callable[[str], Any],
 ) -> None:
-    assert made(Places(told), {"1": "a"}).cannot_place() is None
-    assert "the hosts of its executors" in (made(Places(told)).cannot_place() or "")
-    lacks = made(SimpleNamespace(getLocation=None), {"1": "a"}).cannot_place()
+    assert make_coordinator(Places(java_text), {"1": "a"}).cannot_place() is None
+    assert "the hosts of its executors" in (
+        make_coordinator(Places(java_text)).cannot_place() or ""
+    )
+    lacks = make_coordinator(SimpleNamespace(getLocation=None), {"1": "a"}).cannot_place()
     assert lacks == "this Spark's state store coordinator has no reportActiveInstance"
 
 
-def test_a_spark_without_a_coordinator_is_told(gateway: Callable[..., Any], absent: Any) -> None:
+def test_a_missing_coordinator_is_reported(gateway: Callable[..., Any], absent: Any) -> None:
     managers: Any = SimpleNamespace(reachable=dict)
     assert "no accessible state store coordinator" in (
         Coordinator(gateway(session=absent), managers).cannot_place() or ""

@@ -16,11 +16,11 @@ class Backend:
         self.ended: list[tuple[Any, ...]] = []
         self.left: list[tuple[Any, ...]] = []
 
-    def killExecutors(self, *asked: Any) -> None:  # noqa: N802 - Spark's name
-        self.ended.append(asked)
+    def killExecutors(self, *arguments: Any) -> None:  # noqa: N802 - Spark's name
+        self.ended.append(arguments)
 
-    def decommissionExecutors(self, *asked: Any) -> None:  # noqa: N802 - Spark's name
-        self.left.append(asked)
+    def decommissionExecutors(self, *arguments: Any) -> None:  # noqa: N802 - Spark's name
+        self.left.append(arguments)
 
 
 class Scala:
@@ -36,8 +36,8 @@ class Scala:
     def getExecutorIds(self) -> Any:  # noqa: N802 - Spark's name
         return self._ids
 
-    def requestTotalExecutors(self, *asked: Any) -> bool:  # noqa: N802 - Spark's name
-        self.requests.append(asked)
+    def requestTotalExecutors(self, *arguments: Any) -> bool:  # noqa: N802 - Spark's name
+        self.requests.append(arguments)
         return True
 
 
@@ -48,49 +48,49 @@ def scala(sequence: Callable[..., Any]) -> Scala:
 
 @pytest.fixture
 def executors(gateway: Callable[..., Any], scala: Scala) -> Executors:
-    made = gateway(scala)
-    made.jvm.org = SimpleNamespace(
+    fake_gateway = gateway(scala)
+    fake_gateway.jvm.org = SimpleNamespace(
         apache=SimpleNamespace(
             spark=SimpleNamespace(
                 scheduler=SimpleNamespace(ExecutorDecommissionInfo=lambda why, _: why)
             )
         )
     )
-    return Executors(made, SimpleNamespace(reachable=lambda: None))  # type: ignore[arg-type]
+    return Executors(fake_gateway, SimpleNamespace(reachable=lambda: None))  # type: ignore[arg-type]
 
 
-def test_executors_are_told_oldest_first_by_their_numbers(executors: Executors) -> None:
+def test_executor_ids_are_listed_oldest_first(executors: Executors) -> None:
     assert executors.ids() == ["2", "9", "10"]
     assert executors.registered() == 3
 
 
-def test_without_a_call_that_tells_hosts_all_that_are_registered_count(
+def test_without_host_information_all_registered_executors_count(
     executors: Executors,
 ) -> None:
     assert executors.hosts() == {"2": "", "9": "", "10": ""}
 
 
-def test_a_total_is_asked_for_without_preferences(executors: Executors, scala: Scala) -> None:
+def test_a_total_is_requested_without_locality_preferences(
+    executors: Executors, scala: Scala
+) -> None:
     assert executors.request_total(5)
     assert scala.requests == [(5, 0, {})]
 
 
-def test_those_that_are_killed_while_idle_are_not_forced_and_the_others_are(
-    executors: Executors, scala: Scala
-) -> None:
+def test_only_busy_executors_are_killed_forcibly(executors: Executors, scala: Scala) -> None:
     executors.kill_idle(["2"])
     executors.kill(["9"])
     backend = scala.schedulerBackend()
     assert backend.ended == [(("2",), False, False, False), (("9",), False, False, True)]
 
 
-def test_those_that_leave_are_told_why(executors: Executors, scala: Scala) -> None:
+def test_decommissioned_executors_receive_the_reason(executors: Executors, scala: Scala) -> None:
     executors.decommission(["9", "10"])
     why = "rheostat scales in"
     assert scala.schedulerBackend().left == [([("9", why), ("10", why)], False, False)]
 
 
-def test_what_can_be_asked_for_is_told_by_the_names_on_the_objects(
+def test_capabilities_depend_on_the_available_methods(
     gateway: Callable[..., Any], scala: Scala
 ) -> None:
     hosts: Any = SimpleNamespace(reachable=dict)

@@ -34,7 +34,7 @@ class Kind:
         return SimpleNamespace(setAccessible=opened.append, get=get)
 
 
-def test_a_private_field_is_read_of_the_objects_class_or_of_a_named_one_above_it(
+def test_a_private_field_is_read_from_the_class_or_a_named_superclass(
     gateway: Callable[..., Any],
 ) -> None:
     kind = Kind("Traced", Kind("MicroBatchExecution", ids="above"), ids="own")
@@ -46,7 +46,7 @@ def test_a_private_field_is_read_of_the_objects_class_or_of_a_named_one_above_it
 
 
 @pytest.mark.parametrize("fault", [Py4JError("gone"), ConnectionRefusedError()])
-def test_an_application_whose_jvm_does_not_answer_has_ended(
+def test_an_application_with_an_unresponsive_jvm_has_ended(
     gateway: Callable[..., Any], fault: Exception
 ) -> None:
     def answer() -> bool:
@@ -56,19 +56,19 @@ def test_an_application_whose_jvm_does_not_answer_has_ended(
 
 
 @pytest.mark.parametrize("stopped", [True, False])
-def test_an_application_ends_when_its_context_is_stopped(
+def test_an_application_has_ended_when_its_context_is_stopped(
     gateway: Callable[..., Any], stopped: bool
 ) -> None:
     assert gateway(SimpleNamespace(isStopped=lambda: stopped)).stopped() is stopped
 
 
-def test_a_context_that_has_let_go_of_its_jvm_has_ended(gateway: Callable[..., Any]) -> None:
-    made = gateway(SimpleNamespace(isStopped=lambda: False))
-    made.context._jsc = None
-    assert made.stopped()
+def test_a_context_without_a_jvm_has_ended(gateway: Callable[..., Any]) -> None:
+    fake_gateway = gateway(SimpleNamespace(isStopped=lambda: False))
+    fake_gateway.context._jsc = None
+    assert fake_gateway.stopped()
 
 
-class LetGo:
+class DetachedContext:
     """A stopped context of PySpark, which has no JVM any more."""
 
     @property
@@ -85,20 +85,20 @@ class Remote:
 Remote.__module__ = "pyspark.sql.connect.session"
 
 
-def test_a_session_has_ended_when_its_context_lets_go_of_the_jvm() -> None:
+def test_a_session_has_ended_when_its_context_has_no_jvm() -> None:
     running = SimpleNamespace(sparkContext=SimpleNamespace(applicationId="app-1"))
     assert not has_ended(running)
-    assert has_ended(SimpleNamespace(sparkContext=LetGo()))
+    assert has_ended(SimpleNamespace(sparkContext=DetachedContext()))
 
 
-def test_a_session_of_spark_connect_says_itself_that_it_has_ended() -> None:
+def test_a_spark_connect_session_reports_its_own_end() -> None:
     remote = Remote()
     assert not has_ended(remote)
     remote.is_stopped = True
     assert has_ended(remote)
 
 
-def test_a_session_whose_connection_has_gone_has_ended() -> None:
+def test_a_session_with_a_lost_connection_has_ended() -> None:
     class Context:
         @property
         def applicationId(self) -> str:  # noqa: N802 - PySpark's name
@@ -107,12 +107,14 @@ def test_a_session_whose_connection_has_gone_has_ended() -> None:
     assert has_ended(SimpleNamespace(sparkContext=Context()))
 
 
-def test_what_the_process_does_not_tell_is_absent(gateway: Callable[..., Any], absent: Any) -> None:
-    made = gateway()
-    made.jvm.java.lang.management = SimpleNamespace(
+def test_values_that_the_process_does_not_expose_are_absent(
+    gateway: Callable[..., Any], absent: Any
+) -> None:
+    fake_gateway = gateway()
+    fake_gateway.jvm.java.lang.management = SimpleNamespace(
         ManagementFactory=SimpleNamespace(getThreadMXBean=lambda: absent)
     )
     process = SimpleNamespace(current=lambda: SimpleNamespace(pid=lambda: 42))
-    made.jvm.java.lang.ProcessHandle = process
-    assert DriverCpu(made).thread_cpu_s() is None
-    assert DriverCpu(made).process_id() == 42
+    fake_gateway.jvm.java.lang.ProcessHandle = process
+    assert DriverCpu(fake_gateway).thread_cpu_s() is None
+    assert DriverCpu(fake_gateway).process_id() == 42

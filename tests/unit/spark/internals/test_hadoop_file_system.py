@@ -46,31 +46,31 @@ def _named(name: str) -> Any:
 @pytest.fixture
 def files(gateway: Callable[..., Any]) -> HadoopFileSystem:
     state = SimpleNamespace(newHadoopConf=lambda: "the session's settings")
-    made = gateway(session=SimpleNamespace(sessionState=lambda: state))
+    fake_gateway = gateway(session=SimpleNamespace(sessionState=lambda: state))
     read = SimpleNamespace(IOUtils=SimpleNamespace(toString=lambda stream, _: stream.read()))
-    made.jvm.org = SimpleNamespace(
+    fake_gateway.jvm.org = SimpleNamespace(
         apache=SimpleNamespace(
             hadoop=SimpleNamespace(fs=SimpleNamespace(Path=Hadoop)),
             commons=SimpleNamespace(io=read),
         )
     )
-    return session_files(made)
+    return session_files(fake_gateway)
 
 
 @pytest.mark.parametrize("kind", [Py4JError, IllegalArgumentException])
-def test_a_folder_that_cannot_be_listed_is_one_line(
+def test_an_unreadable_folder_is_reported_in_one_line(
     files: HadoopFileSystem, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
 ) -> None:
     def unknown(self: Hadoop, path: Hadoop) -> None:
         raise kind("java.net.UnknownHostException: nowhere.invalid\nat line 2")
 
     monkeypatch.setattr(Hadoop, "listStatus", unknown)
-    said = "^hdfs://nowhere.invalid/a cannot be read: java.net.UnknownHostException: nowhere.*d$"
-    with pytest.raises(StorageError, match=said):
+    message = "^hdfs://nowhere.invalid/a cannot be read: java.net.UnknownHostException: nowhere.*d$"
+    with pytest.raises(StorageError, match=message):
         files.names("hdfs://nowhere.invalid/a")
 
 
-def test_a_checkpoint_is_read_wherever_it_is(files: HadoopFileSystem, tmp_path: Path) -> None:
+def test_a_checkpoint_is_read_through_hadoop(files: HadoopFileSystem, tmp_path: Path) -> None:
     (tmp_path / "0").mkdir()
     (tmp_path / "0" / "metadata").write_text("v1\n{}", encoding="utf-8")
     assert files.names(str(tmp_path)) == ["0"]
@@ -78,6 +78,6 @@ def test_a_checkpoint_is_read_wherever_it_is(files: HadoopFileSystem, tmp_path: 
     assert files.size(str(tmp_path)) == 5
 
 
-def test_what_is_not_there_is_nothing_and_no_fault(files: HadoopFileSystem, tmp_path: Path) -> None:
+def test_a_missing_file_is_absent_and_not_an_error(files: HadoopFileSystem, tmp_path: Path) -> None:
     gone = str(tmp_path / "gone")
     assert (files.names(gone), files.read_text(gone), files.size(gone)) == ([], None, None)

@@ -17,7 +17,7 @@ from rheostat.spark.internals.placed_tasks import LocalityWaits
         ({"spark.locality.wait": "1s", "spark.locality.wait.process": "5s"}, "1s", "5s"),
     ],
 )
-def test_a_wait_is_set_and_the_applications_own_comes_back(
+def test_a_locality_wait_is_set_and_the_applications_value_restored(
     gateway: Callable[..., Any], settings: dict[str, str], own: str, own_process: str
 ) -> None:
     live: dict[str, str] = {}
@@ -31,7 +31,5 @@ def test_a_wait_is_set_and_the_applications_own_comes_back(
     assert live == {"spark.locality.wait": own, "spark.locality.wait.process": own_process}
 
 
-def test_where_settings_cannot_be_written_nothing_changes(
-    gateway: Callable[..., Any], absent: Any
-) -> None:
+def test_unwritable_settings_change_nothing(gateway: Callable[..., Any], absent: Any) -> None:
     assert not LocalityWaits(gateway(absent)).set_wait("100ms")

@@ -52,24 +52,28 @@ def stores(gateway: Callable[..., Any]) -> OperatorStores:
     return OperatorStores(gateway())
 
 
-def test_the_only_store_of_an_operator_is_described_as_its_rdd_has_it(
+def test_the_only_store_of_an_operator_is_described_by_its_rdd(
     stores: OperatorStores,
 ) -> None:
-    found = stores.of(operator(Rows("MapPartitionsRDD", store_rows("ReadStateStoreRDD"))))
-    assert found is not None
-    assert (found.names, found.described) == (("default",), (("key", "value", "encoder"),))
-    assert (found.families, found.multiple, found.settings) == (False, False, "settings")
+    described = stores.of(operator(Rows("MapPartitionsRDD", store_rows("ReadStateStoreRDD"))))
+    assert described is not None
+    assert (described.names, described.described) == (("default",), (("key", "value", "encoder"),))
+    assert (described.families, described.multiple, described.settings) == (
+        False,
+        False,
+        "settings",
+    )
 
 
-def test_only_an_rdd_that_writes_may_keep_many_values_of_a_key(stores: OperatorStores) -> None:
+def test_only_a_writing_rdd_can_have_many_values_per_key(stores: OperatorStores) -> None:
     writes = store_rows("StateStoreRDD", useMultipleValuesPerKey=True)
-    found = stores.of(operator(writes))
-    assert found is not None
-    assert found.multiple
+    described = stores.of(operator(writes))
+    assert described is not None
+    assert described.multiple
 
 
 @pytest.mark.parametrize("above", [(), (Rows("A"), Rows("B"))])
-def test_an_operator_whose_stores_cannot_be_found_is_not_known(
+def test_an_operator_without_recognizable_stores_is_unknown(
     stores: OperatorStores, above: tuple[Rows, ...]
 ) -> None:
     assert stores.of(operator(Rows("ZippedPartitionsRDD2", *above))) is None
@@ -113,20 +117,24 @@ def of_joins(stores: OperatorStores, monkeypatch: pytest.MonkeyPatch) -> Operato
     return stores
 
 
-def test_a_join_has_four_stores_each_with_its_own_schema(of_joins: OperatorStores) -> None:
-    found = of_joins.of(join(2))
-    assert found is not None
-    assert found.names == JOIN_STORES
+def test_a_join_has_four_stores_with_separate_schemas(of_joins: OperatorStores) -> None:
+    described = of_joins.of(join(2))
+    assert described is not None
+    assert described.names == JOIN_STORES
     first = JOIN_STORES[0]
-    assert found.described[0] == (f"{first} k", f"{first} v", ("encoder", f"{first} k"))
-    assert (found.families, found.settings) == (False, ("conf", {}))
+    assert described.described[0] == (f"{first} k", f"{first} v", ("encoder", f"{first} k"))
+    assert (described.families, described.settings) == (False, ("conf", {}))
 
 
-def test_a_join_of_the_third_format_has_one_store_for_all(of_joins: OperatorStores) -> None:
-    found = of_joins.of(join(3))
-    assert found is not None
-    assert (found.names, len(found.described), found.families) == (("default",), 1, True)
+def test_a_join_of_format_3_has_one_store(of_joins: OperatorStores) -> None:
+    described = of_joins.of(join(3))
+    assert described is not None
+    assert (described.names, len(described.described), described.families) == (
+        ("default",),
+        1,
+        True,
+    )
 
 
-def test_a_join_of_a_format_to_come_is_not_known(of_joins: OperatorStores) -> None:
+def test_a_join_of_a_future_format_is_unknown(of_joins: OperatorStores) -> None:
     assert of_joins.of(join(4)) is None

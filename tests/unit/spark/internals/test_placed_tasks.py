@@ -40,20 +40,20 @@ def ran() -> list[tuple[Any, list[int]]]:
 
 @pytest.fixture
 def tasks(gateway: Callable[..., Any], ran: list[tuple[Any, list[int]]]) -> PlacedTasks:
-    made = gateway(SimpleNamespace(makeRDD=lambda rows, tag: Rdd(rows, ran)))
-    return PlacedTasks(made)
+    fake_gateway = gateway(SimpleNamespace(makeRDD=lambda rows, tag: Rdd(rows, ran)))
+    return PlacedTasks(fake_gateway)
 
 
 def plan(partitions: int) -> Any:
     return SimpleNamespace(execute=lambda: Rdd(range(partitions), []))
 
 
-def test_every_row_prefers_the_executor(tasks: PlacedTasks) -> None:
+def test_every_row_prefers_the_given_executor(tasks: PlacedTasks) -> None:
     rows = tasks.rows_on("7", "node-b", 2).rows
     assert [places for _, places in rows] == [("executor_node-b_7",)] * 2
 
 
-def test_rows_keep_their_own_places_and_one_without_prefers_none(tasks: PlacedTasks) -> None:
+def test_rows_keep_their_own_locations(tasks: PlacedTasks) -> None:
     assert tasks.rows_at([(3, ["executor_a_1"]), (4, [])], "java.lang.Integer").rows == (
         (3, ("executor_a_1",)),
         (4, ()),
@@ -61,9 +61,7 @@ def test_rows_keep_their_own_places_and_one_without_prefers_none(tasks: PlacedTa
 
 
 @given(st.integers(1, 12), st.sets(st.integers(0, 40), min_size=1))
-def test_numbers_beyond_the_tasks_begin_at_the_first_again(
-    partitions: int, numbers: set[int]
-) -> None:
+def test_task_numbers_wrap_around(partitions: int, numbers: set[int]) -> None:
     ran: list[tuple[Any, list[int]]] = []
     gateway: Any = SimpleNamespace(
         jvm=SimpleNamespace(
@@ -86,7 +84,7 @@ def _tags() -> Any:
     return SimpleNamespace(ClassTag=SimpleNamespace(apply=lambda kind: kind))
 
 
-def test_an_executor_is_held_by_one_sleeping_task_a_slot(
+def test_an_executor_is_held_by_one_sleeping_task_per_slot(
     gateway: Callable[..., Any], ran: list[tuple[Any, list[int]]]
 ) -> None:
     slept: list[str] = []
@@ -96,16 +94,16 @@ def test_an_executor_is_held_by_one_sleeping_task_a_slot(
         execution = SimpleNamespace(executedPlan=lambda: plan(2))
         return SimpleNamespace(_jdf=SimpleNamespace(queryExecution=lambda: execution))
 
-    made = gateway(
+    fake_gateway = gateway(
         SimpleNamespace(makeRDD=lambda rows, tag: Rdd(rows, ran)),
         settings={"spark.executor.cores": "2"}.items(),
     )
-    made.spark.range = lambda *bounds: SimpleNamespace(selectExpr=sleeping)
-    assert PlacedTasks(made).hold("7", "a", 1.25, "a group") == 2
+    fake_gateway.spark.range = lambda *bounds: SimpleNamespace(selectExpr=sleeping)
+    assert PlacedTasks(fake_gateway).hold("7", "a", 1.25, "a group") == 2
     assert slept == ["java_method('java.lang.Thread', 'sleep', 1250L)"]
-    assert made.context.groups == [("a group", HOLDS)]
+    assert fake_gateway.context.groups == [("a group", HOLDS)]
     assert [numbers for _, numbers in ran] == [[0, 1]]
 
 
-def test_tasks_that_cannot_be_counted_are_none(gateway: Callable[..., Any], absent: Any) -> None:
+def test_uncountable_tasks_count_as_zero(gateway: Callable[..., Any], absent: Any) -> None:
     assert PlacedTasks(gateway(SimpleNamespace(statusStore=lambda: absent))).tasks_done("2") == 0

@@ -65,17 +65,17 @@ AGGREGATION = chain(
 )
 
 
-def test_what_reads_a_source_is_below_the_lowest_exchanges() -> None:
+def test_parts_that_read_a_source_are_below_the_lowest_exchanges() -> None:
     two = Plan("Union", (chain("Exchange", "Exchange", "A"), chain("Exchange", "B")))
     assert plans.reading_parts(two) == [Plan("A"), Plan("B")]
     assert plans.reading_parts(AGGREGATION) == [chain("Project", "MicroBatchScan")]
 
 
-def test_a_plan_without_an_exchange_has_no_part_that_could_be_told_from_the_rest() -> None:
+def test_a_plan_without_an_exchange_has_no_separate_reading_part() -> None:
     assert plans.reading_parts(chain("WriteToDataSourceV2", "MicroBatchScan")) == []
 
 
-def test_operators_are_found_by_name_wherever_they_are() -> None:
+def test_operators_are_located_by_name_at_any_depth() -> None:
     assert plans.named(AGGREGATION, {"Exchange"}) == [
         chain("Exchange", "Project", "MicroBatchScan")
     ]
@@ -83,17 +83,17 @@ def test_operators_are_found_by_name_wherever_they_are() -> None:
     assert below.name == "HashAggregate"
 
 
-def test_an_aggregation_may_be_run_again_down_to_its_exchange() -> None:
+def test_an_aggregation_can_be_rerun_down_to_its_exchange() -> None:
     (below,) = plans.below(AGGREGATION, plans.SAVING)
     assert plans.is_harmless(below, JVM)
 
 
 @pytest.mark.parametrize("kind", ["scala", "python"])
-def test_a_function_of_the_users_is_never_run_again(kind: str) -> None:
+def test_a_user_function_is_never_rerun(kind: str) -> None:
     assert not plans.is_harmless(Plan("Project", (Plan("MicroBatchScan"),), udf=kind), JVM)
 
 
-def test_the_stages_of_generated_code_are_known_by_their_first_word() -> None:
+def test_generated_code_stages_are_recognized_by_their_first_word() -> None:
     assert plans.is_harmless(chain("WholeStageCodegen (3)", "Filter", "MicroBatchScan"), JVM)
 
 
@@ -101,7 +101,7 @@ def test_the_stages_of_generated_code_are_known_by_their_first_word() -> None:
     st.lists(st.sampled_from(["Project", "Filter", "Sort", "Union"])),
     st.text(min_size=1).filter(lambda name: not name.startswith("Exchange")),
 )
-def test_one_operator_that_is_not_known_forbids_the_part(known: list[str], unknown: str) -> None:
+def test_one_unknown_operator_disqualifies_the_part(known: list[str], unknown: str) -> None:
     name = f"My{unknown}"
     assert not plans.is_harmless(chain(*known, name, "MicroBatchScan"), JVM)
     assert plans.is_harmless(chain(*known, "Exchange", name), JVM)

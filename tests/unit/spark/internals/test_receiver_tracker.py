@@ -31,7 +31,7 @@ class Info:
         self.receiverId = lambda: number
         self.runningExecutor = lambda: Some(at)
         self.state = lambda: SimpleNamespace(toString=lambda: state)
-        stop = SimpleNamespace(send=lambda what: tracker.told.append((number, what)))
+        stop = SimpleNamespace(send=lambda what: tracker.messages.append((number, what)))
         self.endpoint = lambda: Some(stop)
 
 
@@ -39,7 +39,7 @@ class Tracker:
     """The tracker, and the JVM's side of the calls to it."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[Any, ...]] = []
+        self.messages: list[tuple[Any, ...]] = []
         self.infos = [
             Info(self, 1, "7", "ACTIVE"),
             Info(self, 0, "5", "INACTIVE"),
@@ -48,7 +48,7 @@ class Tracker:
         setattr(self, f"{name}updateReceiverScheduledExecutors", self._schedule)
 
     def _schedule(self, number: int, places: Any) -> None:
-        self.told.append((number, *places))
+        self.messages.append((number, *places))
 
 
 class Values:
@@ -63,22 +63,22 @@ class Values:
 
 
 def gateway_of(tracker: Tracker, jvm: Any) -> Gateway:
-    made: Any = object.__new__(Gateway)
+    fake_gateway: Any = object.__new__(Gateway)
     place = SimpleNamespace(ExecutorCacheTaskLocation=lambda host, executor: (host, executor))
-    made.jvm = SimpleNamespace(
+    fake_gateway.jvm = SimpleNamespace(
         org=SimpleNamespace(apache=SimpleNamespace(spark=SimpleNamespace(scheduler=place))),
         scala=SimpleNamespace(
             reflect=SimpleNamespace(ClassTag=SimpleNamespace(apply=lambda kind: kind))
         ),
     )
-    asked = SimpleNamespace(
+    endpoint = SimpleNamespace(
         askSync=lambda message, tag: SimpleNamespace(valuesIterator=lambda: Values(tracker.infos))
     )
-    made.field = lambda of, name, kind="": asked
-    made.single = lambda name: name.rpartition(".")[2]
-    made.class_named = jvm
-    made.sequence = tuple
-    return made  # type: ignore[no-any-return]
+    fake_gateway.field = lambda of, name, kind="": endpoint
+    fake_gateway.single = lambda name: name.rpartition(".")[2]
+    fake_gateway.class_named = jvm
+    fake_gateway.sequence = tuple
+    return fake_gateway  # type: ignore[no-any-return]
 
 
 def dstreams(tracker: Tracker, jvm: Any = str, **scala: Any) -> DStreams:
@@ -93,21 +93,21 @@ def tracker() -> Tracker:
     return Tracker()
 
 
-def test_receivers_are_told_by_their_number_and_one_that_starts_is_nowhere(tracker):
+def test_receivers_are_listed_by_number_and_a_starting_one_has_no_location(tracker):
     assert dstreams(tracker).receivers() == (Receiver(0, None, None), Receiver(1, "7", "h"))
 
 
-def test_a_receiver_is_given_its_place_and_then_stopped(tracker):
+def test_a_receiver_is_rescheduled_and_then_stopped(tracker):
     assert dstreams(tracker).move(1, "5", "h5")
-    assert tracker.told == [(1, ("h5", "5")), (1, "StopReceiver$")]
+    assert tracker.messages == [(1, ("h5", "5")), (1, "StopReceiver$")]
 
 
-def test_a_receiver_that_is_not_there_is_not_moved(tracker):
+def test_an_unknown_receiver_is_not_moved(tracker):
     assert not dstreams(tracker).move(9, "5", "h5")
-    assert tracker.told == []
+    assert tracker.messages == []
 
 
-def test_what_spark_does_not_have_is_told_as_unknown(tracker):
+def test_values_that_spark_does_not_expose_are_unknown(tracker):
     def absent(*_: object) -> Any:
         raise Py4JError("no such class")
 

@@ -58,5 +58,7 @@ FIELD = Kind("CoarseGrainedSchedulerBackend", Map(3))
         (object(), None),
     ],
 )
-def test_what_was_asked_for_is_told_where_it_can_be(backend: Any, executors: int | None) -> None:
+def test_the_requested_total_is_read_where_spark_exposes_it(
+    backend: Any, executors: int | None
+) -> None:
     assert requested_executors(backend) == executors

@@ -11,7 +11,7 @@ STATUS = (
 )
 
 
-def test_executors_are_told_with_their_hosts_the_oldest_first_and_without_the_driver():
+def test_executors_are_listed_oldest_first_with_hosts_and_without_the_driver():
     assert list(hosts_in(STATUS).items()) == [("9", "node-b.example"), ("10", "10.0.0.7")]
     assert hosts_in("Map()") == {}
 
@@ -19,10 +19,10 @@ def test_executors_are_told_with_their_hosts_the_oldest_first_and_without_the_dr
 @pytest.mark.parametrize(
     ("place", "executor"), [("executor_127.0.0.1_12", "12"), ("executor_node_b_3", "3")]
 )
-def test_the_holder_of_a_store_is_told_whatever_its_host_is_called(place, executor):
+def test_the_executor_of_a_store_is_parsed_for_any_host_name(place, executor):
     assert value_of(f"Some({place})") == place
     assert executor_at(place) == executor
 
 
-def test_a_store_that_nobody_holds_has_no_place():
+def test_a_store_without_a_holder_has_no_location():
     assert value_of("None") is None

@@ -91,23 +91,23 @@ def query() -> Any:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> Callable[..., StateLoads]:
+def make_loads(monkeypatch: pytest.MonkeyPatch) -> Callable[..., StateLoads]:
     def make(spark: Spark, *operators: Any, stores: Stores | None = STORES) -> StateLoads:
         monkeypatch.setattr(plans, "last_plan", lambda query: "plan")
         monkeypatch.setattr(plans, "named", lambda plan, names: list(operators))
-        given: Any = spark
+        fake: Any = spark
         coordinator: Any = Coordinator()
         described: Any = SimpleNamespace(of=lambda operator: stores)
-        return StateLoads(spark.gateway(), given, coordinator, given, described)
+        return StateLoads(spark.gateway(), fake, coordinator, fake, described)
 
     return make
 
 
-def test_each_partition_is_opened_where_it_is_as_the_next_batch_will_open_it(
-    made: Callable[..., StateLoads],
+def test_every_partition_is_opened_on_its_executor_as_the_next_batch_will(
+    make_loads: Callable[..., StateLoads],
 ) -> None:
     spark = Spark()
-    assert made(spark, operator()).preload(query(), [3, 4], "a group")
+    assert make_loads(spark, operator()).preload(query(), [3, 4], "a group")
     ((rows, opener),) = spark.opened
     assert rows == [(3, []), (4, ["executor_a_4"])]
     assert opener == (
@@ -118,25 +118,25 @@ def test_each_partition_is_opened_where_it_is_as_the_next_batch_will_open_it(
     assert spark.jobs == [LOADS]
 
 
-def test_what_opens_is_sent_to_the_executors_once(made: Callable[..., StateLoads]) -> None:
+def test_the_opener_class_is_sent_to_executors_once(make_loads: Callable[..., StateLoads]) -> None:
     spark = Spark()
-    loads = made(spark, operator(), operator())
+    loads = make_loads(spark, operator(), operator())
     loads.preload(query(), [1], "a group")
     loads.preload(query(), [1], "a group")
     assert (spark.sent, len(spark.opened)) == (["OpenStores"], 4)
 
 
-def test_a_spark_that_closes_what_was_opened_to_read_loads_nothing(
-    made: Callable[..., StateLoads],
+def test_nothing_is_preloaded_if_spark_closes_stores_after_reading(
+    make_loads: Callable[..., StateLoads],
 ) -> None:
     spark = Spark(leaves_open=False)
-    assert not made(spark, operator()).preload(query(), [1], "a group")
+    assert not make_loads(spark, operator()).preload(query(), [1], "a group")
     assert (spark.jobs, spark.opened, spark.sent) == ([], [], [])
 
 
-def test_operators_whose_stores_are_not_known_are_left_to_the_batch(
-    made: Callable[..., StateLoads],
+def test_operators_with_unknown_stores_are_left_to_the_batch(
+    make_loads: Callable[..., StateLoads],
 ) -> None:
     spark = Spark()
-    assert not made(spark, operator(), stores=None).preload(query(), [1], "a group")
+    assert not make_loads(spark, operator(), stores=None).preload(query(), [1], "a group")
     assert (spark.jobs, spark.opened) == ([], [])

@@ -33,8 +33,8 @@ class Store:
             raise Missing
         return ["job", number]
 
-    def stageData(self, *asked: Any) -> Any:  # noqa: N802
-        return ["stage", *asked]
+    def stageData(self, *arguments: Any) -> Any:  # noqa: N802
+        return ["stage", *arguments]
 
 
 class Rest:
@@ -66,7 +66,7 @@ def pages(gateway, jvm):
 
 
 @pytest.mark.parametrize(
-    ("page", "asked"),
+    ("page", "arguments"),
     [
         ("executors", ["executors", True]),
         ("allexecutors", ["executors", False]),
@@ -80,25 +80,25 @@ def pages(gateway, jvm):
         ),
     ],
 )
-def test_a_page_is_what_the_store_says(pages, page, asked):
-    assert pages(Store()).get(page) == asked
+def test_a_page_contains_the_response_of_the_store(pages, page, arguments):
+    assert pages(Store()).get(page) == arguments
 
 
-def test_a_job_that_is_not_there_is_an_absent_answer(pages):
+def test_a_missing_job_is_absent(pages):
     assert pages(Store()).get("jobs/10") is None
 
 
-def test_a_page_that_the_store_does_not_have_is_asked_of_the_ui(pages):
+def test_an_unsupported_page_is_requested_from_the_ui(pages):
     assert pages(Store()).get("streaming/batches") == "UI: streaming/batches"
 
 
-def test_without_the_calls_the_ui_is_asked(pages, absent):
-    told = pages(absent)
-    assert told.get("executors") == "UI: executors"
-    assert not told.answers
+def test_pages_come_from_the_ui_if_the_calls_are_missing(pages, absent):
+    driver_pages = pages(absent)
+    assert driver_pages.get("executors") == "UI: executors"
+    assert not driver_pages.answers
 
 
-def test_a_jvm_that_has_gone_leaves_it_to_the_ui(pages):
+def test_pages_come_from_the_ui_if_the_jvm_is_gone(pages):
     class Gone:
         def executorList(self, active: bool) -> Any:  # noqa: N802
             raise Py4JError("the JVM has gone")

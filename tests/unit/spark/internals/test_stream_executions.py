@@ -32,7 +32,7 @@ def query(events: Any = (), planned: int | None = None, active: bool = False) ->
     return SimpleNamespace(_jsq=java)
 
 
-class Looks:
+class LastBatchReader:
     """The data that ``LastBatches`` extracts from queries."""
 
     def __init__(self, queries: list[Any]) -> None:
@@ -46,12 +46,12 @@ class Looks:
 class Classes:
     """Compiles nothing; counts the instances of its class."""
 
-    made = 0
+    instances = 0
 
-    def in_driver(self, name: str, queries: list[Any]) -> Looks:
+    def in_driver(self, name: str, queries: list[Any]) -> LastBatchReader:
         assert name == "LastBatches"
-        self.made += 1
-        return Looks(queries)
+        self.instances += 1
+        return LastBatchReader(queries)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def queries(gateway: Callable[..., Any]) -> Queries:
 
 
 @pytest.mark.parametrize("compiles", [True, False])
-def test_the_last_batches_of_all_queries_are_told_by_run(
+def test_the_last_batches_of_all_queries_are_returned_by_run(
     gateway: Callable[..., Any], no_compiler: Any, compiles: bool
 ) -> None:
     classes: Any = Classes() if compiles else no_compiler
@@ -72,23 +72,23 @@ def test_the_last_batches_of_all_queries_are_told_by_run(
     assert queries.last_batches({}) == {}
 
 
-def test_queries_are_listed_for_the_jvm_once(gateway: Callable[..., Any]) -> None:
+def test_queries_are_passed_to_the_jvm_once(gateway: Callable[..., Any]) -> None:
     classes: Any = Classes()
     queries, one = Queries(gateway(), classes), {"a": query([progress(6, 100)])}
     for _ in range(3):
         assert queries.last_batches(dict(one)) == {"a": 6}
-    assert classes.made == 1
+    assert classes.instances == 1
 
 
-def test_the_last_batch_is_told_by_its_number(queries: Queries) -> None:
+def test_the_last_batch_is_identified_by_its_number(queries: Queries) -> None:
     assert queries.last_batch(query()) == -1
     assert queries.last_batch(query([progress(6, 100), progress(7, 100)])) == 7
 
 
-def test_times_of_batches_leave_out_triggers_that_ran_none(queries: Queries) -> None:
+def test_batch_times_exclude_triggers_without_a_batch(queries: Queries) -> None:
     events = [progress(1, 900), progress(2, 800), progress(3, 5, has_batch=False)]
-    seen = queries.batch_times(query(events), 2)
-    assert seen == [BatchTime(2, 1767225602.5, 0.8)]
+    batch_times = queries.batch_times(query(events), 2)
+    assert batch_times == [BatchTime(2, 1767225602.5, 0.8)]
     assert queries.batch_times(query(events), 1) == queries.batch_times(query(), 1) == []
     assert queries.batch_times(query(events[:2]), 1) == [BatchTime(2, 1767225602.5, 0.8)]
     assert [batch.number for batch in queries.batch_times(query(events), 9)] == [1, 2]
@@ -98,33 +98,33 @@ def test_times_of_batches_leave_out_triggers_that_ran_none(queries: Queries) -> 
     ("planned", "active", "after"),
     [(7, False, 7), (7, True, None), (8, False, None), (None, False, None)],
 )
-def test_a_query_pauses_when_no_trigger_is_active_and_its_last_plan_has_ended(
+def test_a_query_pauses_when_no_trigger_is_active_and_its_plan_has_ended(
     queries: Queries, planned: int | None, active: bool, after: int | None
 ) -> None:
     assert queries.pauses_after(query([progress(7, 100)], planned, active)) == after
 
 
-def test_a_query_pauses_after_nothing_before_its_first_batch(queries: Queries) -> None:
+def test_a_query_does_not_pause_before_its_first_batch(queries: Queries) -> None:
     assert queries.pauses_after(query([], 0)) is None
 
 
 @pytest.mark.parametrize(
     ("text", "interval_s"), [("ProcessingTimeTrigger(5000)", 5.0), ("OneTimeTrigger", None)]
 )
-def test_only_a_trigger_by_processing_time_has_an_interval(
-    queries: Queries, told: Callable[[str], Any], text: str, interval_s: float | None
+def test_only_processing_time_triggers_have_an_interval(
+    queries: Queries, java_text: Callable[[str], Any], text: str, interval_s: float | None
 ) -> None:
     trigger = SimpleNamespace(intervalMs=lambda: 5000, toString=lambda: text)
     java = SimpleNamespace(streamingQuery=lambda: SimpleNamespace(trigger=lambda: trigger))
     assert queries.trigger_s(SimpleNamespace(_jsq=java)) == interval_s
 
 
-def test_what_a_spark_does_not_tell_is_absent(queries: Queries, absent: Any) -> None:
+def test_values_that_spark_does_not_expose_are_absent(queries: Queries, absent: Any) -> None:
     unknown = SimpleNamespace(_jsq=absent)
     assert queries.trigger_s(unknown) is None
     assert queries.state_folder(unknown) is None
 
 
-def test_a_query_of_spark_connect_has_no_jvm_to_ask(queries: Queries) -> None:
+def test_a_spark_connect_query_has_no_jvm_values(queries: Queries) -> None:
     assert queries.trigger_s(object()) is None
     assert queries.state_folder(object()) is None

@@ -44,57 +44,57 @@ def tasks() -> Tasks:
 
 
 @pytest.fixture
-def made(tasks: Tasks, monkeypatch: pytest.MonkeyPatch) -> WarmupRunner:
+def runner(tasks: Tasks, monkeypatch: pytest.MonkeyPatch) -> WarmupRunner:
     """A warm-up with three executors, on plans whose parts are known by name."""
     monkeypatch.setattr(plans, "last_plan", lambda query: "plan")
     monkeypatch.setattr(plans, "reading_parts", lambda plan: ["source a", "source b"])
     monkeypatch.setattr(plans, "below", lambda plan, names: ["counts"])
     monkeypatch.setattr(plans, "is_harmless", lambda part, jvm: part != "user's")
     executors: Any = SimpleNamespace(registered=lambda: 3)
-    given: Any = tasks
+    fake_tasks: Any = tasks
     gateway: Any = SimpleNamespace(jvm=None)
-    return WarmupRunner(gateway, given, executors)
+    return WarmupRunner(gateway, fake_tasks, executors)
 
 
-def test_the_source_is_read_twice_on_the_new_executor_and_once_shuffled(
-    made: WarmupRunner, tasks: Tasks
+def test_the_source_is_read_twice_on_the_new_executor_and_shuffled_once(
+    runner: WarmupRunner, tasks: Tasks
 ) -> None:
-    assert made.read_again(query(), "7", "a", GROUP)
+    assert runner.read_again(query(), "7", "a", GROUP)
     assert tasks.jobs == [(GROUP, READS)]
     assert tasks.ran == [("source a", "7", "a", [0, 1]), ("source b", "7", "a", [0, 1])]
     assert tasks.shuffled == [("7", "a")]
 
 
-def test_the_state_of_the_executors_own_number_is_computed_with(
-    made: WarmupRunner, tasks: Tasks
+def test_the_state_partition_of_the_executors_number_is_computed(
+    runner: WarmupRunner, tasks: Tasks
 ) -> None:
-    assert made.compute_again(query(), "7", "a", GROUP)
+    assert runner.compute_again(query(), "7", "a", GROUP)
     assert tasks.jobs == [(GROUP, COMPUTES)]
     assert tasks.ran == [("counts", "7", "a", [7])]
 
 
-def test_a_large_batch_is_not_run_again(made: WarmupRunner, tasks: Tasks) -> None:
+def test_a_large_batch_is_not_rerun(runner: WarmupRunner, tasks: Tasks) -> None:
     large = query(rows=placed_tasks._ROWS + 1)
-    assert not made.read_again(large, "7", "a", GROUP)
-    assert not made.compute_again(large, "7", "a", GROUP)
+    assert not runner.read_again(large, "7", "a", GROUP)
+    assert not runner.compute_again(large, "7", "a", GROUP)
     assert (tasks.ran, tasks.jobs) == ([], [])
 
 
-def test_a_part_that_may_not_be_run_again_forbids_all(
-    made: WarmupRunner, tasks: Tasks, monkeypatch: pytest.MonkeyPatch
+def test_a_part_that_must_not_be_rerun_disqualifies_the_plan(
+    runner: WarmupRunner, tasks: Tasks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plans, "reading_parts", lambda plan: ["source a", "user's"])
     monkeypatch.setattr(plans, "below", lambda plan, names: ["user's"])
-    assert not made.read_again(query(), "7", "a", GROUP)
-    assert not made.compute_again(query(), "7", "a", GROUP)
+    assert not runner.read_again(query(), "7", "a", GROUP)
+    assert not runner.compute_again(query(), "7", "a", GROUP)
     assert tasks.ran == []
 
 
-def test_a_plan_without_a_part_that_reads_is_not_rehearsed(
-    made: WarmupRunner, tasks: Tasks, monkeypatch: pytest.MonkeyPatch
+def test_a_plan_without_a_reading_part_is_not_rerun(
+    runner: WarmupRunner, tasks: Tasks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plans, "reading_parts", lambda plan: [])
-    assert not made.read_again(query(), "7", "a", GROUP)
+    assert not runner.read_again(query(), "7", "a", GROUP)
     assert tasks.shuffled == []
 
 
@@ -105,30 +105,30 @@ def test_a_plan_without_a_part_that_reads_is_not_rehearsed(
         pytest.param((4, 4), id="one of the operators is no aggregation"),
     ],
 )
-def test_state_is_not_rehearsed_where_it_could_do_harm(
-    made: WarmupRunner, tasks: Tasks, partitions: tuple[int, ...]
+def test_state_is_not_recomputed_where_that_could_do_harm(
+    runner: WarmupRunner, tasks: Tasks, partitions: tuple[int, ...]
 ) -> None:
-    assert not made.compute_again(query(partitions=partitions), "7", "a", GROUP)
+    assert not runner.compute_again(query(partitions=partitions), "7", "a", GROUP)
     assert tasks.ran == []
 
 
-def test_a_query_without_state_has_none_to_rehearse(
-    made: WarmupRunner, monkeypatch: pytest.MonkeyPatch
+def test_a_stateless_query_recomputes_no_state(
+    runner: WarmupRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plans, "below", lambda plan, names: [])
-    assert not made.compute_again(query(partitions=()), "7", "a", GROUP)
+    assert not runner.compute_again(query(partitions=()), "7", "a", GROUP)
 
 
 @pytest.mark.parametrize(
     ("plan", "python"),
     [("+- ArrowEvalPython [f(x)]", True), ("MapInPandas", True), ("+- HashAggregate", False)],
 )
-def test_a_plan_with_operators_of_python_needs_its_workers(
-    made: WarmupRunner, plan: str, python: bool
+def test_a_plan_with_python_operators_needs_python_workers(
+    runner: WarmupRunner, plan: str, python: bool
 ) -> None:
     java = SimpleNamespace(explainInternal=lambda extended: plan)
-    assert made.uses_python(SimpleNamespace(_jsq=java)) is python
+    assert runner.uses_python(SimpleNamespace(_jsq=java)) is python
 
 
-def test_a_plan_that_cannot_be_told_needs_no_python(made: WarmupRunner, absent: Any) -> None:
-    assert not made.uses_python(SimpleNamespace(_jsq=absent))
+def test_an_unreadable_plan_needs_no_python(runner: WarmupRunner, absent: Any) -> None:
+    assert not runner.uses_python(SimpleNamespace(_jsq=absent))

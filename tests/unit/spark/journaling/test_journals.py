@@ -29,7 +29,7 @@ def session(master: str, mode: str) -> Any:
     return SimpleNamespace(sparkContext=context)
 
 
-class Far(MemoryFileSystem):
+class RemoteFiles(MemoryFileSystem):
     """Existing folders, one of a newer version, and an unknown host."""
 
     def __init__(self) -> None:
@@ -60,21 +60,21 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "container").mkdir()
     monkeypatch.chdir(tmp_path / "container")
-    monkeypatch.setattr(journals, "application_files", lambda _: Far())
+    monkeypatch.setattr(journals, "application_files", lambda _: RemoteFiles())
 
 
 @pytest.mark.parametrize(
-    ("master", "mode", "goes"),
+    ("master", "mode", "is_deleted"),
     [("yarn", "cluster", True), ("yarn", "client", False), ("spark://h:1", "cluster", False)],
 )
-def test_a_local_journal_in_an_application_master_goes_with_it(
-    master: str, mode: str, goes: bool, tmp_path: Path
+def test_a_local_journal_is_deleted_with_its_application_master(
+    master: str, mode: str, is_deleted: bool, tmp_path: Path
 ) -> None:
-    said = after_death_text(session(master, mode), Settings(), tmp_path)
-    assert said.startswith(", which goes with this container") == goes
+    message = after_death_text(session(master, mode), Settings(), tmp_path)
+    assert message.startswith(", which goes with this container") == is_deleted
 
 
-def test_a_journal_on_another_file_system_is_kept_there(tmp_path: Path) -> None:
+def test_a_journal_on_a_remote_file_system_is_stored_there(tmp_path: Path) -> None:
     settings = settings_of(journal="hdfs://name/journals/one")
     spark = session("yarn", "cluster")
     journal = journal_of(spark, settings)
@@ -86,13 +86,13 @@ def test_a_journal_on_another_file_system_is_kept_there(tmp_path: Path) -> None:
     assert after_death_text(spark, settings, journal.folder) == ", kept in hdfs://name/journals/one"
 
 
-def test_a_journal_that_cannot_be_reached_is_refused() -> None:
+def test_an_unreachable_journal_is_rejected() -> None:
     settings = settings_of(journal="hdfs://nowhere/one")
     with pytest.raises(BadInput, match=r"reached: hdfs://nowhere/one cannot be read: java\.net\.U"):
         journal_of(session("yarn", "cluster"), settings)
 
 
-def test_a_second_writer_gets_a_folder_of_its_own_and_each_journal_stays_in_order(
+def test_a_second_writer_gets_its_own_folder_and_both_journals_stay_ordered(
     tmp_path: Path,
 ) -> None:
     settings, spark = settings_of(journal=tmp_path / "journal"), session("yarn", "client")
@@ -104,17 +104,17 @@ def test_a_second_writer_gets_a_folder_of_its_own_and_each_journal_stays_in_orde
     assert [record.t_s for record in read(second.folder)] == [1.0]
     first.close()
     second.close()
-    again = journal_of(spark, settings)
-    assert again.folder == first.folder
-    assert again.restore() == {"t_s": 2.0}
-    again.close()
+    third = journal_of(spark, settings)
+    assert third.folder == first.folder
+    assert third.restore() == {"t_s": 2.0}
+    third.close()
 
 
 @pytest.mark.parametrize(
     ("name", "text"),
     [("memory.json", '{"schema": 2, "memory": {}}'), ("segment-00007.jsonl", '{"schema": 2}\n')],
 )
-def test_a_journal_of_a_newer_version_is_refused_and_nothing_is_written(
+def test_a_journal_of_a_newer_version_is_rejected_without_any_write(
     name: str, text: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "journal"
@@ -125,16 +125,14 @@ def test_a_journal_of_a_newer_version_is_refused_and_nothing_is_written(
     assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, text)]
 
 
-def test_a_far_journal_of_a_newer_version_is_refused() -> None:
+def test_a_remote_journal_of_a_newer_version_is_rejected() -> None:
     settings = settings_of(journal="hdfs://name/newer")
     with pytest.raises(BadInput, match="hdfs://name/newer was written by a newer version"):
         journal_of(session("yarn", "client"), settings)
 
 
 @pytest.mark.parametrize("is_file", [False, True])
-def test_a_folder_that_cannot_be_written_is_refused_in_one_line(
-    is_file: bool, tmp_path: Path
-) -> None:
+def test_an_unwritable_folder_is_rejected_in_one_line(is_file: bool, tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     if is_file:
         folder.write_text("")
@@ -145,7 +143,7 @@ def test_a_folder_that_cannot_be_written_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("given", "location"),
     [
         ("there", Path("there")),
         ("file:///there", Path("/there")),
@@ -153,5 +151,5 @@ def test_a_folder_that_cannot_be_written_is_refused_in_one_line(
         ("s3a://bucket/there", "s3a://bucket/there"),
     ],
 )
-def test_a_folder_is_a_path_or_a_name_elsewhere(given: str, kept: Path | str) -> None:
-    assert settings_of(journal=given).journal == kept
+def test_a_journal_location_is_a_path_or_a_url(given: str, location: Path | str) -> None:
+    assert settings_of(journal=given).journal == location

@@ -13,7 +13,7 @@ from rheostat.spark.journaling.journals import BackgroundTasks
 from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
 
 
-def test_a_file_in_the_checkpoint_of_any_query_halts_until_it_is_removed() -> None:
+def test_a_stop_file_in_any_checkpoint_halts_until_it_is_removed() -> None:
     files = MemoryFileSystem()
     running = ["hdfs://n/one", "hdfs://n/two"]
     switches = KillSwitches(lambda: running, files)
@@ -30,7 +30,7 @@ def test_a_file_in_the_checkpoint_of_any_query_halts_until_it_is_removed() -> No
     assert switches.pulled() == ""
 
 
-def test_a_file_system_that_does_not_answer_keeps_the_halt() -> None:
+def test_an_unreachable_file_system_keeps_the_halt() -> None:
     files = MemoryFileSystem()
     files.write(f"hdfs://n/one/{HALT_FILE}", "")
     switches = KillSwitches(lambda: ["hdfs://n/one"], files)
@@ -65,7 +65,7 @@ def test_a_failing_task_is_logged_once_and_the_others_run(
     tasks.close()
 
 
-def test_halt_writes_the_switch_into_a_checkpoint_and_takes_it_away(
+def test_halt_creates_a_stop_file_in_a_checkpoint_and_resume_removes_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "metadata").write_text("{}")
@@ -79,7 +79,7 @@ def test_halt_writes_the_switch_into_a_checkpoint_and_takes_it_away(
     ]
 
 
-def test_halt_and_resume_take_a_journal(tmp_path: Path) -> None:
+def test_halt_and_resume_accept_a_journal(tmp_path: Path) -> None:
     (tmp_path / "memory.json").write_text("{}")
     assert run(["halt", str(tmp_path)]) == 0
     assert (tmp_path / "STOP").exists()
@@ -87,7 +87,7 @@ def test_halt_and_resume_take_a_journal(tmp_path: Path) -> None:
     assert not (tmp_path / "STOP").exists()
 
 
-def test_halt_refuses_what_is_neither_a_checkpoint_nor_a_journal(
+def test_halt_rejects_a_folder_without_checkpoint_or_journal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["halt", str(tmp_path)]) == 2

@@ -1,4 +1,4 @@
-"""What a quiet job asks of an object store: bounded, and no line or kill switch is missed."""
+"""An idle job sends few requests to an object store and misses no line and no kill switch."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class CountedJob(QuietJob):
         self.store = CountedStore()
         super().__init__(folder, self.store)
 
-    def lines_there(self) -> int:
+    def remote_lines(self) -> int:
         files = self.store.folder(JOURNAL).items()
         return sum(text.count("\n") for name, text in files if name.startswith("segment"))
 
@@ -96,36 +96,34 @@ def job(tmp_path: Path) -> CountedJob:
     return CountedJob(tmp_path / "near")
 
 
-def test_a_quiet_hour_takes_at_most_four_hundred_requests(job: CountedJob) -> None:
+def test_an_idle_hour_needs_at_most_four_hundred_requests(job: CountedJob) -> None:
     for _ in range(720):
         job.tick()
     assert job.store.requests <= 400
     job.journal.end()
-    assert job.lines_there() == 720
+    assert job.remote_lines() == 720
 
 
-def test_a_change_of_size_is_written_at_once(job: CountedJob) -> None:
+def test_a_size_change_is_written_at_once(job: CountedJob) -> None:
     for _ in range(3):
         job.tick()
-    assert job.lines_there() == 1
+    assert job.remote_lines() == 1
     job.tick(size=3)
-    assert job.lines_there() == 4
+    assert job.remote_lines() == 4
 
 
-def test_a_failed_write_is_repeated_at_the_next_tick_and_no_line_is_lost(job: CountedJob) -> None:
+def test_a_failed_write_is_retried_at_the_next_tick_without_loss(job: CountedJob) -> None:
     job.tick()
     job.store.lost = True
     with pytest.raises(OSError, match="nobody answers"):
         job.tick(size=3)
     job.store.lost = False
     job.tick(size=3)
-    assert job.lines_there() == 3
+    assert job.remote_lines() == 3
 
 
 @pytest.mark.parametrize("limit_bytes", [1, 192 * 1024])
-def test_a_line_whose_write_was_not_confirmed_is_there_once(
-    job: CountedJob, limit_bytes: int
-) -> None:
+def test_an_unconfirmed_line_is_written_exactly_once(job: CountedJob, limit_bytes: int) -> None:
     job.store.append_limit_bytes = limit_bytes
     job.tick()
     job.store.lose_response = True
@@ -133,10 +131,10 @@ def test_a_line_whose_write_was_not_confirmed_is_there_once(
         job.tick(size=3)
     job.store.lose_response = False
     job.tick(size=3)
-    assert job.lines_there() == 3
+    assert job.remote_lines() == 3
 
 
-def test_a_halt_in_a_checkpoint_there_is_noticed_within_the_pause(job: CountedJob) -> None:
+def test_a_halt_in_a_remote_checkpoint_is_detected_within_the_pause(job: CountedJob) -> None:
     job.tick()
     job.store.write(halt := f"{CHECKPOINT}/{HALT_FILE}", "")
     job.tick()
@@ -151,6 +149,6 @@ def test_a_halt_in_a_checkpoint_there_is_noticed_within_the_pause(job: CountedJo
 
 
 @pytest.mark.parametrize("seconds", [-1.0, 3601.0])
-def test_a_pause_that_cannot_be_kept_is_refused(seconds: float) -> None:
+def test_an_invalid_pause_is_rejected(seconds: float) -> None:
     with pytest.raises(BadInput, match="object stores must be from 0 to 3600 s"):
         JournalOptions(object_store_s=seconds)

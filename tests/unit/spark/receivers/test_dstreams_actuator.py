@@ -16,28 +16,28 @@ class Cluster:
 
     def __init__(self, where: dict[int, str | None], executors: Sequence[str]) -> None:
         self.where, self.executors = where, list(executors)
-        self.asked: list[tuple[object, ...]] = []
+        self.requests: list[tuple[object, ...]] = []
         self.known = True
 
     def hosts(self) -> dict[str, str]:
         return dict.fromkeys(self.executors, "127.0.0.1")
 
     def request_total(self, executors: int) -> bool:
-        self.asked.append(("request", executors))
+        self.requests.append(("request", executors))
         return True
 
     def decommission(self, executors: Sequence[str]) -> None:
-        self.asked.append(("decommission", *executors))
+        self.requests.append(("decommission", *executors))
 
     def kill(self, executors: Sequence[str]) -> None:
-        self.asked.append(("kill", *executors))
+        self.requests.append(("kill", *executors))
 
     def receivers(self) -> tuple[Receiver, ...] | None:
-        found = tuple(Receiver(stream, at, "127.0.0.1") for stream, at in self.where.items())
-        return found if self.known else None
+        receivers = tuple(Receiver(stream, at, "127.0.0.1") for stream, at in self.where.items())
+        return receivers if self.known else None
 
     def move(self, stream: int, executor: str, host: str) -> bool:
-        self.asked.append(("move", stream, executor, host))
+        self.requests.append(("move", stream, executor, host))
         return True
 
 
@@ -54,10 +54,10 @@ def decision(target: int) -> Decision:
     return Decision(target=target, reason="")
 
 
-def test_an_executor_leaves_and_its_receiver_goes_to_the_other():
+def test_an_executor_leaves_and_its_receiver_moves():
     cluster = Cluster({0: "0", 1: "1"}, ["0", "1"])
     rescaling = actuator(cluster).rescale(decision(1), 10.0)
-    assert cluster.asked == [
+    assert cluster.requests == [
         ("request", 1),
         ("decommission", "1"),
         ("move", 1, "0", "127.0.0.1"),
@@ -68,33 +68,33 @@ def test_an_executor_leaves_and_its_receiver_goes_to_the_other():
     )
 
 
-def test_the_size_that_is_there_is_not_asserted_before_a_decision():
+def test_the_current_size_is_not_requested_before_a_decision():
     cluster = Cluster({0: "0"}, ["0", "1"])
     assert actuator(cluster).rescale(decision(2), 10.0).phase == "steady"
-    assert cluster.asked == []
+    assert cluster.requests == []
 
 
-def test_a_receiver_on_an_executor_that_has_gone_counts_as_starting():
+def test_a_receiver_on_a_lost_executor_counts_as_starting():
     cluster = Cluster({0: "0", 1: "7"}, ["0", "1"])
-    said = actuator(cluster).rescale(decision(1), 10.0)
-    assert said.phase == "blocked"
-    assert cluster.asked == [("request", 1)]
+    rescaling = actuator(cluster).rescale(decision(1), 10.0)
+    assert rescaling.phase == "blocked"
+    assert cluster.requests == [("request", 1)]
 
 
-def test_where_spark_does_not_tell_its_receivers_nothing_is_done():
+def test_nothing_is_done_if_spark_does_not_list_its_receivers():
     cluster = Cluster({0: "0"}, ["0", "1"])
     cluster.known = False
     assert actuator(cluster).rescale(decision(1), 10.0).phase == "blocked"
-    assert cluster.asked == []
+    assert cluster.requests == []
 
 
-@pytest.mark.parametrize(("application", "asked"), [("app-1", 1), ("app-2", 2)])
-def test_who_was_leaving_is_remembered_of_the_same_application(application, asked):
+@pytest.mark.parametrize(("application", "request_count"), [("app-1", 1), ("app-2", 2)])
+def test_leaving_executors_are_remembered_for_the_same_application(application, request_count):
     cluster = Cluster({0: "0"}, ["0", "1"])
     first = actuator(cluster)
-    kept = {**first.rescale(decision(1), 10.0).memory, "application": application}
-    cluster.asked.clear()
+    memory = {**first.rescale(decision(1), 10.0).memory, "application": application}
+    cluster.requests.clear()
     second = actuator(cluster)
-    second.resume(kept, 11.0)
+    second.resume(memory, 11.0)
     second.rescale(decision(1), 12.0)
-    assert len(cluster.asked) == asked
+    assert len(cluster.requests) == request_count

@@ -30,17 +30,29 @@ def sensor(page: Any, batch_s: float | None = 2.0, active: bool = True) -> DStre
     return DStreamsSensor(pages, "app-1", 4, lambda: batch_s, lambda: active, lambda: 3)
 
 
-def test_a_context_is_one_observation():
-    (seen,) = sensor(PAGE).observe(NOW_S)
-    assert (seen.executors, seen.target, seen.slots_per_executor) == (3, None, 4)
-    assert (seen.batch_s, seen.trigger_s, seen.input_rows_per_s) == (1.5, 2.0, 15.0)
+def test_a_streaming_context_is_one_observation():
+    (observation,) = sensor(PAGE).observe(NOW_S)
+    assert (observation.executors, observation.target, observation.slots_per_executor) == (
+        3,
+        None,
+        4,
+    )
+    assert (observation.batch_s, observation.trigger_s, observation.input_rows_per_s) == (
+        1.5,
+        2.0,
+        15.0,
+    )
 
 
-def test_without_pages_or_interval_the_executors_are_known_and_nothing_else():
-    for blind in (sensor(None), sensor(PAGE, batch_s=None)):
-        (seen,) = blind.observe(NOW_S)
-        assert (seen.executors, seen.batch_s, seen.trigger_s) == (3, None, None)
+def test_without_pages_or_interval_only_the_executors_are_known():
+    for limited in (sensor(None), sensor(PAGE, batch_s=None)):
+        (observation,) = limited.observe(NOW_S)
+        assert (observation.executors, observation.batch_s, observation.trigger_s) == (
+            3,
+            None,
+            None,
+        )
 
 
-def test_a_context_that_does_not_run_is_not_seen():
+def test_a_stopped_context_is_not_observed():
     assert sensor(PAGE, active=False).observe(NOW_S) == ()

@@ -27,33 +27,33 @@ def with_setting(name: str, value: str = "true") -> Any:
 
 
 @pytest.mark.parametrize("setting", [OWN, "spark.dynamicAllocation.enabled"])
-def test_two_managers_are_refused_in_one_line(setting):
+def test_a_second_resource_manager_is_rejected_in_one_line(setting):
     with pytest.raises(BadInput, match=setting):
         refuse_two_managers(with_setting(setting))
 
 
-def test_one_manager_is_none_too_many():
+def test_a_single_resource_manager_is_accepted():
     refuse_two_managers(context())
 
 
-def test_receivers_without_a_core_for_the_batches_are_refused():
-    said = "4 receivers need 5 cores, but 2 executors of 2 have 4"
-    with pytest.raises(BadInput, match=said):
+def test_receivers_without_a_core_for_the_batches_are_rejected():
+    message = "4 receivers need 5 cores, but 2 executors of 2 have 4"
+    with pytest.raises(BadInput, match=message):
         refuse_too_few_cores(4, Limits.between(1, 2), 2)
     refuse_too_few_cores(3, Limits.between(1, 2), 2)
     refuse_too_few_cores(0, Limits.between(1, 1), 1)
 
 
-def test_sources_that_send_once_are_named():
-    said = unreplayable(context(), ["SocketInputDStream", "SocketInputDStream", "KinesisInput"])
-    assert said is not None
-    assert "cannot be replayed (2 socket text streams" in said
+def test_sources_that_cannot_be_replayed_are_named():
+    message = unreplayable(context(), ["SocketInputDStream", "SocketInputDStream", "KinesisInput"])
+    assert message is not None
+    assert "cannot be replayed (2 socket text streams" in message
 
 
-def test_a_write_ahead_log_keeps_what_was_received():
+def test_a_write_ahead_log_makes_sources_replayable():
     assert unreplayable(with_setting(LOG), ["SocketInputDStream"]) is None
     assert unreplayable(context(), ["KinesisInputDStream"]) is None
 
 
-def test_a_session_is_no_streaming_context():
+def test_a_session_is_not_a_streaming_context():
     assert not is_streaming_context(context())

@@ -12,30 +12,30 @@ MADE_S = 1_795_503_418.0
 
 
 def batch(
-    made: str, status: str, rows: int, waited: int | None = None, took: int | None = None
+    time: str, status: str, rows: int, delay_ms: int | None = None, processing_ms: int | None = None
 ) -> dict[str, Any]:
     return {
         "batchId": 1,
-        "batchTime": f"2026-11-24T{made}.000GMT",
+        "batchTime": f"2026-11-24T{time}.000GMT",
         "status": status,
         "batchDuration": 2000,
         "inputSize": rows,
-        "schedulingDelay": waited,
-        "processingTime": took,
+        "schedulingDelay": delay_ms,
+        "processingTime": processing_ms,
     }
 
 
 PAGE = [
     batch("06:57:02", "QUEUED", 50),
-    batch("06:57:00", "PROCESSING", 40, waited=500),
-    batch("06:56:58", "COMPLETED", 30, waited=100, took=1500),
+    batch("06:57:00", "PROCESSING", 40, delay_ms=500),
+    batch("06:56:58", "COMPLETED", 30, delay_ms=100, processing_ms=1500),
 ]
 
 
 def test_batches_are_read_oldest_first():
-    read = read_batches(PAGE)
-    assert read is not None
-    assert [(each.at_s - MADE_S, each.status, each.rows) for each in read] == [
+    batches = read_batches(PAGE)
+    assert batches is not None
+    assert [(entry.at_s - MADE_S, entry.status, entry.rows) for entry in batches] == [
         (0.0, "COMPLETED", 30),
         (2.0, "PROCESSING", 40),
         (4.0, "QUEUED", 50),
@@ -43,13 +43,13 @@ def test_batches_are_read_oldest_first():
 
 
 @pytest.mark.parametrize("page", [None, [{"status": "QUEUED"}], {"message": "no"}])
-def test_a_page_that_is_none_shows_no_batches(page):
+def test_an_unreadable_page_has_no_batches(page):
     assert read_batches(page) is None
 
 
-def test_the_batches_tell_rate_lag_latency_and_what_runs():
-    seen = signals(read_batches(PAGE) or (), 2.0, MADE_S + 5.0)
-    assert seen == {
+def test_batches_provide_rate_lag_latency_and_the_running_batch():
+    observed = signals(read_batches(PAGE) or (), 2.0, MADE_S + 5.0)
+    assert observed == {
         "trigger_s": 2.0,
         "in_flight": InFlight(elapsed_s=2.5, rows=40),
         "input_rows_per_s": 20.0,
@@ -63,7 +63,7 @@ def test_the_batches_tell_rate_lag_latency_and_what_runs():
     }
 
 
-def test_before_the_first_batch_nothing_is_known():
+def test_before_the_first_batch_signals_are_unknown():
     assert signals([], 2.0, MADE_S) == {
         "trigger_s": 2.0,
         "in_flight": None,
@@ -71,15 +71,15 @@ def test_before_the_first_batch_nothing_is_known():
     }
 
 
-def test_batches_without_rows_wait_for_nothing():
-    seen = signals(read_batches([batch("06:57:02", "QUEUED", 0)]) or (), 2.0, MADE_S + 5.0)
-    assert (seen["lag_rows"], seen["lag_s"], seen["lag_mean_s"]) == (0.0, 0.0, 0.0)
+def test_batches_without_rows_have_no_lag():
+    observed = signals(read_batches([batch("06:57:02", "QUEUED", 0)]) or (), 2.0, MADE_S + 5.0)
+    assert (observed["lag_rows"], observed["lag_s"], observed["lag_mean_s"]) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
     ("page", "interval_s"), [({"batchDuration": 2000}, 2.0), (None, None), ({}, None)]
 )
-def test_the_interval_is_on_a_page_of_its_own(page, interval_s):
+def test_the_interval_is_read_from_the_statistics_page(page, interval_s):
     class Pages:
         def get(self, name: str) -> Any:
             return page if name == "streaming/statistics" else None

@@ -17,17 +17,17 @@ class Protocols:
     """Records its requests, and reports what the test defines."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[int, list[str], bool]] = []
+        self.requests: list[tuple[int, list[str], bool]] = []
         self.phase = "steady"
         self.runs = False
         self.resumed: list[object] = []
 
     def reconcile(self, target, replace, now, decided=True):
-        self.asked.append((target, list(replace), decided))
+        self.requests.append((target, list(replace), decided))
         return Rescaling(phase=self.phase, detail=f"at {now:g}", memory={"lives": 1})
 
-    def resume(self, kept, now):
-        self.resumed.append(kept)
+    def resume(self, memory, now):
+        self.resumed.append(memory)
 
     def start(self, tick):
         self.runs = True
@@ -57,21 +57,21 @@ def actuator_of(
     return SparkActuator(protocols, ABLE, size, own, lambda: {"application": application})
 
 
-def test_what_is_decided_is_asserted_again_at_every_tick():
+def test_the_target_is_requested_at_every_tick():
     protocols = Protocols()
     actuator = actuator_of(protocols)
     for now in (1.0, 2.0):
         assert actuator.rescale(Decision(target=3, reason="test"), now) == Rescaling(
             phase="steady", detail=f"at {now:g}"
         )
-    assert protocols.asked == [(3, [], True), (3, [], True)]
+    assert protocols.requests == [(3, [], True), (3, [], True)]
     assert actuator.capabilities() == ABLE
 
 
-def test_the_size_that_is_there_is_kept_and_not_asserted():
+def test_the_current_size_is_kept_without_a_request():
     protocols = Protocols()
     actuator_of(protocols, executors=3).rescale(Decision(target=3, reason="size kept"), 1.0)
-    assert protocols.asked == [(3, [], False)]
+    assert protocols.requests == [(3, [], False)]
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_the_size_that_is_there_is_kept_and_not_asserted():
         ((Recommendation("replace executor 7"),), []),
     ],
 )
-def test_what_is_to_be_replaced_is_read_from_the_actions(actions, replace):
+def test_executors_to_replace_are_read_from_the_actions(actions, replace):
     protocols = Protocols()
     actuator_of(protocols).rescale(Decision(target=3, reason="test", actions=actions), 0.0)
-    assert protocols.asked == [(3, replace, True)]
+    assert protocols.requests == [(3, replace, True)]
 
 
-def test_it_works_between_the_ticks_until_it_is_closed():
+def test_the_actuator_works_between_ticks_until_it_is_closed():
     protocols = Protocols()
     actuator = actuator_of(protocols)
     actuator.start(lambda: None)
@@ -96,7 +96,7 @@ def test_it_works_between_the_ticks_until_it_is_closed():
     assert not protocols.runs
 
 
-def test_held_it_does_nothing_until_it_is_asked_again_and_resumes_what_it_knew():
+def test_a_held_actuator_does_nothing_until_the_next_decision_and_resumes_its_memory():
     protocols = Protocols()
     actuator = actuator_of(protocols, executors=3)
     actuator.start(lambda: None)
@@ -108,10 +108,10 @@ def test_held_it_does_nothing_until_it_is_asked_again_and_resumes_what_it_knew()
     assert protocols.runs
     assert protocols.resumed == [{"lives": 1}]
     # The previous target is not asserted: 3 executors exist, and no policy wants others.
-    assert protocols.asked == [(2, [], True), (3, [], False)]
+    assert protocols.requests == [(2, [], True), (3, [], False)]
 
 
-def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_the_end():
+def test_locality_wait_is_short_during_a_rescale_and_restored_at_the_end():
     protocols, waits = Protocols(), []
 
     def set_wait(wait: str | None) -> bool:
@@ -127,7 +127,7 @@ def test_tasks_wait_less_while_the_size_changes_and_have_their_own_wait_back_at_
     assert waits == [SHORT, None]
 
 
-def test_an_adviser_changes_nothing_and_says_what_it_would():
+def test_the_noop_actuator_only_reports_the_target():
     adviser = NoopActuator(Capabilities(can_scale=False, cannot=("shadow mode",)))
     adviser.resume({}, 0.0)
     adviser.start(lambda: None)
@@ -138,19 +138,17 @@ def test_an_adviser_changes_nothing_and_says_what_it_would():
 
 
 @pytest.mark.parametrize(("application", "resumed"), [("app-1", [{"lives": 1}]), ("app-2", [])])
-def test_only_the_memory_of_the_same_application_is_resumed_and_never_its_size(
-    application, resumed
-):
-    kept = actuator_of(Protocols()).rescale(Decision(target=3, reason="test"), 1.0).memory
+def test_only_the_same_applications_memory_is_resumed_and_never_its_size(application, resumed):
+    memory = actuator_of(Protocols()).rescale(Decision(target=3, reason="test"), 1.0).memory
     protocols = Protocols()
     actuator = actuator_of(protocols, executors=2, application=application)
-    actuator.resume(json.loads(json.dumps(kept)), 2.0)
+    actuator.resume(json.loads(json.dumps(memory)), 2.0)
     assert protocols.resumed == resumed
     actuator.rescale(Decision(target=2, reason="size kept"), 3.0)
-    assert protocols.asked == [(2, [], False)]
+    assert protocols.requests == [(2, [], False)]
 
 
-def test_nothing_is_resumed_where_nothing_was_kept():
+def test_without_a_memory_nothing_is_resumed():
     protocols = Protocols()
     actuator_of(protocols).resume({}, 1.0)
     assert protocols.resumed == []

@@ -35,7 +35,7 @@ def test_without_a_query_there_are_no_rounds():
     assert watch.rounds.number == 0
 
 
-def test_a_boundary_that_may_be_long_ago_is_none():
+def test_an_old_boundary_does_not_count():
     watch = Watch()
     watch.update(a=4)
     watch.now += FRESH_S
@@ -43,35 +43,35 @@ def test_a_boundary_that_may_be_long_ago_is_none():
     assert watch.update(a=6) == ["a"]
 
 
-def test_a_query_that_rests_is_at_a_boundary_every_second():
+def test_an_idle_query_is_at_a_boundary_every_second():
     watch = Watch()
-    asked = []
+    quiet_times = []
 
     def idle(run_id: str, quiet_s: float) -> bool:
-        asked.append(quiet_s)
+        quiet_times.append(quiet_s)
         return True
 
     seconds = 5
     passed = [watch.update(idle, a=4) for _ in range(int(seconds / (FRESH_S / 2)))]
     assert 3 <= passed.count(["a"]) <= seconds / IDLE_S
-    assert len(asked) == passed.count(["a"])
-    assert min(asked) >= IDLE_S
+    assert len(quiet_times) == passed.count(["a"])
+    assert min(quiet_times) >= IDLE_S
 
 
-def test_a_long_batch_is_no_rest_and_that_is_asked_once_a_second():
+def test_a_long_batch_is_not_idle_and_is_checked_once_a_second():
     watch = Watch()
-    asked = []
+    quiet_times = []
 
     def idle(run_id: str, quiet_s: float) -> bool:
-        asked.append(quiet_s)
+        quiet_times.append(quiet_s)
         return False
 
-    looks = 40
-    assert [watch.update(idle, a=4) for _ in range(looks)] == [[]] * looks
-    assert 3 <= len(asked) <= looks * FRESH_S / 2 / IDLE_S
+    polls = 40
+    assert [watch.update(idle, a=4) for _ in range(polls)] == [[]] * polls
+    assert 3 <= len(quiet_times) <= polls * FRESH_S / 2 / IDLE_S
 
 
-def test_a_round_is_over_when_every_query_has_passed_a_boundary():
+def test_a_round_ends_when_every_query_has_passed_a_boundary():
     watch = Watch()
     watch.update(a=1, b=1)
     numbers = [watch.rounds.number]
@@ -81,7 +81,7 @@ def test_a_round_is_over_when_every_query_has_passed_a_boundary():
     assert numbers == [0, 0, 0, 1, 1, 2]
 
 
-def test_what_was_sent_at_a_later_boundary_is_checked_after_the_one_that_follows():
+def test_orders_at_a_later_boundary_are_verified_after_the_following_one():
     watch = Watch()
     watch.update(a=1, b=1)
     watch.rounds.postpone("b")
@@ -90,7 +90,7 @@ def test_what_was_sent_at_a_later_boundary_is_checked_after_the_one_that_follows
         assert watch.rounds.number == number
 
 
-def test_a_query_that_ends_holds_nobody_up():
+def test_an_ended_query_does_not_delay_the_round():
     watch = Watch()
     watch.update(a=1, b=1)
     watch.update(a=2, b=1)

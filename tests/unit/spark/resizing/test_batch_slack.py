@@ -15,9 +15,7 @@ from rheostat.spark.resizing.state_loading import IN_SHARE, OUT_SHARE, Loads, sl
         (12.0, 10.0, True, 0.0),
     ],
 )
-def test_a_batch_may_last_a_share_longer_and_never_beyond_the_objective(
-    batch_s, slo_s, growing, expected
-):
+def test_slack_is_a_share_of_the_batch_within_the_objective(batch_s, slo_s, growing, expected):
     assert slack_s(batch_s, slo_s, growing) == pytest.approx(expected)
 
 
@@ -35,7 +33,7 @@ class Query:
         self.loads.note(self.run_id, self.rhythm)
 
 
-def test_what_a_partition_takes_is_told_from_the_batches_in_which_some_moved():
+def test_the_load_time_of_a_partition_is_derived_from_batches_with_moves():
     loads = Loads()
     query = Query(loads)
     assert loads.slack_and_load_s(10.0, True, False) == (None, None)
@@ -47,7 +45,7 @@ def test_what_a_partition_takes_is_told_from_the_batches_in_which_some_moved():
     assert loads.slack_and_load_s(10.0, True, False) == pytest.approx((OUT_SHARE, 0.1))
 
 
-def test_a_cold_executor_tells_nothing_of_loading_and_has_its_first_partition_to_itself():
+def test_loads_on_a_cold_executor_are_not_measured_and_start_with_one_partition():
     loads = Loads()
     query = Query(loads)
     query.run(1.0)
@@ -58,7 +56,7 @@ def test_a_cold_executor_tells_nothing_of_loading_and_has_its_first_partition_to
     assert slack == load == IN_SHARE
 
 
-def test_loading_is_never_free_and_a_batch_counts_once():
+def test_load_times_are_positive_and_a_batch_counts_once():
     loads = Loads()
     query = Query(loads)
     query.run(1.0)
@@ -70,7 +68,7 @@ def test_loading_is_never_free_and_a_batch_counts_once():
     assert load > 0
 
 
-def test_of_several_queries_the_one_with_the_least_room_counts():
+def test_the_query_with_the_least_slack_counts():
     loads = Loads()
     for run_id, batch_s, with_move_s in (("slow", 2.0, 2.2), ("quick", 0.5, 1.0)):
         query = Query(loads, run_id)

@@ -13,10 +13,10 @@ class Cluster:
     """Records its calls."""
 
     def __init__(self) -> None:
-        self.said: list[tuple[str, object]] = []
+        self.calls: list[tuple[str, object]] = []
 
     def __getattr__(self, name: str) -> Any:
-        return lambda what: self.said.append((name, what))
+        return lambda what: self.calls.append((name, what))
 
 
 class Warmth:
@@ -36,12 +36,12 @@ class Warmth:
         self.closed = True
 
 
-def orders(cluster: Any, warmth: Any = None, **terms: Any) -> ExecutorOrders:
-    return ExecutorOrders(cluster, cluster, warmth, RescaleConfig(**terms))
+def orders(cluster: Any, warmth: Any = None, **options: Any) -> ExecutorOrders:
+    return ExecutorOrders(cluster, cluster, warmth, RescaleConfig(**options))
 
 
 @pytest.mark.parametrize(
-    ("order", "said"),
+    ("order", "call"),
     [
         (Request(4), ("request_total", 4)),
         (Hide(("1", "2")), ("hide", ["1", "2"])),
@@ -49,35 +49,35 @@ def orders(cluster: Any, warmth: Any = None, **terms: Any) -> ExecutorOrders:
         (Kill(("1",)), ("kill", ["1"])),
     ],
 )
-def test_an_order_becomes_a_call(order: Order, said: tuple[str, object]) -> None:
+def test_an_order_becomes_a_call(order: Order, call: tuple[str, object]) -> None:
     cluster = Cluster()
     orders(cluster).carry_out(order, {})
-    assert cluster.said == [said]
+    assert cluster.calls == [call]
 
 
-def test_those_that_leave_gracefully_are_told_of_and_others_end_when_they_are_idle():
+def test_graceful_leaving_is_announced_and_otherwise_idle_executors_are_killed():
     cluster, leaving = Cluster(), list[str]()
     orders(cluster, leaving=leaving.append).carry_out(Decommission(("1", "2")), {})
     assert leaving == ["1", "2"]
     orders(cluster, graceful=False, leaving=leaving.append).carry_out(Decommission(("3",)), {})
-    assert cluster.said[-1] == ("kill_idle", ["3"])
+    assert cluster.calls[-1] == ("kill_idle", ["3"])
     assert leaving == ["1", "2"]
 
 
-def test_an_executor_is_warmed_that_can_be_reached():
+def test_only_reachable_executors_are_warmed_up():
     warmth = Warmth()
-    one = orders(Cluster(), warmth)
+    executor_orders = orders(Cluster(), warmth)
     for executor in ("2", "3"):
-        one.carry_out(WarmUp(executor), {"2": "host"})
+        executor_orders.carry_out(WarmUp(executor), {"2": "host"})
     assert warmth.begun == [("2", "host")]
-    assert one.cold({"1", "2"}) == {"2"}
-    one.end()
+    assert executor_orders.cold({"1", "2"}) == {"2"}
+    executor_orders.end()
     assert warmth.closed
 
 
 @pytest.mark.parametrize("warmth", [None, Warmth(available=False)])
-def test_where_none_can_be_warmed_none_is_cold(warmth):
-    one = orders(Cluster(), warmth)
-    one.carry_out(WarmUp("2"), {"2": "host"})
-    assert one.cold({"1", "2"}) == set()
-    one.end()
+def test_without_warm_up_no_executor_is_cold(warmth):
+    executor_orders = orders(Cluster(), warmth)
+    executor_orders.carry_out(WarmUp("2"), {"2": "host"})
+    assert executor_orders.cold({"1", "2"}) == set()
+    executor_orders.end()

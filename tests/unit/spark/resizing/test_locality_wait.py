@@ -11,10 +11,10 @@ class Waits:
     """The successive values of ``spark.locality.wait``; None is the application's own value."""
 
     def __init__(self) -> None:
-        self.said: list[str | None] = []
+        self.values: list[str | None] = []
 
     def set(self, wait: str | None) -> bool:
-        self.said.append(wait)
+        self.values.append(wait)
         return True
 
 
@@ -25,7 +25,7 @@ class Stateful:
     stateful: bool
 
 
-def test_the_wait_is_short_from_a_change_until_the_new_executors_are_warm():
+def test_the_wait_is_short_from_a_change_until_new_executors_are_warm():
     waits = Waits()
     locality_wait = LocalityWait(waits.set, Stateful(False))
     for now, changing in (
@@ -37,14 +37,14 @@ def test_the_wait_is_short_from_a_change_until_the_new_executors_are_warm():
         (90.0, False),
     ):
         locality_wait.tick(changing, now)
-        assert waits.said[-1:] == ([] if now == 0 else [SHORT] if now < 10 + COLD_S else [None])
-    assert waits.said == [SHORT, None]
+        assert waits.values[-1:] == ([] if now == 0 else [SHORT] if now < 10 + COLD_S else [None])
+    assert waits.values == [SHORT, None]
 
 
-def test_with_state_tasks_wait_as_long_as_the_application_wants():
+def test_with_state_the_applications_wait_is_kept():
     waits = Waits()
     LocalityWait(waits.set, Stateful(True)).tick(True, 5.0)
-    assert waits.said == []
+    assert waits.values == []
 
 
 def test_state_that_appears_ends_the_short_wait():
@@ -53,14 +53,14 @@ def test_state_that_appears_ends_the_short_wait():
     locality_wait.tick(True, 5.0)
     queries.stateful = True
     locality_wait.tick(True, 6.0)
-    assert waits.said == [SHORT, None]
+    assert waits.values == [SHORT, None]
 
 
-@pytest.mark.parametrize(("changing", "said"), [(True, [SHORT, None]), (False, [])])
-def test_at_the_end_the_application_has_its_own_wait_back(changing, said):
+@pytest.mark.parametrize(("changing", "values"), [(True, [SHORT, None]), (False, [])])
+def test_the_applications_wait_is_restored_at_the_end(changing, values):
     waits = Waits()
     locality_wait = LocalityWait(waits.set, Stateful(False))
     locality_wait.tick(changing, 5.0)
     locality_wait.restore()
     locality_wait.restore()
-    assert waits.said == said
+    assert waits.values == values

@@ -10,27 +10,27 @@ def pending(**to: str) -> PendingMoves:
     return moves
 
 
-def test_a_move_waits_for_a_boundary_of_its_own_query():
+def test_a_move_waits_for_a_batch_boundary_of_its_own_query():
     moves = pending(a="1", b="2")
     assert moves.take(["a"]) == {("a", 0): "1"}
     assert moves.runs == {"b"}
     assert moves.take(["a"]) == {}
 
 
-def test_what_was_lost_with_its_executor_waits_for_none():
+def test_lost_partitions_move_without_waiting():
     moves = pending(a="1", b="2")
     assert moves.take([], lost={("b", 0)}) == {("b", 0): "2"}
     assert moves.runs == {"a"}
 
 
-def test_of_two_moves_of_a_unit_the_later_counts():
+def test_the_later_move_of_a_partition_wins():
     moves = pending(a="1")
     moves.add({("a", 0): "3"})
     assert moves.take(["a"]) == {("a", 0): "3"}
     assert not moves
 
 
-def test_the_moves_of_a_query_that_has_ended_are_dropped():
+def test_moves_of_an_ended_query_are_dropped():
     moves = pending(a="1", b="2")
     moves.keep(["b"])
     assert moves.runs == {"b"}

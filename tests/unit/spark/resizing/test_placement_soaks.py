@@ -49,7 +49,7 @@ def soak(
         ("off", (soak(ENOUGH_MOVES),), False),
     ],
 )
-def test_auto_places_only_what_its_own_soak_has_shown(mode, soaks, places):
+def test_auto_places_state_only_for_fully_soaked_combinations(mode, soaks, places):
     assert verdict(mode, "4.3.0", ROCKS, 2, soaks).places is places
 
 
@@ -64,24 +64,24 @@ def test_auto_places_only_what_its_own_soak_has_shown(mode, soaks, places):
         ("off", (soak(ENOUGH_MOVES, pauses=True),), False),
     ],
 )
-def test_state_is_loaded_before_its_batch_only_where_that_was_soaked_too(mode, soaks, loads):
+def test_state_is_preloaded_only_where_preloading_was_soaked(mode, soaks, loads):
     assert verdict(mode, "4.3.0", ROCKS, 2, soaks).loads is loads
 
 
-def test_a_refusal_says_how_far_the_soak_came_and_what_to_do():
-    said = verdict("auto", "4.3.0", ROCKS, 2, (soak(2500),)).why
+def test_a_refusal_reports_the_soak_progress_and_the_alternative():
+    reason = verdict("auto", "4.3.0", ROCKS, 2, (soak(2500),)).why
     assert (
         "Spark 4.3.0, RocksDBStateStoreProvider, checkpoint format 2 has passed 2,500 of the 10,000"
-        " moves" in said
+        " moves" in reason
     )
-    assert "placement='force'" in said
+    assert "placement='force'" in reason
 
 
-def test_every_entry_of_the_table_says_where_it_comes_from():
+def test_every_soak_has_moves_a_date_and_a_command():
     assert all(entry.moves > 0 and entry.date and entry.command for entry in SOAKS)
 
 
-def test_every_entry_of_the_table_has_its_record_and_nothing_was_wrong_in_it():
+def test_every_soak_has_a_correct_record():
     records = [json.loads(file.read_text()) for file in SOAK_RECORDS.glob("*.json")]
     passed = [
         record

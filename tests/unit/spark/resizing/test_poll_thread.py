@@ -10,11 +10,11 @@ from rheostat.spark.resizing import poll_thread
 from rheostat.spark.resizing.poll_thread import PollThread
 
 
-class Looks:
+class Polls:
     """Fails at the first observations with the same message; sets ``done`` after the last."""
 
-    def __init__(self, failing: int, looks: int) -> None:
-        self.failing, self.left, self.done = failing, looks, threading.Event()
+    def __init__(self, failing: int, polls: int) -> None:
+        self.failing, self.left, self.done = failing, polls, threading.Event()
 
     def __call__(self, now: float) -> None:
         self.left -= 1
@@ -30,40 +30,40 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(poll_thread, "IDLE_S", 0.001)
 
 
-def thread(looks: Looks, ended: Callable[[], bool] = lambda: False) -> PollThread:
-    return PollThread(looks, lambda now: 0.001, ended)
+def thread(polls: Polls, ended: Callable[[], bool] = lambda: False) -> PollThread:
+    return PollThread(polls, lambda now: 0.001, ended)
 
 
-def test_a_look_that_fails_is_said_once_and_tried_again(caplog):
-    looks = Looks(failing=3, looks=5)
-    one = thread(looks)
+def test_a_failed_poll_is_logged_once_and_retried(caplog):
+    polls = Polls(failing=3, polls=5)
+    poller = thread(polls)
     with caplog.at_level(logging.WARNING, "rheostat"):
-        one.start(lambda: None)
-        assert looks.done.wait(10)
-        one.stop()
+        poller.start(lambda: None)
+        assert polls.done.wait(10)
+        poller.stop()
     assert [record.message for record in caplog.records] == [
         "rheostat: a step of the rescale failed; retrying: RuntimeError: gone"
     ]
 
 
-def test_it_ends_with_the_application_and_says_nothing(caplog):
-    looks = Looks(failing=1, looks=1)
-    one = thread(looks, ended=lambda: True)
+def test_the_thread_ends_with_the_application_without_a_message(caplog):
+    polls = Polls(failing=1, polls=1)
+    poller = thread(polls, ended=lambda: True)
     with caplog.at_level(logging.WARNING, "rheostat"):
-        one.start(lambda: None)
-        assert looks.done.wait(10)
-        one.stop()
-    assert (looks.left, caplog.records) == (0, [])
+        poller.start(lambda: None)
+        assert polls.done.wait(10)
+        poller.stop()
+    assert (polls.left, caplog.records) == (0, [])
 
 
-def test_it_ticks_in_the_same_thread():
-    looks, ticked = Looks(failing=0, looks=3), list[str]()
-    one = thread(looks)
-    one.start(lambda: ticked.append(threading.current_thread().name))
-    assert looks.done.wait(10)
-    one.stop()
+def test_ticks_run_in_the_poll_thread():
+    polls, ticked = Polls(failing=0, polls=3), list[str]()
+    poller = thread(polls)
+    poller.start(lambda: ticked.append(threading.current_thread().name))
+    assert polls.done.wait(10)
+    poller.stop()
     assert ticked == ["rheostat-rescale"]
 
 
-def test_one_that_was_never_started_can_be_stopped():
-    thread(Looks(0, 0)).stop()
+def test_a_thread_that_was_never_started_can_be_stopped():
+    thread(Polls(0, 0)).stop()

@@ -46,7 +46,7 @@ class World:
         self.unreachable = 0
         self.at_leaving: dict[str, int] = {}
         self.calls: Counter[str] = Counter()
-        self.said: list[str] = []
+        self.orders: list[str] = []
         self.now = 0.0
         self.stubborn: set[tuple[str, int]] = set()
         self.sizes: list[int] = []
@@ -55,14 +55,18 @@ class World:
         self.open_all()
 
     def hire(
-        self, warmth: Warmth | None = None, places: bool = True, ranges: bool = False, **terms: Any
+        self,
+        warmth: Warmth | None = None,
+        places: bool = True,
+        ranges: bool = False,
+        **options: Any,
     ) -> RescaleController:
         placement = (
             Placement(self, self.bytes_in if self.sizes else None, ranges) if places else None
         )
         self.preloaded: list[tuple[float, dict[tuple[str, int], str]]] = []
         self.controller = RescaleController(
-            self, self, self, placement, warmth, RescaleConfig(**terms), self
+            self, self, self, placement, warmth, RescaleConfig(**options), self
         )
         return self.controller
 
@@ -89,7 +93,7 @@ class World:
         return True
 
     def hide(self, executors):
-        self.said.append(f"hide {','.join(executors)}")
+        self.orders.append(f"hide {','.join(executors)}")
         self.hidden += executors
         return True
 
@@ -98,17 +102,17 @@ class World:
         return True
 
     def decommission(self, executors):
-        self.said.append(f"decommission {','.join(executors)}")
+        self.orders.append(f"decommission {','.join(executors)}")
         for executor in executors:
             self.at_leaving[executor] = list(self.where.values()).count(executor)
         self.left += executors
 
     def kill_idle(self, executors):
-        self.said.append(f"kill idle {','.join(executors)}")
+        self.orders.append(f"kill idle {','.join(executors)}")
         self.left += executors
 
     def kill(self, executors):
-        self.said.append(f"kill {','.join(executors)}")
+        self.orders.append(f"kill {','.join(executors)}")
         self.left += executors
 
     # queries
@@ -209,7 +213,7 @@ class Warmth:
         self.closed = True
 
 
-def test_state_spreads_over_new_executors_and_the_first_partition_of_each_has_a_batch_to_itself():
+def test_state_is_distributed_over_new_executors_starting_with_one_partition():
     world = World(executors=2, partitions=12)
     world.run(4, target=2)
     assert world.reports == []
@@ -220,7 +224,7 @@ def test_state_spreads_over_new_executors_and_the_first_partition_of_each_has_a_
     assert sorted(executor for when, _, executor in world.reports if when == first) == ["2", "3"]
 
 
-def test_a_new_executor_sees_a_whole_batch_before_it_gets_state():
+def test_a_new_executor_runs_a_complete_batch_before_it_gets_state():
     world = World(executors=2)
     world.run(4, target=2)
     world.run(12, target=3)
@@ -230,7 +234,7 @@ def test_a_new_executor_sees_a_whole_batch_before_it_gets_state():
     ]
 
 
-def test_whatever_is_sent_may_be_loaded_before_the_next_batch():
+def test_everything_that_is_sent_can_be_preloaded():
     world = World(executors=2, partitions=12)
     world.run(4, target=2)
     world.run(20, target=4)
@@ -240,7 +244,7 @@ def test_whatever_is_sent_may_be_loaded_before_the_next_batch():
     ) == sorted(world.reports)
 
 
-def test_state_that_is_loaded_in_pauses_moves_in_fewer_steps():
+def test_state_loaded_in_pauses_moves_in_fewer_steps():
     steps = {}
     for loads_in_pauses in (None, (2.0, 0.1)):
         world = World(executors=2, partitions=24)
@@ -254,7 +258,7 @@ def test_state_that_is_loaded_in_pauses_moves_in_fewer_steps():
     assert len(steps[False]) > 3
 
 
-def test_state_is_sent_right_after_a_batch_has_ended():
+def test_state_is_sent_immediately_after_a_batch():
     world = World()
     world.run(4, target=2)
     world.run(12, target=4)
@@ -262,7 +266,7 @@ def test_state_is_sent_right_after_a_batch_has_ended():
     assert all(when % 1 < 0.1 for when, _, _ in world.reports)
 
 
-def test_an_executor_that_leaves_holds_nothing_when_it_is_asked_to():
+def test_a_decommissioned_executor_holds_no_state():
     world = World(executors=4)
     world.run(10, target=4)
     world.run(20, target=2)
@@ -271,7 +275,7 @@ def test_an_executor_that_leaves_holds_nothing_when_it_is_asked_to():
     assert world.shares() == [4, 4]
 
 
-def test_partitions_of_a_lost_executor_are_sent_elsewhere_at_once():
+def test_partitions_of_a_lost_executor_are_reassigned_at_once():
     world = World(executors=4)
     world.run(10, target=4)
     world.run(0.2, target=4)
@@ -285,7 +289,7 @@ def test_partitions_of_a_lost_executor_are_sent_elsewhere_at_once():
     assert "3" not in world.where.values()
 
 
-def test_a_query_that_is_started_again_is_spread_again():
+def test_a_restarted_query_is_distributed_again():
     world = World(executors=4)
     world.run(10, target=4)
     world.numbers, world.where = {"again": 0}, {}
@@ -303,7 +307,7 @@ def test_several_queries_are_balanced_together():
     assert world.shares() == [3, 3, 4, 4]
 
 
-def test_skewed_state_is_shared_out_by_its_bytes_which_are_read_when_the_target_changes():
+def test_skewed_state_is_balanced_by_bytes_that_are_read_per_target():
     world = World(executors=1, partitions=6)
     world.sizes = [50, 10, 10, 10, 10, 10]
     world.hire()
@@ -323,7 +327,7 @@ def test_ranges_are_contiguous_as_flink_assigns_them():
     assert world.controller.reconcile(3, (), world.now).phase == "steady"
 
 
-def test_state_that_wanders_is_brought_back():
+def test_misplaced_state_is_moved_back():
     world = World(executors=4)
     world.run(12, target=4)
     assert world.shares() == [2, 2, 2, 2]
@@ -333,7 +337,7 @@ def test_state_that_wanders_is_brought_back():
     assert world.shares() == [2, 2, 2, 2]
 
 
-def test_while_nothing_is_under_way_it_hardly_looks():
+def test_a_steady_controller_polls_rarely():
     world = World(executors=2)
     world.run(10, target=2)
     world.calls.clear()
@@ -344,11 +348,11 @@ def test_while_nothing_is_under_way_it_hardly_looks():
 
 
 @pytest.mark.parametrize(("graceful", "word"), [(True, "decommission"), (False, "kill idle")])
-def test_without_placement_executors_go_a_boundary_after_they_were_hidden(graceful, word):
+def test_without_placement_hidden_executors_leave_at_the_next_boundary(graceful, word):
     world = World(executors=4)
     world.hire(places=False, graceful=graceful)
     world.run(20, target=2)
-    assert world.said[:2] == ["hide 2,3", f"{word} 2,3"] or world.said[:2] == [
+    assert world.orders[:2] == ["hide 2,3", f"{word} 2,3"] or world.orders[:2] == [
         "hide 3,2",
         f"{word} 3,2",
     ]
@@ -356,7 +360,7 @@ def test_without_placement_executors_go_a_boundary_after_they_were_hidden(gracef
     assert world.reports == []
 
 
-def test_an_executor_gets_state_when_it_is_warm():
+def test_an_executor_gets_state_once_it_is_warm():
     warmth = Warmth()
     world = World(executors=2, warmth=warmth)
     world.run(4, target=2)
@@ -368,7 +372,7 @@ def test_an_executor_gets_state_when_it_is_warm():
     assert world.shares() == [2, 3, 3]
 
 
-def test_executors_are_hidden_from_sources_before_they_are_warm_and_the_others_after():
+def test_cold_executors_are_hidden_from_sources_first_and_the_others_later():
     warmth = Warmth()
     world = World(executors=2, warmth=warmth)
     warmth.done |= {"0", "1"}
@@ -380,7 +384,7 @@ def test_executors_are_hidden_from_sources_before_they_are_warm_and_the_others_a
     assert world.preferred() == []
 
 
-def test_executors_are_hidden_as_they_come_while_state_is_placed_and_not_after_the_end():
+def test_new_executors_are_hidden_while_state_is_placed_until_the_end():
     world = World(executors=2)
     world.run(2, target=2)
     assert world.hides_newcomers is True
@@ -388,18 +392,18 @@ def test_executors_are_hidden_as_they_come_while_state_is_placed_and_not_after_t
     assert world.hides_newcomers is False
 
 
-@pytest.mark.parametrize("terms", [{"places": False}, {"hides": False}])
-def test_executors_are_not_hidden_as_they_come_where_none_may_be_hidden_or_no_state_is_placed(
-    terms,
+@pytest.mark.parametrize("options", [{"places": False}, {"hides": False}])
+def test_new_executors_are_not_hidden_if_hiding_or_placement_is_off(
+    options,
 ):
     world = World(executors=2)
-    world.hire(**terms)
+    world.hire(**options)
     world.run(2, target=2)
     world.controller.stop()
     assert world.hides_newcomers is None
 
 
-def test_an_executor_that_can_be_reached_is_hidden_at_the_next_look():
+def test_a_reachable_executor_is_hidden_at_the_next_poll():
     warmth = Warmth()
     world = World(executors=2, warmth=warmth)
     warmth.done |= {"0", "1"}
@@ -415,7 +419,7 @@ def test_an_executor_that_can_be_reached_is_hidden_at_the_next_look():
     assert world.preferred() == ["0", "1"]
 
 
-def test_an_executor_is_replaced_when_another_has_its_state():
+def test_an_executor_is_replaced_once_another_holds_its_state():
     world = World(executors=2)
     world.run(4, target=2)
     world.run(30, target=2, replace=("0",))
@@ -423,14 +427,14 @@ def test_an_executor_is_replaced_when_another_has_its_state():
     assert world.at_leaving == {"0": 0}
 
 
-def test_it_waits_for_what_the_cluster_does_not_have():
+def test_missing_executors_of_the_cluster_are_awaited():
     world = World(executors=2)
     world.capacity = 1
     world.run(12, target=8)
     assert world.controller.reconcile(8, (), world.now).detail.startswith("waiting for 5 of 8")
 
 
-def test_tasks_wait_longer_for_their_state_while_the_size_changes():
+def test_tasks_wait_longer_for_their_state_during_a_rescale():
     world = World()
     held: list[bool] = []
     world.hire(hold=held.append)
@@ -442,7 +446,7 @@ def test_tasks_wait_longer_for_their_state_while_the_size_changes():
     assert held == [True, False]
 
 
-def test_for_executors_that_do_not_come_no_task_waits_longer_for_ever():
+def test_pending_executors_do_not_prolong_task_waits_forever():
     world = World()
     held: list[bool] = []
     world.hire(hold=held.append)
@@ -451,7 +455,7 @@ def test_for_executors_that_do_not_come_no_task_waits_longer_for_ever():
     assert held == [True, False]
 
 
-def test_stopping_in_the_middle_of_a_change_gives_tasks_their_wait_back():
+def test_stopping_during_a_rescale_restores_the_task_wait():
     world = World()
     held: list[bool] = []
     world.hire(hold=held.append)
@@ -460,23 +464,23 @@ def test_stopping_in_the_middle_of_a_change_gives_tasks_their_wait_back():
     assert held == [True, False]
 
 
-def test_in_the_middle_of_a_scale_in_a_held_controller_lets_nobody_go_until_it_is_asked_again():
+def test_a_held_controller_releases_no_executor_until_it_is_resumed():
     world = World(executors=4, partitions=32)
     world.run(10, target=4)
     world.run(2, target=2)
-    kept = json.loads(json.dumps(world.controller.reconcile(2, (), world.now).memory))
+    memory = json.loads(json.dumps(world.controller.reconcile(2, (), world.now).memory))
     world.controller.hold()
-    there = sorted(world.hosts_of)
+    executors = sorted(world.hosts_of)
     for _ in range(400):
         world.now += 0.25
         world.controller.poll(world.now)
-    assert sorted(world.hosts_of) == there
-    world.controller.resume(kept, world.now)
+    assert sorted(world.hosts_of) == executors
+    world.controller.resume(memory, world.now)
     world.run(40, target=2)
     assert world.shares() == [16, 16]
 
 
-def test_without_placement_no_task_waits_longer():
+def test_without_placement_task_waits_are_unchanged():
     world = World()
     held: list[bool] = []
     world.hire(places=False, hold=held.append)
@@ -484,7 +488,7 @@ def test_without_placement_no_task_waits_longer():
     assert held == []
 
 
-def test_executors_that_do_not_come_are_waited_for_at_leisure():
+def test_long_pending_executors_are_polled_rarely():
     world = World(executors=2)
     world.capacity = 0
     world.run(RECENT_S + 4, target=3)
@@ -494,14 +498,14 @@ def test_executors_that_do_not_come_are_waited_for_at_leisure():
     assert world.calls["batches"] <= 20 / 2 + 2
 
 
-def test_stopping_ends_the_warming_too():
+def test_stopping_also_stops_the_warm_up():
     warmth = Warmth()
     World(warmth=warmth).controller.stop()
     assert warmth.closed
 
 
 @pytest.mark.parametrize(("ceiling", "total"), [(8, 4), (3, 3)])
-def test_executors_stand_by_above_the_target_and_below_the_ceiling(ceiling, total):
+def test_standby_executors_exist_above_the_target_and_below_the_ceiling(ceiling, total):
     world = World(executors=2)
     world.hire(standby=2, max_executors=ceiling)
     world.run(20, target=2)
@@ -511,7 +515,7 @@ def test_executors_stand_by_above_the_target_and_below_the_ceiling(ceiling, tota
     assert world.controller.pause_s(world.now) == IDLE_S
 
 
-def test_an_executor_in_standby_takes_state_while_another_comes_in_its_stead():
+def test_a_standby_executor_takes_state_while_its_replacement_starts():
     world = World(executors=2)
     world.hire(standby=1, max_executors=8)
     world.run(20, target=2)
@@ -521,7 +525,7 @@ def test_an_executor_in_standby_takes_state_while_another_comes_in_its_stead():
     assert world.total == 4
 
 
-def test_an_executor_in_standby_does_not_make_moves_slower():
+def test_a_standby_executor_does_not_slow_down_moves():
     world = World(executors=4, partitions=32)
     world.hire(standby=1, max_executors=8)
     world.run(30, target=4)
@@ -532,23 +536,25 @@ def test_an_executor_in_standby_does_not_make_moves_slower():
     assert facts.load_s < facts.slack_s
 
 
-def test_a_new_controller_goes_on_in_the_middle_of_a_scale_in():
+def test_a_new_controller_continues_a_scale_in():
     world = World(executors=4, partitions=32)
     world.run(10, target=4)
     world.run(4, target=2)
-    kept = json.loads(json.dumps(world.controller.reconcile(2, (), world.now).memory))
+    memory = json.loads(json.dumps(world.controller.reconcile(2, (), world.now).memory))
     leaving = {
-        executor for executor, life in kept["lives"].items() if life[0] in ("candidate", "emptying")
+        executor
+        for executor, life in memory["lives"].items()
+        if life[0] in ("candidate", "emptying")
     }
     assert len(leaving) == 2
     world.hire()
-    world.controller.resume(kept, world.now)
+    world.controller.resume(memory, world.now)
     world.run(40, target=2)
     assert world.at_leaving == dict.fromkeys(leaving, 0)
     assert world.shares() == [16, 16]
 
 
-def test_what_did_not_stay_is_tried_again_after_its_rest_and_hardly_looked_for_meanwhile():
+def test_a_failed_move_is_retried_after_its_rest_with_rare_polls():
     world = World(executors=4)
     world.run(10, target=4)
     stray = next(unit for unit, holder in world.where.items() if holder == "3")
@@ -564,7 +570,7 @@ def test_what_did_not_stay_is_tried_again_after_its_rest_and_hardly_looked_for_m
     assert world.controller.reconcile(4, (), world.now).phase == "steady"
 
 
-def test_a_batch_that_lasts_is_looked_at_more_seldom_and_its_end_is_met_all_the_same():
+def test_a_long_batch_is_polled_rarely_but_its_end_is_noticed():
     pace = Pace()
     pace.note("as it is", 0.0)
     assert [pace.pause_s(True, "growing", now) for now in (1.0, RECENT_S)] == [POLL_S, SLOW_S]
@@ -575,14 +581,14 @@ def test_a_batch_that_lasts_is_looked_at_more_seldom_and_its_end_is_met_all_the_
     assert SLOW_S < FRESH_S
 
 
-def test_before_a_batch_is_likely_to_end_it_is_looked_at_more_seldom_and_when_it_is_overdue():
+def test_polls_are_rare_before_and_well_after_the_expected_batch_end():
     pace = Pace()
     pace.note("as it is", 10.0)
     pauses_s = [pace.pause_s(True, "growing", now, 11.0) for now in (10.0, 10.9, 11.1, 12.0, 20.0)]
     assert pauses_s == [SLOW_S, pytest.approx(0.1), POLL_S, pytest.approx(0.05), COUNT_S]
 
 
-def test_executors_are_counted_eagerly_for_a_minute_only():
+def test_pending_executors_are_polled_often_for_a_minute_only():
     pace = Pace()
     pace.note("as it is", 0.0)
     assert [pace.pause_s(False, phase, 1.0) for phase in ("growing", "blocked", "steady")] == [

@@ -11,10 +11,10 @@ class Cluster:
     def __init__(self, *executors: str, can: bool = True) -> None:
         self.shown, self.can = list(executors), can
         self.newcomers: list[bool] = []
-        self.asked = 0
+        self.requests = 0
 
     def preferred(self) -> list[str]:
-        self.asked += 1
+        self.requests += 1
         return list(self.shown)
 
     def hide(self, executors: list[str]) -> bool:
@@ -31,53 +31,53 @@ def hiding(cluster: Any, works: bool = True) -> SourceHiding:
     return SourceHiding(cluster, works)
 
 
-def test_cold_executors_are_hidden_first_and_the_others_when_none_is_cold():
+def test_cold_executors_are_hidden_first_and_the_others_once_none_is_cold():
     cluster = Cluster("1", "2", "3")
-    one = hiding(cluster)
-    one.hide({"3"}, {"1", "2", "3"})
+    source_hiding = hiding(cluster)
+    source_hiding.hide({"3"}, {"1", "2", "3"})
     assert cluster.shown == ["1", "2"]
-    one.hide(set(), {"1", "2", "3"})
+    source_hiding.hide(set(), {"1", "2", "3"})
     assert cluster.shown == []
 
 
-def test_who_is_preferred_is_asked_again_only_when_executors_come_go_or_get_warm():
+def test_preferred_executors_are_read_again_only_after_a_change():
     cluster = Cluster("1", "2")
-    one = hiding(cluster)
-    for cold, there in (("2", "12"), ("2", "12"), ("2", "123"), ("", "123"), ("", "123")):
-        one.hide(set(cold), set(there))
-    assert cluster.asked == 3
+    source_hiding = hiding(cluster)
+    for cold, executors in (("2", "12"), ("2", "12"), ("2", "123"), ("", "123"), ("", "123")):
+        source_hiding.hide(set(cold), set(executors))
+    assert cluster.requests == 3
 
 
-def test_newcomers_are_hidden_until_the_end_and_that_is_asked_for_once():
+def test_new_executors_are_hidden_until_the_end_with_one_request():
     cluster = Cluster()
-    one = hiding(cluster)
-    one.hide_newcomers()
-    one.hide_newcomers()
-    one.end()
+    source_hiding = hiding(cluster)
+    source_hiding.hide_newcomers()
+    source_hiding.hide_newcomers()
+    source_hiding.end()
     assert cluster.newcomers == [True, False]
 
 
-def test_where_newcomers_cannot_be_hidden_nothing_is_to_be_ended():
+def test_new_executors_that_cannot_be_hidden_need_no_reset():
     cluster = Cluster(can=False)
-    one = hiding(cluster)
-    one.hide_newcomers()
-    one.end()
+    source_hiding = hiding(cluster)
+    source_hiding.hide_newcomers()
+    source_hiding.end()
     assert cluster.newcomers == [True]
 
 
-def test_after_a_refusal_nothing_more_is_tried():
+def test_hiding_stops_after_a_refusal():
     cluster = Cluster("1", can=False)
-    one = hiding(cluster)
-    one.hide({"1"}, {"1"})
-    one.hide({"1"}, {"1"})
-    assert not one.works
-    assert cluster.asked == 1
+    source_hiding = hiding(cluster)
+    source_hiding.hide({"1"}, {"1"})
+    source_hiding.hide({"1"}, {"1"})
+    assert not source_hiding.works
+    assert cluster.requests == 1
 
 
-def test_where_none_may_be_hidden_nothing_is():
+def test_nothing_is_hidden_if_hiding_is_disabled():
     cluster = Cluster("1")
-    one = hiding(cluster, works=False)
-    one.hide_newcomers()
-    one.hide({"1"}, {"1"})
-    one.end()
+    source_hiding = hiding(cluster, works=False)
+    source_hiding.hide_newcomers()
+    source_hiding.hide({"1"}, {"1"})
+    source_hiding.end()
     assert (cluster.shown, cluster.newcomers) == (["1"], [])

@@ -36,13 +36,13 @@ class Preload:
 
     def __init__(self, room_s: tuple[float, float] | None = None) -> None:
         self.room_s, self.begun = room_s, 0
-        self.asked: list[Mapping[str, float]] = []
+        self.requests: list[Mapping[str, float]] = []
 
     def begin(self, sent: Mapping[Unit, str]) -> None:
         self.begun += 1
 
     def room(self, pauses_s: Mapping[str, float]) -> tuple[float, float] | None:
-        self.asked.append(pauses_s)
+        self.requests.append(pauses_s)
         return self.room_s
 
 
@@ -50,35 +50,35 @@ def loading(queries: Any, preload: Preload | None) -> StateLoading:
     return StateLoading(queries, preload, slo_s=10.0)
 
 
-def test_where_pauses_have_room_state_loads_there():
+def test_state_is_loaded_in_pauses_that_are_long_enough():
     queries, preload = Queries(), Preload((2.0, 0.1))
-    one = loading(queries, preload)
-    assert one.room({"q"}, growing=True, cold=True) == LoadRoom(2.0, 0.1, in_pause=True)
+    state_loading = loading(queries, preload)
+    assert state_loading.room({"q"}, growing=True, cold=True) == LoadRoom(2.0, 0.1, in_pause=True)
     queries.end_batch(1.0)
-    one.room({"q"}, growing=True, cold=True)
-    assert preload.asked == [{}, {"q": 2.0}]
+    state_loading.room({"q"}, growing=True, cold=True)
+    assert preload.requests == [{}, {"q": 2.0}]
 
 
 @pytest.mark.parametrize("preload", [None, Preload()])
-def test_else_the_batches_load_it_and_what_a_unit_takes_is_learnt(preload):
+def test_otherwise_batches_load_state_and_the_load_time_is_learned(preload):
     queries = Queries()
-    one = loading(queries, preload)
+    state_loading = loading(queries, preload)
     for batch_s, sent in ((1.0, {}), (1.3, {("q", 0): "1", ("q", 1): "1", ("q", 2): "2"})):
         if sent:
-            one.begin(sent, seasoned={"1", "2"})
+            state_loading.begin(sent, seasoned={"1", "2"})
         queries.end_batch(batch_s)
-        one.note(["q"])
-    room = one.room({"q"}, growing=True, cold=False)
+        state_loading.note(["q"])
+    room = state_loading.room({"q"}, growing=True, cold=False)
     assert room == pytest.approx(LoadRoom(OUT_SHARE, 0.15, in_pause=False))
 
 
-def test_the_first_load_of_an_executor_tells_nothing():
+def test_the_first_load_of_an_executor_is_not_measured():
     queries, preload = Queries(), Preload()
-    one = loading(queries, preload)
+    state_loading = loading(queries, preload)
     queries.end_batch(1.0)
-    one.note(["q"])
-    one.begin({("q", 0): "1"}, seasoned=())
+    state_loading.note(["q"])
+    state_loading.begin({("q", 0): "1"}, seasoned=())
     queries.end_batch(4.0)
-    one.note(["q"])
+    state_loading.note(["q"])
     assert preload.begun == 1
-    assert one.room({"q"}, growing=True, cold=False).load_s is None
+    assert state_loading.room({"q"}, growing=True, cold=False).load_s is None

@@ -33,7 +33,7 @@ def join_and_window() -> tuple[Placement, Places]:
     return placement, places
 
 
-def test_all_that_a_partition_keeps_is_one_unit():
+def test_all_stores_of_a_partition_form_one_unit():
     placement, places = join_and_window()
     assert set(placement.units) == {("run", 0), ("run", 1), ("run", 2)}
     assert placement.assign({("run", 0): "1", ("run", 2): "2"}, HOSTS) == 2
@@ -47,20 +47,20 @@ def test_an_executor_is_reported_with_its_own_host():
     assert places.hosts == {("host-a", "1"), ("host-b", "2")}
 
 
-def test_a_unit_whose_stores_lie_apart_has_no_holder():
+def test_a_unit_with_scattered_stores_has_no_holder():
     placement, places = join_and_window()
     placement.assign({("run", 0): "1"}, HOSTS)
     places.where["s3://c/state", "run", 1, 0, "right"] = "2"
     assert placement.holders()["run", 0] is None
 
 
-def test_what_has_gone_meanwhile_is_left_out():
+def test_lost_executors_and_ended_queries_are_ignored():
     placement, places = join_and_window()
     assert placement.assign({("run", 0): "7", ("ended", 0): "1"}, HOSTS) == 0
     assert places.where == {}
 
 
-def test_a_query_that_is_started_again_has_no_places():
+def test_a_restarted_query_has_no_placements():
     placement, _ = join_and_window()
     placement.assign({("run", 0): "1"}, HOSTS)
     placement.forget(["again"])
@@ -69,7 +69,7 @@ def test_a_query_that_is_started_again_has_no_places():
     assert placement.holders() == {("again", 0): None}
 
 
-def test_a_unit_weighs_what_the_folders_of_its_operators_hold_and_one_that_cannot_be_read_has_no_weight():  # noqa: E501
+def test_a_unit_weighs_the_bytes_of_its_folders():
     held = {"c/state/0/0": 5, "c/state/1/0": 7, "c/state/0/1": 1, "c/state/1/2": 2}
     placement = Placement(Places(), held.get)
     placement.learn(
@@ -80,6 +80,6 @@ def test_a_unit_weighs_what_the_folders_of_its_operators_hold_and_one_that_canno
     assert placement.weights() == {}
 
 
-def test_without_a_way_to_read_bytes_there_are_no_weights():
+def test_weights_are_absent_if_bytes_cannot_be_read():
     placement, _ = join_and_window()
     assert placement.weights() is None

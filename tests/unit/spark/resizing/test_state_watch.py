@@ -37,7 +37,7 @@ def watching(world: Any) -> StateWatch:
     return watch
 
 
-def test_the_stores_of_a_run_are_learnt_once_and_forgotten_with_it():
+def test_stores_of_a_run_are_learned_once_and_forgotten_with_it():
     world: Any = World()
     watch = watching(world)
     assert not watch.learn(world, ["q", "stateless"])
@@ -47,7 +47,7 @@ def test_the_stores_of_a_run_are_learnt_once_and_forgotten_with_it():
     assert watch.runs == {"again"}
 
 
-def test_state_that_wanders_is_told_once():
+def test_a_changed_holder_is_reported_once():
     world = World()
     watch = watching(world)
     assert not watch.poll()
@@ -56,7 +56,7 @@ def test_state_that_wanders_is_told_once():
     assert watch.holders["q", 1] is None
 
 
-def test_where_state_is_not_placed_there_is_none():
+def test_without_placement_there_is_no_state():
     watch = StateWatch(None)
     assert not watch.learn(World(), ["q"])  # type: ignore[arg-type]
     watch.weigh()
@@ -66,7 +66,7 @@ def test_where_state_is_not_placed_there_is_none():
     assert not watch.units
 
 
-def test_the_places_are_recorded_after_a_change_and_once_an_hour():
+def test_placements_are_recorded_after_a_change_and_once_an_hour():
     world = World()
     watch = watching(world)
     assert watch.places_to_record(0.0) == {"q": {"1": "0-1"}}

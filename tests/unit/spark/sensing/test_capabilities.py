@@ -35,10 +35,10 @@ ALLOCATES = {"dynamicAllocation_enabled": "true"}
 
 
 def lines(session: Any) -> list[str]:
-    found = obstacles(session)
-    every = [*found.blocking, *found.degrading]
-    assert all("\n" not in line for line in every)
-    return every
+    result = obstacles(session)
+    messages = [*result.blocking, *result.degrading]
+    assert all("\n" not in line for line in messages)
+    return messages
 
 
 def test_a_cluster_that_can_decommission_has_no_obstacles():
@@ -63,7 +63,7 @@ def test_a_local_cluster_has_executors():
     assert lines(Session("local-cluster[2,1,1024]", decommission_enabled="true")) == []
 
 
-def test_spark_connect_is_said_in_one_line():
+def test_spark_connect_limits_are_reported_in_one_line():
     assert lines(CONNECT())[0].startswith("Spark Connect: ")
     assert observation_obstacles(CONNECT()) == (
         "Spark Connect shows no executors: batches are observed, but no size can be advised",
@@ -80,7 +80,7 @@ def test_spark_connect_is_said_in_one_line():
         {"dynamicAllocation_schedulerBacklogTimeout": "1s"},
     ],
 )
-def test_dynamic_allocation_that_would_move_is_a_conflict(finite):
+def test_active_dynamic_allocation_is_a_conflict(finite):
     conf = {"dynamicAllocation_enabled": "true", **(FOREVER if finite else {}), **finite}
     (line,) = lines(Session(decommission_enabled="true", **conf))
     assert line.startswith("Spark's own dynamic allocation is in effect: not scaling against it")
@@ -95,26 +95,26 @@ def test_dynamic_allocation_that_would_move_is_a_conflict(finite):
         dict.fromkeys(FOREVER, "86400"),
     ],
 )
-def test_dynamic_allocation_that_never_moves_is_none(forever):
+def test_inactive_dynamic_allocation_is_no_obstacle(forever):
     assert (
         lines(Session(decommission_enabled="true", dynamicAllocation_enabled="true", **forever))
         == []
     )
 
 
-def test_without_decommissioning_scaling_in_is_slower():
+def test_scaling_in_is_slower_without_decommissioning():
     (line,) = lines(Session())
     assert line.startswith("spark.decommission.enabled is off")
     assert obstacles(Session()).blocking == ()
 
 
-def test_without_a_ui_public_interfaces_show_no_executors():
+def test_public_interfaces_show_no_executors_without_a_ui():
     assert lines(Session(ui=None, decommission_enabled="true")) == []
     (advice,) = observation_obstacles(Session(ui=None))
     assert advice.startswith("spark.ui.enabled is off, so the executors cannot be counted")
 
 
-def test_a_cluster_with_a_ui_shows_all():
+def test_a_cluster_with_a_ui_allows_every_observation():
     assert observation_obstacles(Session()) == ()
 
 
@@ -132,5 +132,5 @@ def test_a_cluster_with_a_ui_shows_all():
         ("k8s://host:443", {"executor_instances": "0"}, 2),
     ],
 )
-def test_what_is_asked_for_at_the_start_is_told_by_master_and_settings(master, conf, executors):
+def test_the_initial_request_depends_on_master_and_settings(master, conf, executors):
     assert initial_executors(Session(master, **conf)) == executors

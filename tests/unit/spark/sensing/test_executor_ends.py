@@ -43,7 +43,7 @@ REASONS = [
 
 
 @pytest.mark.parametrize(("reason", "kind"), REASONS)
-def test_an_end_is_told_from_sparks_reason(reason: str | None, kind: str) -> None:
+def test_the_kind_of_an_end_follows_from_sparks_reason(reason: str | None, kind: str) -> None:
     end = end_of(reason)
     assert end.kind == kind
     assert end.words
@@ -58,26 +58,26 @@ def test_an_end_is_told_from_sparks_reason(reason: str | None, kind: str) -> Non
         ("Killing", DELETED),
     ],
 )
-def test_a_deleted_pods_events_say_who(event: str, kind: str) -> None:
+def test_events_of_a_deleted_pod_refine_the_reason(event: str, kind: str) -> None:
     deleted = end_of("The executor with id 4 was deleted by a user or the framework.")
     assert refined(deleted, [{"reason": event}]).kind == kind
 
 
-def test_who_was_on_a_lost_node_is_told_from_its_events_whatever_spark_says() -> None:
+def test_events_of_a_lost_node_override_sparks_reason() -> None:
     for reason in ("Executor killed by driver.", "Executor heartbeat timed out after 130000 ms"):
         vague = end_of(reason)
         assert refined(vague, [{"reason": "NodeNotReady"}]).kind == "node"
         assert refined(vague, [{"reason": "Scheduled"}]) == vague
 
 
-def test_who_left_in_order_may_have_been_preempted() -> None:
-    told = end_of("Executor decommission.")
-    assert refined(told, [{"reason": "Preempted"}]).kind == "preempted"
-    assert refined(told, [{"reason": "Killing"}]) == told
+def test_a_decommissioned_executor_may_have_been_preempted() -> None:
+    end = end_of("Executor decommission.")
+    assert refined(end, [{"reason": "Preempted"}]).kind == "preempted"
+    assert refined(end, [{"reason": "Killing"}]) == end
 
 
 @pytest.mark.parametrize(
-    ("taken", "kind"),
+    ("disruption", "kind"),
     [
         ("EvictionByEvictionAPI", "evicted"),
         ("PreemptionByScheduler", "preempted"),
@@ -88,10 +88,10 @@ def test_who_left_in_order_may_have_been_preempted() -> None:
         (None, "decommissioned"),
     ],
 )
-def test_why_a_pod_was_being_deleted_says_who_told_it_to_go(taken: str | None, kind: str) -> None:
-    assert refined(end_of("Executor decommission."), [], taken).kind == kind
+def test_the_disruption_reason_of_a_pod_refines_the_end(disruption: str | None, kind: str) -> None:
+    assert refined(end_of("Executor decommission."), [], disruption).kind == kind
 
 
-def test_only_a_vague_end_is_looked_into() -> None:
+def test_only_a_vague_end_is_refined() -> None:
     exited = End("exited", "its process ended with 1")
     assert refined(exited, [{"reason": "Preempted"}]) == exited

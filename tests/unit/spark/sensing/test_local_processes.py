@@ -15,37 +15,37 @@ TICKS = os.sysconf("SC_CLK_TCK")
 @pytest.fixture
 def proc(tmp_path: Path) -> Path:
     def process(
-        pid: int, parent: int, name: str, seconds: float, reaped: float = 0.0, words: str = ""
+        pid: int, parent: int, name: str, seconds: float, reaped: float = 0.0, command: str = ""
     ) -> None:
         (tmp_path / str(pid)).mkdir()
         times = f"{seconds * TICKS:.0f} 0 {reaped * TICKS:.0f} 0"
         (tmp_path / str(pid) / "stat").write_text(
             f"{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {times} 20 0 1 0 55 0 0\n"
         )
-        (tmp_path / str(pid) / "cmdline").write_bytes(words.encode().replace(b" ", b"\0"))
+        (tmp_path / str(pid) / "cmdline").write_bytes(command.encode().replace(b" ", b"\0"))
 
     backend = (
         "java -cp x org.apache.spark.executor.CoarseGrainedExecutorBackend --app-id {}"
         " --executor-id {} --cores 1"
     )
     process(1, 0, "init", 900.0)
-    process(10, 1, "java", 12.5, words=backend.format("app-1", 0))
+    process(10, 1, "java", 12.5, command=backend.format("app-1", 0))
     process(11, 10, "python3 (daemon)", 1.0, reaped=4.0)
     process(12, 11, "python3", 3.0)
-    process(20, 1, "java", 7.0, words=backend.format("app-1", 12))
-    process(30, 1, "java", 99.0, words=backend.format("app-2", 0))
+    process(20, 1, "java", 7.0, command=backend.format("app-1", 12))
+    process(30, 1, "java", 99.0, command=backend.format("app-2", 0))
     process(31, 30, "python3", 99.0)
-    process(40, 1, "java", 50.0, words="java org.apache.spark.deploy.SparkSubmit app-1")
+    process(40, 1, "java", 50.0, command="java org.apache.spark.deploy.SparkSubmit app-1")
     (tmp_path / "self").mkdir()
     (tmp_path / "50").mkdir()
     return tmp_path
 
 
-def test_the_executors_of_the_application_are_found_with_what_is_below_them(proc):
+def test_executors_of_the_application_include_their_child_processes(proc):
     assert LocalExecutors("app-1", proc).used() == {"0": Used(12.5, 8.0), "12": Used(7.0, 0.0)}
 
 
-def test_a_command_line_is_read_once_and_a_process_that_is_gone_is_forgotten(proc):
+def test_command_lines_are_read_once_and_ended_processes_are_forgotten(proc):
     executors = LocalExecutors("app-1", proc)
     executors.used()
     (proc / "10" / "cmdline").unlink()
@@ -55,15 +55,15 @@ def test_a_command_line_is_read_once_and_a_process_that_is_gone_is_forgotten(pro
 
 
 @pytest.mark.parametrize("application", ["app-9", "app"])
-def test_another_application_has_no_executors_here(proc, application):
+def test_other_applications_have_no_executors(proc, application):
     assert LocalExecutors(application, proc).used() == {}
 
 
-def test_without_such_a_folder_nothing_is_known(tmp_path):
+def test_a_missing_proc_folder_yields_no_executors(tmp_path):
     assert LocalExecutors("app-1", tmp_path / "nowhere").used() == {}
 
 
-def test_the_load_is_that_of_this_computer_over_its_cores():
+def test_the_load_is_per_core():
     load = load_per_core()
     assert load is not None
     assert load >= 0

@@ -29,15 +29,15 @@ def as_is(event: dict[str, Any]) -> Any:
 
 def as_object(event: dict[str, Any]) -> Any:
     """Return ``lastProgress`` of the installed PySpark: since 4.0 a dict whose IDs are UUIDs."""
-    made = listener.StreamingQueryProgress.fromJson(json.loads(json.dumps(event)))
-    return made if isinstance(made, dict) else event
+    progress = listener.StreamingQueryProgress.fromJson(json.loads(json.dumps(event)))
+    return progress if isinstance(progress, dict) else event
 
 
 SHAPES = pytest.mark.parametrize("shape", [as_is, as_object, json.dumps])
 
 
 @SHAPES
-def test_every_shape_of_an_event_is_the_same_batch(shape, event, kafka):
+def test_every_event_format_produces_the_same_batch(shape, event, kafka):
     source = kafka(
         {"bids": {"0": 10, "1": 20}},
         {"bids": {"0": 15, "1": 26}},
@@ -60,14 +60,14 @@ def test_every_shape_of_an_event_is_the_same_batch(shape, event, kafka):
 
 
 @SHAPES
-def test_offsets_may_be_texts_of_json(shape, event, kafka):
+def test_offsets_can_be_json_text(shape, event, kafka):
     source = kafka('{"bids":{"0":10}}', '{"bids":{"0":15}}', '{"bids":{"0":18}}')
     batch = batch_of(shape(event(4, 1000, 1, [source])))
     assert (batch.rows, batch.committed, batch.latest) == (5, {("bids", 0): 15}, {("bids", 0): 18})
 
 
 @SHAPES
-def test_offsets_may_be_texts_of_python(shape, event, kafka):
+def test_offsets_can_be_python_text(shape, event, kafka):
     """The format of PySpark 4.1."""
     source = kafka("{'bids': {'0': 10}}", "{'bids': {'0': 15}}", "{'bids': {'0': 18}}")
     batch = batch_of(shape(event(4, 1000, 1, [source])))
@@ -76,28 +76,32 @@ def test_offsets_may_be_texts_of_python(shape, event, kafka):
 
 @SHAPES
 @pytest.mark.parametrize("nothing", [None, "null", "None"])
-def test_the_first_batch_has_no_start_and_counts_what_spark_counts(shape, nothing, event, kafka):
+def test_the_first_batch_has_no_start_offsets_and_uses_sparks_row_count(
+    shape, nothing, event, kafka
+):
     source = kafka(nothing, {"bids": {"0": 15}}, nothing)
     batch = batch_of(shape(event(0, 1000, 1, [source], numInputRows=15)))
     assert (batch.rows, batch.committed, batch.latest) == (15, {("bids", 0): 15}, {})
 
 
-def test_rows_of_a_partition_that_is_new_are_counted_from_its_beginning(event, kafka):
+def test_rows_of_a_new_partition_count_from_its_beginning(event, kafka):
     source = kafka({"bids": {"0": 10}}, {"bids": {"0": 12, "1": 3}}, None)
     assert batch_of(event(4, 1000, 1, [source])).rows == 5
 
 
-def test_two_kafka_sources_are_added(event, kafka):
+def test_two_kafka_sources_are_summed(event, kafka):
     bids = kafka({"bids": {"0": 1}}, {"bids": {"0": 3}}, {"bids": {"0": 4}}, rate=1.0)
-    asks = kafka({"asks": {"0": 5}}, {"asks": {"0": 9}}, {"asks": {"0": 9}}, rate=2.0, topic="asks")
-    batch = batch_of(event(4, 1000, 1, [bids, asks]))
+    ask_source = kafka(
+        {"asks": {"0": 5}}, {"asks": {"0": 9}}, {"asks": {"0": 9}}, rate=2.0, topic="asks"
+    )
+    batch = batch_of(event(4, 1000, 1, [bids, ask_source]))
     assert batch.rows == 6
     assert batch.committed == {("bids", 0): 3, ("asks", 0): 9}
     assert sum((batch.inputs or {}).values()) == 3.0
 
 
 @SHAPES
-def test_the_offsets_of_other_sources_are_no_rows(shape, event):
+def test_offsets_of_other_sources_are_not_rows(shape, event):
     rate = {
         "description": "RateStreamV2[rowsPerSecond=10]",
         "startOffset": 5,
@@ -118,14 +122,14 @@ def test_the_offsets_of_other_sources_are_no_rows(shape, event):
     assert (batch.state_rows, batch.state_bytes, batch.state_partitions) == (None, None, None)
 
 
-def test_a_query_without_a_name_goes_by_its_id(event):
+def test_a_query_without_a_name_uses_its_id(event):
     assert (
         batch_of(event(4, 1000, 1, [], name=None)).query == "99999999-8888-7777-6666-555555555555"
     )
 
 
 @pytest.mark.parametrize("rows", [0, 12])
-def test_a_sink_that_counts_its_rows_tells_them(rows, event):
+def test_a_counting_sink_reports_its_output_rows(rows, event):
     assert (
         batch_of(
             event(4, 1000, 1, [], sink={"description": "Foreach", "numOutputRows": rows})
@@ -151,20 +155,20 @@ def test_the_first_batch_has_rows_and_no_rate(rate, event):
 
 
 @pytest.mark.parametrize("missing", ["numRowsTotal", "memoryUsedBytes", "numShufflePartitions"])
-def test_a_number_of_state_that_spark_leaves_out_is_absent(missing, event):
+def test_an_omitted_state_metric_is_absent(missing, event):
     state = {name: value for name, value in STATE.items() if name != missing}
     batch = batch_of(event(4, 1000, 1, [], stateOperators=[state]))
     names = {"numRowsTotal": batch.state_rows, "memoryUsedBytes": batch.state_bytes}
     assert {**names, "numShufflePartitions": batch.state_partitions}[missing] is None
 
 
-def test_rocksdb_that_does_not_track_its_rows_has_no_state_rows(event):
+def test_rocksdb_without_row_tracking_has_no_state_rows(event):
     """With ``trackTotalNumberOfRows`` off Spark sums -1 over the partitions."""
     state = {**STATE, "numRowsTotal": -24}
     assert batch_of(event(4, 1000, 1, [], stateOperators=[state])).state_rows is None
 
 
 @pytest.mark.parametrize("broken", ["", "[", "{}", {"durationMs": {}}])
-def test_what_is_no_event_is_refused(broken):
+def test_an_invalid_event_is_rejected(broken):
     with pytest.raises((KeyError, ValueError)):
         batch_of(broken)

@@ -65,7 +65,7 @@ def ui() -> Iterator[Callable[..., ExecutorsEndpoint]]:
     server.server_close()
 
 
-def test_the_registered_executors_are_those_that_are_active(ui):
+def test_registered_executors_are_the_active_ones(ui):
     first = Executor(
         id="0",
         slots=2,
@@ -77,15 +77,15 @@ def test_the_registered_executors_are_those_that_are_active(ui):
     )
     endpoint = ui([DRIVER, FIRST, GONE])
     assert endpoint.registered() == [first]
-    everyone = endpoint.all()
-    assert [executor.id for executor in everyone] == ["0", "1"]
-    assert (everyone[1].removed_s, everyone[1].peak_memory_bytes) == (
+    executors = endpoint.all()
+    assert [executor.id for executor in executors] == ["0", "1"]
+    assert (executors[1].removed_s, executors[1].peak_memory_bytes) == (
         "2026-01-01T00:01:00.000GMT",
         None,
     )
 
 
-def test_failed_tasks_are_added_over_the_jobs(ui):
+def test_failed_tasks_are_summed_over_the_jobs(ui):
     assert (
         ui([{"jobId": 1, "numFailedTasks": 2}, {"jobId": 2, "numFailedTasks": 3}]).failed_tasks()
         == 5
@@ -94,7 +94,7 @@ def test_failed_tasks_are_added_over_the_jobs(ui):
     assert ui([{"jobId": 1}]).failed_tasks() is None
 
 
-def test_no_executor_is_an_empty_list_and_not_an_absent_answer(ui):
+def test_zero_executors_are_an_empty_list_and_not_absent(ui):
     assert ui([DRIVER]).registered() == []
 
 
@@ -113,28 +113,28 @@ def test_no_executor_is_an_empty_list_and_not_an_absent_answer(ui):
         [{"id": "0"}],
     ],
 )
-def test_garbage_is_an_absent_answer(ui, body):
+def test_an_invalid_response_is_absent(ui, body):
     assert ui(body if isinstance(body, bytes) else json.dumps(body).encode()).registered() is None
 
 
 @pytest.mark.parametrize("status", [404, 500, 302])
-def test_an_error_is_an_absent_answer(ui, status):
+def test_an_error_response_is_absent(ui, status):
     assert ui([FIRST], status).registered() is None
 
 
-def test_an_application_that_is_unknown_to_the_ui_is_an_absent_answer(ui):
+def test_an_unknown_application_is_absent(ui):
     ui([FIRST])
     other = ExecutorsEndpoint(Rest(ui([FIRST])._pages._url.partition("/api")[0], "app-2"))
     assert other.all() is None
 
 
-def test_a_proxy_of_the_user_is_not_asked(ui, monkeypatch):
+def test_a_user_proxy_is_not_used(ui, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.delenv("no_proxy", raising=False)
     assert len(ui([FIRST]).registered()) == 1
 
 
-def test_without_a_ui_there_is_no_answer():
+def test_executors_are_absent_without_a_ui():
     assert ExecutorsEndpoint(Rest(None, "app-1")).registered() is None
 
 
@@ -145,7 +145,7 @@ def mute() -> Iterator[socket.socket]:
         yield server
 
 
-def test_a_ui_that_does_not_answer_in_time_is_an_absent_answer(mute):
+def test_a_ui_timeout_is_absent(mute):
     assert (
         ExecutorsEndpoint(
             Rest(f"http://127.0.0.1:{mute.getsockname()[1]}", "app-1", timeout_s=0.05)
@@ -154,7 +154,7 @@ def test_a_ui_that_does_not_answer_in_time_is_an_absent_answer(mute):
     )
 
 
-def test_what_is_no_http_is_an_absent_answer(mute):
+def test_a_non_http_response_is_absent(mute):
     def speak() -> None:
         peer, _ = mute.accept()
         with peer:
@@ -170,13 +170,13 @@ def test_what_is_no_http_is_an_absent_answer(mute):
     thread.join()
 
 
-def test_a_ui_that_is_gone_is_an_absent_answer(mute):
+def test_a_closed_ui_is_absent(mute):
     port = mute.getsockname()[1]
     mute.close()
     assert ExecutorsEndpoint(Rest(f"http://127.0.0.1:{port}", "app-1")).registered() is None
 
 
-def test_the_first_executor_took_from_the_drivers_registration_to_its_own(ui):
+def test_the_first_start_time_runs_from_the_driver_to_the_first_executor(ui):
     driver = {**DRIVER, "addTime": "2025-12-31T23:59:54.750GMT"}
     later = {**FIRST, "id": "2", "addTime": "2026-01-01T00:09:00.000GMT"}
     assert ui([driver, later, FIRST]).first_start_s() == 5.25
@@ -192,9 +192,9 @@ def test_the_first_executor_took_from_the_drivers_registration_to_its_own(ui):
     ],
     ids=["no executor", "no driver", "no time", "before the driver"],
 )
-def test_what_the_first_executor_took_is_absent_where_it_does_not_show(ui, listed):
+def test_an_unknown_first_start_time_is_absent(ui, listed):
     assert ui(listed).first_start_s() is None
 
 
-def test_a_time_is_told_to_the_millisecond():
+def test_times_are_parsed_to_the_millisecond():
     assert unix_s("2026-01-01T00:00:00.250GMT") == 1767225600.25

@@ -46,7 +46,7 @@ class Times:
         return TRIGGER_S
 
 
-def test_a_batch_is_read_once_whoever_asks():
+def test_a_batch_is_read_only_once():
     times, query = Times(), Query()
     rhythms = Rhythms(times)
     assert rhythms.of(query).last is None
@@ -55,7 +55,7 @@ def test_a_batch_is_read_once_whoever_asks():
     assert times.read == 1
 
 
-def test_batches_that_nobody_looked_at_are_caught_up_with():
+def test_missed_batches_are_read_later():
     query, rhythms = Query(), Rhythms(Times())
     for duration_s in (1.0, 2.0, 3.0):
         query.end_batch(duration_s)
@@ -63,7 +63,7 @@ def test_batches_that_nobody_looked_at_are_caught_up_with():
     assert rhythms.of(query).usual_batch_s == 2.0
 
 
-def test_the_batch_after_a_move_is_no_usual_one_and_the_next_is():
+def test_the_batch_after_a_move_is_not_typical_and_the_next_one_is():
     query, rhythms = Query(), Rhythms(Times())
     query.end_batch()
     rhythms.of(query)
@@ -74,7 +74,7 @@ def test_the_batch_after_a_move_is_no_usual_one_and_the_next_is():
     assert rhythms.of(query).quiet_s == (1.0, 1.2)
 
 
-def test_a_trigger_without_new_rows_is_no_batch_and_hides_none():
+def test_a_trigger_without_new_rows_is_not_a_batch():
     query, rhythms = Query(), Rhythms(Times())
     query.end_batch()
     query.reported += 1
@@ -83,7 +83,7 @@ def test_a_trigger_without_new_rows_is_no_batch_and_hides_none():
     assert rhythms.of(query).last == query.batches[1]
 
 
-def test_a_query_pauses_after_its_last_batch_and_not_while_it_runs_one():
+def test_a_query_pauses_after_its_last_batch_and_not_during_one():
     query, rhythms = Query(), Rhythms(Times())
     query.end_batch()
     assert rhythms.pause_left_s(query, 1.2) == pytest.approx(1.8)
@@ -91,14 +91,14 @@ def test_a_query_pauses_after_its_last_batch_and_not_while_it_runs_one():
     assert rhythms.pause_left_s(query, 1.2) == 0.0
 
 
-def test_no_pause_is_told_by_an_older_batch_than_the_last():
+def test_an_older_batch_indicates_no_pause():
     query, rhythms = Query(), Rhythms(Times())
     query.end_batch()
     query.reported += 1
     assert rhythms.pause_left_s(query, 1.2) == 0.0
 
 
-def test_runs_that_have_ended_are_forgotten():
+def test_ended_runs_are_forgotten():
     times, query = Times(), Query()
     rhythms = Rhythms(times)
     query.end_batch()

@@ -63,14 +63,14 @@ def running(*queries: Query, root: str = "file:", on_object_stores: bool = False
     return known
 
 
-def test_queries_are_known_by_their_run():
+def test_queries_are_identified_by_their_run():
     query = Query("a")
     queries = running(query, Query("b"))
     query.end_batch([])
     assert queries.batches() == {"a": 0, "b": -1}
 
 
-def test_a_query_rests_while_it_runs_no_batch_and_its_trigger_is_overdue():
+def test_a_query_is_idle_without_a_batch_once_its_trigger_is_overdue():
     query = Query("a")
     queries = running(query)
     assert queries.idle("a", 2 * TRIGGER_S)
@@ -91,7 +91,7 @@ def test_the_stores_of_a_query_are_known_after_its_first_batch():
     assert queries.state("a") == ("file:/a/state", (Operator(0, 4, ("default",)),))
 
 
-def test_a_progress_without_a_batch_says_nothing_of_state_and_one_with_says_there_is_none():
+def test_only_a_progress_with_a_batch_determines_the_state():
     query = Query("a")
     queries = running(query)
     query.end_batch([], latestOffset=1)

@@ -70,14 +70,14 @@ class Broker:
 
     def __init__(self, rows: int | None) -> None:
         self.rows = rows
-        self.asked: list[list[str]] = []
+        self.requests: list[list[str]] = []
         self.up: bool | None = None
 
     def close(self) -> None:
         self.up = None
 
     def latest(self, topics):
-        self.asked.append(list(topics))
+        self.requests.append(list(topics))
         self.up = self.rows is not None
         return None if self.rows is None else {(topic, 0): self.rows for topic in topics}
 
@@ -113,13 +113,13 @@ def batch(event, kafka):
         **changes: Any,
     ) -> dict[str, Any]:
         source = kafka({"bids": {"0": start}}, {"bids": {"0": end}}, {"bids": {"0": latest}})
-        made: dict[str, Any] = event(number, start_s, duration_s, [source], **changes)
-        return made
+        progress_event: dict[str, Any] = event(number, start_s, duration_s, [source], **changes)
+        return progress_event
 
     return make
 
 
-def test_before_the_first_batch_backlog_and_arrival_rate_come_from_checkpoint_and_broker():
+def test_before_the_first_batch_signals_come_from_checkpoint_and_broker():
     broker, query = Broker(100), Query()
     known = [None, {("bids", 0): 40}]
     sensor = sensor_of(Session(query), offsets=broker, committed=lambda _: known.pop(0))
@@ -135,15 +135,15 @@ def test_before_the_first_batch_backlog_and_arrival_rate_come_from_checkpoint_an
     assert (silent.lag_rows, silent.query) == (None, "q1")
 
 
-def test_no_query_is_no_observation():
+def test_no_query_gives_no_observation():
     assert sensor_of(Session()).observe(1000.0) == []
 
 
-def test_before_its_first_batch_a_query_shows_its_name_and_the_executors():
-    (seen,) = sensor_of(Session(Query()), Endpoint([("0", 0.0), ("1", 0.0)])).observe(1000.0)
-    shown = (seen.query, seen.application, seen.executors, seen.slots_per_executor, seen.target)
+def test_before_its_first_batch_a_query_has_a_name_and_executors():
+    (view,) = sensor_of(Session(Query()), Endpoint([("0", 0.0), ("1", 0.0)])).observe(1000.0)
+    shown = (view.query, view.application, view.executors, view.slots_per_executor, view.target)
     assert shown == ("q1", "app-1", 2, 2, None)
-    assert (seen.input_rows_per_s, seen.lag_rows, seen.batch_s, seen.in_flight) == (
+    assert (view.input_rows_per_s, view.lag_rows, view.batch_s, view.in_flight) == (
         None,
         None,
         None,
@@ -151,7 +151,7 @@ def test_before_its_first_batch_a_query_shows_its_name_and_the_executors():
     )
 
 
-def test_rates_of_the_last_batch_and_lag_from_the_broker(batch):
+def test_rates_come_from_the_last_batch_and_lag_from_the_broker(batch):
     query, broker = Query(), Broker(150)
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     sensor = sensor_of(Session(query), offsets=broker)
@@ -159,21 +159,21 @@ def test_rates_of_the_last_batch_and_lag_from_the_broker(batch):
     # The oldest waiting row arrived after the planning of the batch, a second ago.
     assert (first.lag_rows, first.input_rows_per_s, first.lag_s) == (50, None, 1.0)
     broker.rows = 250
-    (seen,) = sensor.observe(1002.0)
-    assert broker.asked == [["bids"], ["bids"]]
-    assert (seen.input_rows_per_s, seen.lag_rows, seen.lag_s) == (100.0, 150, 2.0)
-    assert seen.lag_by_source == {"bids/0": 150}
-    assert seen.lag_mean_s == pytest.approx((50 * 1.5 + 100 * 0.5) / 150)
-    assert (seen.batch_s, seen.batch_rows, seen.processed_rows_per_s, seen.trigger_s) == (
+    (view,) = sensor.observe(1002.0)
+    assert broker.requests == [["bids"], ["bids"]]
+    assert (view.input_rows_per_s, view.lag_rows, view.lag_s) == (100.0, 150, 2.0)
+    assert view.lag_by_source == {"bids/0": 150}
+    assert view.lag_mean_s == pytest.approx((50 * 1.5 + 100 * 0.5) / 150)
+    assert (view.batch_s, view.batch_rows, view.processed_rows_per_s, view.trigger_s) == (
         0.5,
         50,
         100.0,
         1.0,
     )
-    assert seen.output_rows_per_s is None
+    assert view.output_rows_per_s is None
 
 
-def test_the_lag_grows_in_mid_batch_and_the_batch_shows_its_age(batch):
+def test_the_lag_grows_during_a_batch_and_the_batch_has_an_age(batch):
     query, broker = Query(), Broker(100)
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     query.status = RUNNING
@@ -181,9 +181,9 @@ def test_the_lag_grows_in_mid_batch_and_the_batch_shows_its_age(batch):
     lags, ages = [], []
     for second in range(1, 4):
         broker.rows = 100 + 1000 * second
-        (seen,) = sensor.observe(1001.0 + second)
-        lags.append(seen.lag_rows)
-        ages.append(seen.in_flight)
+        (view,) = sensor.observe(1001.0 + second)
+        lags.append(view.lag_rows)
+        ages.append(view.in_flight)
     assert lags == [1000, 2000, 3000]
     assert ages == [
         InFlight(elapsed_s=float(second), tasks_done=3, tasks_left=5) for second in range(1, 4)
@@ -198,18 +198,18 @@ def test_latency_is_commit_time_minus_arrival(batch):
     broker.rows = 100
     sensor.observe(1001.0)
     query.lastProgress = batch(2, 1001.0, 1.5, 0, 100, 100)
-    (seen,) = sensor.observe(1003.0)
-    assert seen.latency_s == pytest.approx(
+    (view,) = sensor.observe(1003.0)
+    assert view.latency_s == pytest.approx(
         2.0
     )  # the rows arrived evenly over 1000..1001 and were committed at 1002.5
 
 
-def test_a_broker_that_does_not_answer_leaves_the_lag_absent(batch):
+def test_an_unreachable_broker_leaves_the_lag_absent(batch):
     query = Query()
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 120)
-    (seen,) = sensor_of(Session(query), offsets=Broker(None)).observe(1001.0)
-    assert (seen.lag_rows, seen.lag_s, seen.input_rows_per_s) == (None, None, None)
-    assert seen.broker_up is False
+    (view,) = sensor_of(Session(query), offsets=Broker(None)).observe(1001.0)
+    assert (view.lag_rows, view.lag_s, view.input_rows_per_s) == (None, None, None)
+    assert view.broker_up is False
 
 
 def test_after_a_peak_the_lag_is_the_wait_of_the_oldest_row(batch):
@@ -220,35 +220,35 @@ def test_after_a_peak_the_lag_is_the_wait_of_the_oldest_row(batch):
     query.status = RUNNING
     for second in range(1000, 1061, 5):
         broker.rows = 1000 * min(second - 1000, 30) + max(0, second - 1030) // 10
-        (seen,) = sensor.observe(float(second))
-    assert (seen.lag_rows, seen.lag_s, seen.lag_littles_law_s) == (30_003, 60.0, None)
+        (view,) = sensor.observe(float(second))
+    assert (view.lag_rows, view.lag_s, view.lag_littles_law_s) == (30_003, 60.0, None)
     # The newest rows are 0 to 30 s old, the others 30 to 60: the mean age of the peak's is 45 s.
-    assert seen.lag_mean_s == pytest.approx(45.0, rel=0.01)
+    assert view.lag_mean_s == pytest.approx(45.0, rel=0.01)
 
 
-def test_rows_older_than_the_arrival_curve_have_a_wait_by_littles_law_only(batch):
+def test_rows_older_than_the_arrival_curve_wait_by_littles_law(batch):
     query, broker = Query(), Broker(5000)
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 4000)
     sensor = sensor_of(Session(query), offsets=broker)
     (first,) = sensor.observe(1001.0)
     assert (first.lag_s, first.lag_littles_law_s, first.wait_s) == (None, None, None)
     broker.rows = 5100
-    (seen,) = sensor.observe(1002.0)
-    assert (seen.lag_s, seen.lag_mean_s, seen.lag_littles_law_s) == (None, None, 50.0)
-    assert seen.wait_s == 50.0
+    (view,) = sensor.observe(1002.0)
+    assert (view.lag_s, view.lag_mean_s, view.lag_littles_law_s) == (None, None, 50.0)
+    assert view.wait_s == 50.0
 
 
-def test_no_rate_is_shown_that_was_not_measured_since_the_last_tick(batch):
+def test_rates_not_measured_since_the_last_tick_are_absent(batch):
     query, broker = Query(), Broker(100)
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     sensor = sensor_of(Session(query), offsets=broker)
-    shown = []
+    views = []
     for second, rows in enumerate([100, 200, None, None, 900, 1000]):
         broker.rows = rows
-        (seen,) = sensor.observe(1001.0 + second)
-        inputs = seen.inputs and sum(seen.inputs.values())
-        shown.append((seen.broker_up, seen.input_rows_per_s, inputs, seen.processed_rows_per_s))
-    assert shown == [
+        (view,) = sensor.observe(1001.0 + second)
+        inputs = view.inputs and sum(view.inputs.values())
+        views.append((view.broker_up, view.input_rows_per_s, inputs, view.processed_rows_per_s))
+    assert views == [
         (True, None, None, 100.0),
         (True, 100.0, 100.0, 100.0),
         (False, None, None, None),
@@ -259,7 +259,7 @@ def test_no_rate_is_shown_that_was_not_measured_since_the_last_tick(batch):
     ]
 
 
-def test_a_query_at_rest_is_not_idle_while_its_broker_is_away(batch):
+def test_a_query_is_not_idle_while_its_broker_is_unreachable(batch):
     query, broker = Query(), Broker(100)
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     query.status = NO_DATA
@@ -271,7 +271,7 @@ def test_a_query_at_rest_is_not_idle_while_its_broker_is_away(batch):
     assert (cut_off.batch_s, cut_off.batch_rows, cut_off.lag_rows) == (None, None, None)
 
 
-def test_every_change_of_the_broker_is_reported_once_also_without_a_query():
+def test_every_broker_change_is_reported_once_even_without_a_query():
     broker, reported = Broker(None), []
     sensor = sensor_of(
         Session(), offsets=broker, broker_changed=lambda up, now: reported.append((up, now))
@@ -280,17 +280,17 @@ def test_every_change_of_the_broker_is_reported_once_also_without_a_query():
         broker.rows = rows
         sensor.observe(1000.0 + second)
     assert reported == [(False, 1000.0), (True, 1002.0), (False, 1004.0), (True, 1005.0)]
-    assert broker.asked == [[]] * 6
+    assert broker.requests == [[]] * 6
 
 
-def test_without_a_broker_to_ask_its_state_is_absent(batch):
+def test_the_broker_state_is_absent_without_a_broker(batch):
     query = Query()
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
-    (seen,) = sensor_of(Session(query)).observe(1001.0)
-    assert seen.broker_up is None
+    (view,) = sensor_of(Session(query)).observe(1001.0)
+    assert view.broker_up is None
 
 
-def test_rates_by_source_are_absent_where_nothing_tells_how_they_share_it(batch):
+def test_rates_by_source_are_absent_if_their_shares_are_unknown(batch):
     query, broker = Query(), Broker(0)
     query.lastProgress = batch(0, 1000.0, 0.5, 0, 0, 0)
     kafka = {**query.lastProgress["sources"][0], "inputRowsPerSecond": 0.0, "numInputRows": 0}
@@ -298,22 +298,22 @@ def test_rates_by_source_are_absent_where_nothing_tells_how_they_share_it(batch)
     sensor = sensor_of(Session(query), offsets=broker)
     sensor.observe(1001.0)
     broker.rows = 100
-    (seen,) = sensor.observe(1002.0)
-    assert (seen.input_rows_per_s, seen.inputs) == (100.0, None)
+    (view,) = sensor.observe(1002.0)
+    assert (view.input_rows_per_s, view.inputs) == (100.0, None)
 
 
-def test_without_a_broker_the_lag_is_what_was_left_and_what_must_have_come_since(batch):
+def test_without_a_broker_the_lag_is_extrapolated_from_the_batches(batch):
     query = Query()
     sensor = sensor_of(Session(query))
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     (first,) = sensor.observe(1000.6)
     assert (first.lag_rows, first.input_rows_per_s) == (None, None)
     query.lastProgress = batch(4, 1001.0, 0.5, 100, 150, 200)
-    (seen,) = sensor.observe(1003.0)
-    assert (seen.input_rows_per_s, seen.lag_rows, seen.lag_s) == (100.0, 250.0, 2.5)
+    (view,) = sensor.observe(1003.0)
+    assert (view.input_rows_per_s, view.lag_rows, view.lag_s) == (100.0, 250.0, 2.5)
 
 
-def test_without_a_broker_an_idle_query_has_no_lag_that_grows_with_time(batch):
+def test_without_a_broker_an_idle_querys_lag_does_not_grow(batch):
     query = Query()
     sensor = sensor_of(Session(query))
     for number in (3, 4):
@@ -322,19 +322,19 @@ def test_without_a_broker_an_idle_query_has_no_lag_that_grows_with_time(batch):
         )
         sensor.observe(997.6 + number)
     query.status = NO_DATA
-    (seen,) = sensor.observe(1600.0)
-    assert (seen.lag_rows, seen.lag_s, seen.input_rows_per_s) == (0.0, 0.0, 0.0)
-    assert (seen.batch_s, seen.batch_rows, seen.processed_rows_per_s) == (0.0, 0, None)
+    (view,) = sensor.observe(1600.0)
+    assert (view.lag_rows, view.lag_s, view.input_rows_per_s) == (0.0, 0.0, 0.0)
+    assert (view.batch_s, view.batch_rows, view.processed_rows_per_s) == (0.0, 0, None)
 
 
 def test_a_long_interval_between_two_batches_is_not_idleness(batch):
     query = Query()
     query.lastProgress = batch(3, 1000.0, 5.0, 50, 100, 100)
-    (seen,) = sensor_of(Session(query), trigger_s=None).observe(1050.0)
-    assert (seen.batch_s, seen.batch_rows) == (5.0, 50)
+    (view,) = sensor_of(Session(query), trigger_s=None).observe(1050.0)
+    assert (view.batch_s, view.batch_rows) == (5.0, 50)
 
 
-def test_after_a_pause_the_running_batch_is_as_old_as_it_is(batch):
+def test_the_age_of_a_running_batch_excludes_a_pause_before_it(batch):
     query = Query()
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     query.status = NO_DATA
@@ -347,7 +347,7 @@ def test_after_a_pause_the_running_batch_is_as_old_as_it_is(batch):
     ]
 
 
-def test_without_kafka_the_rate_is_spark_s_own_and_the_lag_absent(event):
+def test_without_kafka_the_rate_is_sparks_and_the_lag_is_absent(event):
     query = Query()
     rate = {
         "description": "RateStreamV2",
@@ -358,29 +358,29 @@ def test_without_kafka_the_rate_is_spark_s_own_and_the_lag_absent(event):
     }
     query.lastProgress = event(3, 1000.0, 0.5, [rate], numInputRows=10)
     broker = Broker(5)
-    (seen,) = sensor_of(Session(query), offsets=broker).observe(1001.0)
-    assert (seen.input_rows_per_s, seen.inputs, seen.batch_rows) == (
+    (view,) = sensor_of(Session(query), offsets=broker).observe(1001.0)
+    assert (view.input_rows_per_s, view.inputs, view.batch_rows) == (
         10.0,
         {"RateStreamV2": 10.0},
         10,
     )
-    assert (seen.lag_rows, seen.lag_s, seen.latency_s) == (None, None, None)
-    assert broker.asked == [[]]  # only to check that it answers
+    assert (view.lag_rows, view.lag_s, view.latency_s) == (None, None, None)
+    assert broker.requests == [[]]  # only to check that it answers
     query.status = NO_DATA
     (later,) = sensor_of(Session(query)).observe(1600.0)
     assert (later.input_rows_per_s, later.inputs) == (0.0, {"RateStreamV2": 0.0})
 
 
-def test_two_queries_are_two_observations_that_share_the_executors(batch):
+def test_two_queries_give_two_observations_with_shared_executors(batch):
     one, two = Query("r1", "one"), Query("r2", None)
     one.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100, name="one")
     one.status = RUNNING
-    seen = sensor_of(Session(one, two), Endpoint([("0", 0.0)])).observe(1003.0)
-    assert [(each.query, each.executors) for each in seen] == [("one", 1), ("id1", 1)]
-    assert seen[0].in_flight == InFlight(elapsed_s=2.0)  # the query of the tasks is unknown
+    views = sensor_of(Session(one, two), Endpoint([("0", 0.0)])).observe(1003.0)
+    assert [(view.query, view.executors) for view in views] == [("one", 1), ("id1", 1)]
+    assert views[0].in_flight == InFlight(elapsed_s=2.0)  # the query of the tasks is unknown
 
 
-def test_a_stopped_query_is_dropped_and_a_restarted_one_begins_anew(batch):
+def test_a_stopped_query_is_removed_and_a_restarted_one_starts_fresh(batch):
     session, broker = Session(Query("r1")), Broker(100)
     session.streams.active[0].lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
     sensor = sensor_of(session, offsets=broker)
@@ -399,39 +399,39 @@ def test_a_stopped_query_is_dropped_and_a_restarted_one_begins_anew(batch):
     assert sensor.observe(1005.0)[0].input_rows_per_s == 10.0
 
 
-def test_an_endpoint_without_an_answer_leaves_the_executors_absent(batch):
+def test_without_a_response_of_the_ui_executors_are_absent(batch):
     query = Query()
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
-    (seen,) = sensor_of(Session(query), Endpoint(None)).observe(1001.0)
-    assert (seen.executors, seen.slots_per_executor, seen.busy, seen.memory_bytes) == (
+    (view,) = sensor_of(Session(query), Endpoint(None)).observe(1001.0)
+    assert (view.executors, view.slots_per_executor, view.busy, view.memory_bytes) == (
         None,
         None,
         None,
         None,
     )
-    assert seen.batch_rows == 50
+    assert view.batch_rows == 50
 
 
-def test_what_the_first_executor_took_is_asked_for_until_it_is_known():
+def test_the_first_start_time_is_requested_until_it_is_known():
     endpoint = Endpoint([("0", 0.0)])
     endpoint.first_starts_s = [None, 5.25]
     sensor = sensor_of(Session(Query()), endpoint)
-    seen = [sensor.observe(1000.0 + second)[0].first_start_s for second in (0, 20, 40)]
-    assert seen == [None, 5.25, 5.25]
+    first_starts_s = [sensor.observe(1000.0 + second)[0].first_start_s for second in (0, 20, 40)]
+    assert first_starts_s == [None, 5.25, 5.25]
 
 
-def test_how_busy_the_slots_were_is_task_time_over_slot_time():
+def test_busy_is_task_time_divided_by_slot_time():
     sensor = sensor_of(
         Session(Query()),
         Endpoint([("0", 0.0)], [("0", 16.0), ("1", 99.0)], [("0", 999.0), ("1", 99.0)]),
     )
-    seen = [sensor.observe(now)[0] for now in (1000.0, 1020.0, 1040.0)]
-    assert [each.busy for each in seen] == [
+    views = [sensor.observe(now)[0] for now in (1000.0, 1020.0, 1040.0)]
+    assert [view.busy for view in views] == [
         None,
         0.4,
         1.0,
     ]  # of 2 slots x 20 s; a newly registered executor does not count
-    assert seen[-1].memory_bytes == 100
+    assert views[-1].memory_bytes == 100
 
 
 def test_the_interval_is_the_distance_of_batches_that_end_early(batch):
@@ -442,25 +442,25 @@ def test_the_interval_is_the_distance_of_batches_that_end_early(batch):
     assert reported_trigger_s(one, batch_of(batch(4, 1001.0, 0.9, 1, 2, 2))) is None
 
 
-def test_an_interval_that_was_told_across_a_pause_is_corrected(batch):
-    query, told = Query(), []
+def test_an_interval_derived_across_a_pause_is_corrected(batch):
+    query, intervals = Query(), []
     sensor = sensor_of(Session(query), trigger_s=None)
     for number, start_s in enumerate([1000.0, 1030.0, 1031.0, 1032.1, 1040.0]):
         query.lastProgress = batch(number, start_s, 0.1, number, number + 1, number + 1)
-        told.append(sensor.observe(start_s + 0.5)[0].trigger_s)
-    assert told == [None, 30.0, 1.0, 1.0, 1.0]
+        intervals.append(sensor.observe(start_s + 0.5)[0].trigger_s)
+    assert intervals == [None, 30.0, 1.0, 1.0, 1.0]
 
 
-def test_an_interval_that_was_asked_for_stays(batch):
-    query, seen = Query(), []
+def test_a_configured_interval_is_kept(batch):
+    query, intervals = Query(), []
     sensor = sensor_of(Session(query), trigger_s=0.0)
     for number, start_s in enumerate([1000.0, 1030.0]):
         query.lastProgress = batch(number, start_s, 0.1, number, number + 1, number + 1)
-        seen.append(sensor.observe(start_s + 0.5)[0].trigger_s)
-    assert seen == [0.0, 0.0]
+        intervals.append(sensor.observe(start_s + 0.5)[0].trigger_s)
+    assert intervals == [0.0, 0.0]
 
 
-class Looks:
+class LocalUsage:
     """The resource use of local executors, the same at every read."""
 
     def observe(self, now, executors):
@@ -470,15 +470,15 @@ class Looks:
 class Stages:
     """Fills in a CPU share of 0.2 for every query."""
 
-    def fill(self, seen, batch, last, idle):
-        return replace(seen, cpu=0.0 if idle else 0.2, stages=())
+    def fill(self, view, batch, last, idle):
+        return replace(view, cpu=0.0 if idle else 0.2, stages=())
 
 
-def test_what_the_operating_system_says_is_in_every_observation(batch):
+def test_operating_system_usage_is_in_every_observation(batch):
     query = Query()
     query.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
-    (seen,) = sensor_of(Session(query), Endpoint([("0", 0.0)]), local=Looks()).observe(1001.0)
-    assert (seen.cpu, seen.cpu_python, seen.load_per_core, seen.application) == (
+    (view,) = sensor_of(Session(query), Endpoint([("0", 0.0)]), local=LocalUsage()).observe(1001.0)
+    assert (view.cpu, view.cpu_python, view.load_per_core, view.application) == (
         0.25,
         0.5,
         0.75,
@@ -486,21 +486,21 @@ def test_what_the_operating_system_says_is_in_every_observation(batch):
     )
 
 
-def test_the_cpu_of_several_queries_stages_is_added_for_they_share_the_executors(batch):
+def test_the_stage_cpu_of_several_queries_is_summed(batch):
     one, two = Query("r1", "one"), Query("r2", "two")
     one.lastProgress = two.lastProgress = batch(3, 1000.0, 0.5, 50, 100, 100)
-    seen = sensor_of(Session(one, two), Endpoint([("0", 0.0)]), stages=Stages()).observe(1001.0)
-    assert [each.cpu for each in seen] == [0.4, 0.4]
+    views = sensor_of(Session(one, two), Endpoint([("0", 0.0)]), stages=Stages()).observe(1001.0)
+    assert [view.cpu for view in views] == [0.4, 0.4]
 
 
 def test_an_idle_query_uses_no_cpu(batch):
     query = Query()
     query.lastProgress, query.status = batch(3, 1000.0, 0.5, 50, 100, 100), NO_DATA
-    (seen,) = sensor_of(Session(query), Endpoint([("0", 0.0)]), stages=Stages()).observe(1100.0)
-    assert (seen.batch_rows, seen.cpu) == (0, 0.0)
+    (view,) = sensor_of(Session(query), Endpoint([("0", 0.0)]), stages=Stages()).observe(1100.0)
+    assert (view.batch_rows, view.cpu) == (0, 0.0)
 
 
-def test_the_arrival_rate_is_shared_out_over_the_sources_as_spark_saw_them_arrive(event, kafka):
+def test_the_arrival_rate_is_divided_by_the_shares_of_the_sources(event, kafka):
     def source(topic: str, rate: float) -> dict[str, Any]:
         return dict(
             kafka({topic: {"0": 0}}, {topic: {"0": 50}}, {topic: {"0": 50}}, rate=rate, topic=topic)
@@ -511,12 +511,12 @@ def test_the_arrival_rate_is_shared_out_over_the_sources_as_spark_saw_them_arriv
     sensor = sensor_of(Session(query), offsets=broker)
     sensor.observe(1001.0)
     broker.rows = 150
-    (seen,) = sensor.observe(1002.0)
-    assert seen.input_rows_per_s == 200.0
-    assert seen.inputs == {"KafkaV2[Subscribe[bids]]": 150.0, "KafkaV2[Subscribe[persons]]": 50.0}
+    (view,) = sensor.observe(1002.0)
+    assert view.input_rows_per_s == 200.0
+    assert view.inputs == {"KafkaV2[Subscribe[bids]]": 150.0, "KafkaV2[Subscribe[persons]]": 50.0}
 
 
-def test_the_second_look_at_the_executors_comes_early_and_the_others_every_15_seconds():
+def test_executors_are_read_again_early_and_then_every_15_seconds():
     sensor = sensor_of(Session(Query()), Endpoint([("0", 0.0)], [("0", 4.0)], [("0", 90.0)]))
     assert [sensor.observe(1000.0 + second)[0].busy for second in (0, 3, 4, 10, 18, 19)] == [
         None,
@@ -528,9 +528,7 @@ def test_the_second_look_at_the_executors_comes_early_and_the_others_every_15_se
     ]
 
 
-def test_a_long_batch_in_real_time_mode_is_not_late_and_shows_the_slots_that_it_holds(
-    batch, caplog
-):
+def test_a_real_time_batch_is_not_late_and_reports_its_slots(batch, caplog):
     query, broker = Query(), Broker(100)
     query.lastProgress = batch(3, 1000.0, 300.0, 50, 100, 100)
     query.status = RUNNING

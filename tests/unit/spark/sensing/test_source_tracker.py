@@ -60,7 +60,7 @@ def observed(event):
     return make
 
 
-def test_bytes_become_rows_by_what_the_batches_have_read(observed):
+def test_bytes_are_converted_to_rows_by_the_size_of_read_batches(observed):
     reader = Bytes()
     job = observed(reader)
     job.batch(0, 1000.0, entry(0, 500, 50))
@@ -75,7 +75,7 @@ def test_bytes_become_rows_by_what_the_batches_have_read(observed):
     assert view.lag_s == pytest.approx(7.0)
 
 
-def test_batches_that_no_tick_has_observed_count_as_arrivals(observed):
+def test_unobserved_batches_count_as_arrivals(observed):
     reader = Bytes()
     job = observed(reader)
     for second, end in enumerate((100, 500, 900), 1):
@@ -85,7 +85,7 @@ def test_batches_that_no_tick_has_observed_count_as_arrivals(observed):
     assert (view.lag_rows, view.input_rows_per_s) == (0, pytest.approx(40.0))
 
 
-def test_without_a_batch_with_rows_the_backlog_is_stated_in_bytes_only(observed):
+def test_without_a_batch_with_rows_the_backlog_is_in_bytes_only(observed):
     reader = Bytes()
     reader.newest = 100
     job = observed(reader)
@@ -94,7 +94,7 @@ def test_without_a_batch_with_rows_the_backlog_is_stated_in_bytes_only(observed)
     assert (view.lag_rows, view.lag_counted, view.lag_unit) == (None, 100, "bytes")
 
 
-def test_a_reader_that_fails_is_one_line_and_an_absent_backlog(observed, caplog):
+def test_a_failing_reader_is_logged_once_and_its_backlog_is_absent(observed, caplog):
     reader = Bytes()
     job = observed(reader)
     job.batch(0, 1000.0, entry(0, 500, 50))
@@ -108,7 +108,7 @@ def test_a_reader_that_fails_is_one_line_and_an_absent_backlog(observed, caplog)
     ]
 
 
-def test_a_source_without_backlog_beside_kafka_leaves_the_lag_of_kafka(observed, kafka):
+def test_a_source_without_backlog_keeps_the_lag_of_kafka(observed, kafka):
     job = observed(ReportedBacklog())
     offsets = [{"bids": {"0": end}} for end in (0, 10, 15)]
     job.batch(1, 1000.0, kafka(*offsets), entry("opaque", "opaque", 7))
@@ -171,7 +171,7 @@ RECORDED: dict[str, tuple[dict[str, str], dict[str, Any], tuple[Any, ...]]] = {
 
 
 @pytest.mark.parametrize("name", RECORDED)
-def test_reported_metrics_and_offsets_are_a_backlog_with_its_unit(observed, name):
+def test_reported_metrics_and_offsets_give_a_backlog_with_its_unit(observed, name):
     metrics, offsets, expected = RECORDED[name]
     job = observed(ReportedBacklog())
     source = entry(offsets["start"], offsets["end"], 100, metrics=metrics)
@@ -180,7 +180,7 @@ def test_reported_metrics_and_offsets_are_a_backlog_with_its_unit(observed, name
     assert (view.lag_rows, view.lag_counted, view.lag_unit, view.lag_s) == expected
 
 
-def test_event_hubs_report_the_end_of_a_limited_batch_as_the_latest_offset_which_is_no_zero(
+def test_the_end_of_a_limited_event_hubs_batch_is_not_a_zero_backlog(
     event,
 ):
     query = Query()
@@ -193,7 +193,7 @@ def test_event_hubs_report_the_end_of_a_limited_batch_as_the_latest_offset_which
         assert sensor.observe(1001.0)[0].lag_rows == lag
 
 
-def test_the_reader_follows_from_the_description(tmp_path):
+def test_the_reader_depends_on_the_source_description(tmp_path):
     def kind(description: str, checkpoint: str | None = f"{tmp_path}", remote: Any = None) -> str:
         return type(reader_of(description, 0, checkpoint, remote)).__name__
 

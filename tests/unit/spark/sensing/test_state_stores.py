@@ -23,10 +23,10 @@ JOIN = (
 
 def folder_of(files: dict[str, str]) -> MemoryFileSystem:
     """Return a file system with the files of a checkpoint, by name."""
-    made = MemoryFileSystem()
+    file_system = MemoryFileSystem()
     for name, text in files.items():
-        made.write(name, text)
-    return made
+        file_system.write(name, text)
+    return file_system
 
 
 def progress(*names: str, partitions: int = 8) -> dict[str, Any]:
@@ -42,14 +42,14 @@ def metadata(number: int, partitions: int, *stores: str) -> str:
     return "v1\n" + json.dumps({"operatorInfo": {"operatorId": number}, "stateStoreInfo": listed})
 
 
-def test_the_progress_tells_the_operators_from_the_sink_upwards():
-    told = reported_operators(progress("stateStoreSave", "dedupeWithinWatermark"))
-    assert told == (Operator(0, 8, ("default",)), Operator(1, 8, ("default",)))
+def test_the_progress_lists_operators_from_the_sink_upwards():
+    reported = reported_operators(progress("stateStoreSave", "dedupeWithinWatermark"))
+    assert reported == (Operator(0, 8, ("default",)), Operator(1, 8, ("default",)))
     assert reported_operators(progress("symmetricHashJoin")) == (Operator(0, 8, JOIN),)
     assert reported_operators(progress()) == ()
 
 
-def test_the_checkpoint_knows_better_where_it_says_anything():
+def test_checkpoint_metadata_overrides_the_progress():
     folder = folder_of({"file:/c/state/0/_metadata/metadata": metadata(0, 24, "default")})
     assert operators(folder, "file:/c/state", progress("symmetricHashJoin")) == (
         Operator(0, 24, ("default",)),
@@ -59,7 +59,7 @@ def test_the_checkpoint_knows_better_where_it_says_anything():
     )
 
 
-def test_of_the_second_format_the_newest_file_counts():
+def test_format_2_uses_the_newest_metadata_file():
     files = {
         f"s/0/_metadata/v2/{batch}": metadata(0, partitions, "default")
         for batch, partitions in ((0, 8), (10, 24), (9, 16))
@@ -73,7 +73,7 @@ def test_of_the_second_format_the_newest_file_counts():
     "text",
     ["", "v1", "v1\n{}", "v1\n{", 'v1\n{"operatorInfo": {"operatorId": 0}, "stateStoreInfo": []}'],
 )
-def test_metadata_that_cannot_be_read_is_none(text):
+def test_unreadable_metadata_is_ignored(text):
     assert read_metadata(text) is None
     assert operators(folder_of({"s/0/_metadata/metadata": text}), "s", progress("dedupe")) == (
         Operator(0, 8, ("default",)),

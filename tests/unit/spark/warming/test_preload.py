@@ -46,7 +46,7 @@ class Tasks:
         return self.loads
 
 
-def begun(preload: Preload, tasks: Tasks, sent: dict[tuple[str, int], str]) -> None:
+def run_preload(preload: Preload, tasks: Tasks, sent: dict[tuple[str, int], str]) -> None:
     preload.begin(sent)
     tasks.gate.set()
     join()
@@ -58,8 +58,8 @@ def join() -> None:
             thread.join(10)
 
 
-def preloading(*queries: Query, **how: object) -> tuple[Preload, Tasks]:
-    tasks = Tasks(**how)  # type: ignore[arg-type]
+def preloading(*queries: Query, **options: object) -> tuple[Preload, Tasks]:
+    tasks = Tasks(**options)  # type: ignore[arg-type]
     return Preload(tasks, lambda: queries, tasks, lambda: tasks.now), tasks
 
 
@@ -67,80 +67,80 @@ def to(executor: str, *partitions: int, run_id: str = "q") -> dict[tuple[str, in
     return {(run_id, partition): executor for partition in partitions}
 
 
-def test_what_is_sent_is_loaded_in_the_pause_that_follows() -> None:
+def test_sent_partitions_are_loaded_in_the_following_pause() -> None:
     preload, tasks = preloading(Query())
-    begun(preload, tasks, {**to("1", 4), **to("2", 7)})
+    run_preload(preload, tasks, {**to("1", 4), **to("2", 7)})
     assert tasks.loaded == [("q", (4, 7))]
 
 
-def test_of_each_executor_only_what_the_pause_has_room_for_is_loaded() -> None:
+def test_every_executor_loads_only_what_fits_into_the_pause() -> None:
     preload, tasks = preloading(Query(pauses=itertools.repeat(SPARE_S + 2.5 * FIRST_S)))
-    begun(preload, tasks, {**to("1", 1, 2, 3), **to("2", 4)})
+    run_preload(preload, tasks, {**to("1", 1, 2, 3), **to("2", 4)})
     assert tasks.loaded == [("q", (1, 2, 4))]
 
 
 def test_a_pause_too_short_for_one_partition_loads_none() -> None:
     preload, tasks = preloading(Query(pauses=itertools.repeat(SPARE_S + 0.9 * FIRST_S)))
-    begun(preload, tasks, to("1", 1))
+    run_preload(preload, tasks, to("1", 1))
     assert tasks.loaded == []
 
 
-def test_how_long_a_partition_takes_is_learnt_from_those_that_were_loaded() -> None:
+def test_the_load_time_is_learned_from_loaded_partitions() -> None:
     preload, tasks = preloading(Query(pauses=itertools.repeat(1.5)), takes_s=0.1)
     for _ in range(3):
-        begun(preload, tasks, to("1", *range(12)))
+        run_preload(preload, tasks, to("1", *range(12)))
     assert [len(partitions) for _, partitions in tasks.loaded] == [2, 4, 12]
 
 
-def test_what_pauses_have_room_for_is_known_once_each_query_was_loaded_in_one() -> None:
+def test_the_room_in_pauses_is_known_once_every_query_was_preloaded() -> None:
     preload, tasks = preloading(Query("a"), Query("b"), takes_s=0.1)
     assert preload.room({"a": 2.0}) is None
     for _ in range(3):
-        begun(preload, tasks, to("1", 1, run_id="a"))
+        run_preload(preload, tasks, to("1", 1, run_id="a"))
     assert preload.room({"a": 2.0}) == pytest.approx((2.0 - SPARE_S, 0.1))
     assert preload.room({"a": 2.0, "b": 3.0}) is None
-    begun(preload, tasks, to("1", 1, run_id="b"))
+    run_preload(preload, tasks, to("1", 1, run_id="b"))
     assert preload.room({"a": 2.0, "b": 3.0}) == pytest.approx(
         ((2.0 - SPARE_S) / 2, (FIRST_S + 0.1) / 2)
     )
 
 
-def test_batches_have_to_load_where_no_query_is_known_or_pauses_are_too_short() -> None:
+def test_there_is_no_room_without_a_query_or_a_long_enough_pause() -> None:
     preload, tasks = preloading(Query(), takes_s=FIRST_S)
-    begun(preload, tasks, to("1", 1))
+    run_preload(preload, tasks, to("1", 1))
     assert preload.room({}) is None
     assert preload.room({"q": SPARE_S + 0.9 * FIRST_S}) is None
     assert preload.room({"q": SPARE_S + 1.1 * FIRST_S}) is not None
 
 
-def test_after_a_failure_there_is_no_room_until_a_load_has_gone_well() -> None:
+def test_there_is_no_room_after_a_failure_until_a_load_succeeds() -> None:
     preload, tasks = preloading(Query())
     for fault, known in ((None, True), (Py4JError("gone"), False), (None, True)):
         tasks.fault = fault
-        begun(preload, tasks, to("1", 1))
+        run_preload(preload, tasks, to("1", 1))
         assert (preload.room({"q": 2.0}) is not None) is known
 
 
-def test_a_query_that_has_just_ended_its_batch_is_given_a_moment_to_say_that_it_pauses() -> None:
+def test_a_query_gets_a_moment_to_report_its_pause() -> None:
     preload, tasks = preloading(Query(pauses=itertools.chain([0.0, 0.0], itertools.repeat(1.5))))
-    begun(preload, tasks, to("1", 1))
+    run_preload(preload, tasks, to("1", 1))
     assert tasks.loaded == [("q", (1,))]
 
 
 def test_a_query_without_a_pause_is_not_waited_for() -> None:
     preload, tasks = preloading(Query(pauses=itertools.repeat(0.0)))
-    begun(preload, tasks, to("1", 1))
+    run_preload(preload, tasks, to("1", 1))
     assert tasks.loaded == []
     assert tasks.now < 1
 
 
 def test_every_query_gets_its_own_partitions() -> None:
     preload, tasks = preloading(Query("a"), Query("b"), Query("c"))
-    begun(preload, tasks, {**to("1", 1, run_id="a"), **to("1", 2, run_id="b")})
+    run_preload(preload, tasks, {**to("1", 1, run_id="a"), **to("1", 2, run_id="b")})
     assert tasks.loaded == [("a", (1,)), ("b", (2,))]
 
 
-def test_what_is_sent_while_it_is_at_work_is_left_to_the_batch() -> None:
+def test_partitions_sent_during_a_load_are_left_to_the_batch() -> None:
     preload, tasks = preloading(Query())
     preload.begin(to("1", 1))
     preload.begin(to("1", 2))
@@ -149,34 +149,34 @@ def test_what_is_sent_while_it_is_at_work_is_left_to_the_batch() -> None:
     assert tasks.loaded == [("q", (1,))]
 
 
-def test_a_load_that_fails_is_left_to_the_batch_and_the_next_one_is_tried() -> None:
+def test_a_failed_load_is_left_to_the_batch_and_the_next_one_is_tried() -> None:
     preload, tasks = preloading(Query(), fault=Py4JError("lost"))
-    begun(preload, tasks, to("1", 1))
+    run_preload(preload, tasks, to("1", 1))
     tasks.fault = None
-    begun(preload, tasks, to("1", 2))
+    run_preload(preload, tasks, to("1", 2))
     assert tasks.loaded == [("q", (2,))]
 
 
-def test_after_three_failures_in_a_row_no_more_is_tried() -> None:
+def test_preloading_stops_after_three_consecutive_failures() -> None:
     preload, tasks = preloading(Query(), fault=AnalysisException("unknown"))
     for _ in range(2):
-        begun(preload, tasks, to("1", 1))
+        run_preload(preload, tasks, to("1", 1))
     tasks.fault = None
-    begun(preload, tasks, to("1", 2))
+    run_preload(preload, tasks, to("1", 2))
     tasks.fault = AnalysisException("unknown")
     for _ in range(3):
-        begun(preload, tasks, to("1", 3))
+        run_preload(preload, tasks, to("1", 3))
     tasks.fault = None
-    begun(preload, tasks, to("1", 4))
+    run_preload(preload, tasks, to("1", 4))
     assert tasks.loaded == [("q", (2,))]
 
 
-def test_where_nothing_can_be_loaded_nothing_is_learnt() -> None:
+def test_nothing_is_learned_if_nothing_can_be_loaded() -> None:
     preload, tasks = preloading(
         Query(pauses=itertools.repeat(SPARE_S + 1.5 * FIRST_S)), loads=False, takes_s=0.0
     )
     for _ in range(2):
-        begun(preload, tasks, to("1", 1, 2))
+        run_preload(preload, tasks, to("1", 1, 2))
     assert [len(partitions) for _, partitions in tasks.loaded] == [1, 1]
 
 
@@ -185,7 +185,7 @@ def test_where_nothing_can_be_loaded_nothing_is_learnt() -> None:
     st.floats(-1, 10),
     st.floats(0.01, 5),
 )
-def test_what_fits_never_takes_longer_than_there_is_room(
+def test_the_selected_partitions_fit_into_the_pause(
     sent: dict[int, str], room_s: float, load_s: float
 ) -> None:
     chosen = fitting(sent, room_s, load_s)

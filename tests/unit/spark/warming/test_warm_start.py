@@ -73,7 +73,7 @@ def options(folder: Path) -> str:
     return (folder / "cluster" / "executor.args").read_text()
 
 
-def kept(folder: Path) -> list[Path]:
+def cached_folders(folder: Path) -> list[Path]:
     return [
         path for path in (folder / "cache" / "rheostat" / "warm-start").iterdir() if path.is_dir()
     ]
@@ -81,10 +81,10 @@ def kept(folder: Path) -> list[Path]:
 
 def train(folder: Path) -> None:
     for name in ("archive.jsa", "classes.txt"):
-        (kept(folder)[0] / name).touch()
+        (cached_folders(folder)[0] / name).touch()
 
 
-def test_the_first_executors_record_and_later_ones_use_what_was_recorded(
+def test_the_first_executors_record_an_archive_that_later_ones_use(
     tmp_path: Path, jdk: Jdk
 ) -> None:
     warm = prepared(tmp_path, jdk)
@@ -93,28 +93,26 @@ def test_the_first_executors_record_and_later_ones_use_what_was_recorded(
     train(tmp_path)
     warm.refresh()
     assert warm.trained
-    assert f'"-XX:SharedArchiveFile={kept(tmp_path)[0]}/archive.jsa"' in options(tmp_path)
+    assert f'"-XX:SharedArchiveFile={cached_folders(tmp_path)[0]}/archive.jsa"' in options(tmp_path)
     assert '"-javaagent:' in options(tmp_path)
     assert "Record" not in options(tmp_path)  # Java does not start with both
     assert prepared(tmp_path, jdk).trained
 
 
-def test_an_archive_without_its_list_is_not_used(tmp_path: Path, jdk: Jdk) -> None:
+def test_an_archive_without_its_class_list_is_not_used(tmp_path: Path, jdk: Jdk) -> None:
     warm = prepared(tmp_path, jdk)
-    (kept(tmp_path)[0] / "archive.jsa").touch()
+    (cached_folders(tmp_path)[0] / "archive.jsa").touch()
     warm.refresh()
     assert not warm.trained
     assert "SharedArchiveFile" not in options(tmp_path)
 
 
-def test_executors_start_as_always_if_this_java_does_not_take_the_options(
-    tmp_path: Path, jdk: Jdk
-) -> None:
+def test_executors_start_normally_if_java_rejects_the_options(tmp_path: Path, jdk: Jdk) -> None:
     prepared(tmp_path, fake_jdk(tmp_path / "old", "#!/bin/sh\nexit 1\n"))
     assert options(tmp_path) == ""
 
 
-def test_the_agent_s_jar_is_there_before_any_option_names_it(tmp_path: Path, jdk: Jdk) -> None:
+def test_the_agents_jar_exists_before_an_option_names_it(tmp_path: Path, jdk: Jdk) -> None:
     prepared(tmp_path, jdk)
     train(tmp_path)
     prepared(tmp_path, jdk)
@@ -122,7 +120,9 @@ def test_the_agent_s_jar_is_there_before_any_option_names_it(tmp_path: Path, jdk
     assert Path(line.removeprefix("-javaagent:").partition("=")[0]).is_file()
 
 
-def test_another_application_jar_option_or_spark_is_trained_anew(tmp_path: Path, jdk: Jdk) -> None:
+def test_another_application_jar_option_or_spark_needs_new_training(
+    tmp_path: Path, jdk: Jdk
+) -> None:
     jar = tmp_path / "a.jar"
     jar.write_text("a")
     prepared(tmp_path, jdk, jars=(jar,))
@@ -137,14 +137,14 @@ def test_another_application_jar_option_or_spark_is_trained_anew(tmp_path: Path,
 def test_only_the_latest_applications_stay_in_the_cache(tmp_path: Path, jdk: Jdk) -> None:
     for number in range(KEPT + 2):
         prepared(tmp_path, jdk, f"app {number}")
-        for age, path in enumerate(kept(tmp_path)):
+        for age, path in enumerate(cached_folders(tmp_path)):
             os.utime(path, (path.stat().st_mtime - 60 - age,) * 2)
-    assert len(kept(tmp_path)) == KEPT
+    assert len(cached_folders(tmp_path)) == KEPT
     assert prepared(tmp_path, jdk, f"app {KEPT + 1}") is not None
-    assert len(kept(tmp_path)) == KEPT
+    assert len(cached_folders(tmp_path)) == KEPT
 
 
-def test_a_jre_says_why_executors_start_cold(tmp_path: Path, jdk: Jdk) -> None:
+def test_a_jre_is_rejected_with_the_reason(tmp_path: Path, jdk: Jdk) -> None:
     with pytest.raises(RheostatError, match="is a JRE"):
         prepared(tmp_path, Jdk(jdk.home, 17, False))
     assert not (tmp_path / "cluster").exists()
@@ -153,19 +153,17 @@ def test_a_jre_says_why_executors_start_cold(tmp_path: Path, jdk: Jdk) -> None:
 @pytest.mark.parametrize(
     "flag", ["-javaagent:/their/agent.jar", "-XX:SharedArchiveFile=/their.jsa", "-Xshare:off"]
 )
-def test_options_that_java_refuses_beside_ours_exclude_a_warm_start(
-    tmp_path: Path, jdk: Jdk, flag: str
-) -> None:
+def test_conflicting_java_options_exclude_a_warm_start(tmp_path: Path, jdk: Jdk, flag: str) -> None:
     with pytest.raises(RheostatError, match=flag.partition(":")[0]):
         prepared(tmp_path, jdk, flags=("-Xss1m", flag))
 
 
-def test_a_session_finds_its_own_warm_start_by_a_setting(tmp_path: Path, jdk: Jdk) -> None:
+def test_a_session_locates_its_warm_start_by_a_setting(tmp_path: Path, jdk: Jdk) -> None:
     warm = prepared(tmp_path, jdk)
     flags = {"spark.executor.extraJavaOptions": " ".join(["-Xss1m", *warm.flags])}
-    found = of_session(Session({**warm.settings, **flags}))
-    assert found is not None
-    assert found.flags == warm.flags
+    located = of_session(Session({**warm.settings, **flags}))
+    assert located is not None
+    assert located.flags == warm.flags
     assert of_session(Session({})) is None
     assert of_session(Session(warm.settings)) is None  # the script has configured JVM options
     gone = str(tmp_path / "gone.args")
@@ -174,13 +172,13 @@ def test_a_session_finds_its_own_warm_start_by_a_setting(tmp_path: Path, jdk: Jd
     )
 
 
-def test_an_executor_that_is_not_on_this_computer_trains_nothing(tmp_path: Path, jdk: Jdk) -> None:
+def test_a_remote_executor_trains_nothing(tmp_path: Path, jdk: Jdk) -> None:
     warm = prepared(tmp_path, jdk)
     assert warm.train("app-of-nobody", "7") is False
     assert not warm.trained
 
 
-def test_a_path_with_blanks_and_quotes_is_one_option(
+def test_a_path_with_spaces_and_quotes_is_one_option(
     tmp_path: Path, jdk: Jdk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / 'a "b c'
@@ -191,7 +189,7 @@ def test_a_path_with_blanks_and_quotes_is_one_option(
     assert f'"-XX:SharedArchiveFile={tmp_path}/a \\"b c/' in options(folder)
 
 
-def test_a_script_with_another_content_is_another_application(tmp_path: Path) -> None:
+def test_a_changed_script_is_another_application(tmp_path: Path) -> None:
     script = tmp_path / "app.py"
     script.write_text("1")
     first = of_script(script)
@@ -201,16 +199,16 @@ def test_a_script_with_another_content_is_another_application(tmp_path: Path) ->
         of_script(tmp_path / "none.py")
 
 
-def test_only_libraries_that_the_application_uses_are_used_before_it() -> None:
+def test_only_libraries_used_by_the_application_are_exercised() -> None:
     assert libraries(["java.lang.Object", "org.rocksdb.RocksDB"]) == ["rocksdb"]
     assert libraries(list(LIBRARIES.values())) == list(LIBRARIES)
     source = (Path(warm_start.__file__).parent / "agent" / "Exercise.java").read_text()
     assert all(f'"{name}", Exercise::' in source for name in LIBRARIES)
 
 
-def test_a_folder_in_the_cache_that_is_not_ours_is_not_forgotten(tmp_path, jdk):
+def test_foreign_folders_in_the_cache_are_kept(tmp_path, jdk):
     prepared(tmp_path, jdk, "app")
-    (theirs := kept(tmp_path)[0].parent / "theirs").mkdir()
+    (theirs := cached_folders(tmp_path)[0].parent / "theirs").mkdir()
     for number in range(KEPT + 2):
         prepared(tmp_path, jdk, f"app {number}")
     assert theirs.is_dir()

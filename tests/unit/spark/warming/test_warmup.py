@@ -38,10 +38,10 @@ class Query:
 class Tasks:
     fault: Exception | None = None
     ran: list[tuple[str, str]] = field(default_factory=list)
-    rehearsed: list[tuple[str, str, str]] = field(default_factory=list)
+    warmed_up: list[tuple[str, str, str]] = field(default_factory=list)
     loaded: list[tuple[str, str, int]] = field(default_factory=list)
     """Query, executor, and the number of reads of the query before."""
-    asked: int = 0
+    pause_reads: int = 0
     held: list[tuple[str, str, float]] = field(default_factory=list)
     forbidden: Exception | None = None
     """Spark's error when an executor is held."""
@@ -70,18 +70,18 @@ class Tasks:
         return Rhythm(trigger_s=query.longest_s + BATCH_S).after(BatchTime(1, 0.0, BATCH_S))
 
     def pause_left_s(self, query: Query, now: float) -> float:
-        self.asked += 1
+        self.pause_reads += 1
         return next(query.pauses)
 
     def compute_again(self, query: Query, executor: str, host: str, group: str) -> bool:
-        self.loaded.append((query.runId, executor, self.asked))
+        self.loaded.append((query.runId, executor, self.pause_reads))
         return True
 
     def read_again(self, query: Query, executor: str, host: str, group: str) -> bool:
         if self.clock:
             self.clock.now += self.takes_s
         if query.harmless:
-            self.rehearsed.append((query.runId, executor, host))
+            self.warmed_up.append((query.runId, executor, host))
         return query.harmless
 
     def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
@@ -112,7 +112,7 @@ def join(executor: str) -> None:
             thread.join(10)
 
 
-def test_nothing_is_warmed_for_before_a_query_has_run_a_batch() -> None:
+def test_warm_up_is_unavailable_before_the_first_batch() -> None:
     query = Query(lastProgress=None)
     warmup = Warmup(Tasks(), Tasks(), Tasks(), lambda: [query])
     assert not warmup.available
@@ -120,7 +120,7 @@ def test_nothing_is_warmed_for_before_a_query_has_run_a_batch() -> None:
     assert warmup.available
 
 
-def test_python_workers_are_started_only_where_a_running_query_needs_them() -> None:
+def test_python_workers_start_only_if_a_running_query_needs_them() -> None:
     tasks, queries = Tasks(), [Query("a", python=False)]
     warmup = Warmup(tasks, tasks, tasks, lambda: queries)
     assert warmed(warmup, tasks, "3") == {"3"}
@@ -130,7 +130,7 @@ def test_python_workers_are_started_only_where_a_running_query_needs_them() -> N
     assert tasks.ran == [("4", "h1")]
 
 
-def test_what_reads_the_source_is_rehearsed_for_each_query_that_has_run_a_batch() -> None:
+def test_sources_are_read_for_every_query_that_has_run_a_batch() -> None:
     tasks = Tasks()
     warmup = Warmup(
         tasks,
@@ -139,30 +139,35 @@ def test_what_reads_the_source_is_rehearsed_for_each_query_that_has_run_a_batch(
         lambda: [Query("a"), Query("b", harmless=False), Query("c", lastProgress=None), Query("d")],
     )
     warmed(warmup, tasks, "3")
-    assert tasks.rehearsed == [("a", "3", "h1"), ("d", "3", "h1")]
+    assert tasks.warmed_up == [("a", "3", "h1"), ("d", "3", "h1")]
 
 
-def test_rehearsals_wait_for_pauses_that_are_long_enough() -> None:
-    tasks, lasts_s = Tasks(), [0.0, ROOM_S / 2, ROOM_S, FIRST_READING_S, ROOM_S / 2, 0.0, ROOM_S]
-    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", pauses=iter(lasts_s))]), tasks, "3")
+def test_warm_up_work_waits_for_sufficiently_long_pauses() -> None:
+    tasks, pause_lengths_s = (
+        Tasks(),
+        [0.0, ROOM_S / 2, ROOM_S, FIRST_READING_S, ROOM_S / 2, 0.0, ROOM_S],
+    )
+    warmed(
+        Warmup(tasks, tasks, tasks, lambda: [Query("a", pauses=iter(pause_lengths_s))]), tasks, "3"
+    )
     assert tasks.held == []
-    assert tasks.rehearsed == [("a", "3", "h1")]
-    assert tasks.loaded == [("a", "3", len(lasts_s))]
+    assert tasks.warmed_up == [("a", "3", "h1")]
+    assert tasks.loaded == [("a", "3", len(pause_lengths_s))]
 
 
-def test_an_executor_that_comes_in_a_pause_too_short_is_held_through_the_next_batch() -> None:
+def test_an_executor_arriving_in_a_short_pause_is_held_through_the_next_batch() -> None:
     tasks, pauses = Tasks(), itertools.chain([0.4, 0.0], itertools.repeat(FIRST_READING_S))
     warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", pauses=pauses)]), tasks, "3")
     assert [(executor, host) for executor, host, _ in tasks.held] == [("3", "h1")]
     assert tasks.held[0][-1] == pytest.approx(0.4 + BATCH_S)
-    assert (len(tasks.rehearsed), len(tasks.loaded)) == (1, 1)
+    assert (len(tasks.warmed_up), len(tasks.loaded)) == (1, 1)
 
 
 @pytest.mark.parametrize(
     ("pauses_s", "held", "read"),
     [([0.4, 0.0, 0.6, 0.6, 0.0, FIRST_READING_S], 2, 1), ([0.4], HOLDS, 0)],
 )
-def test_an_executor_is_held_again_while_pauses_are_too_short_but_not_for_ever(
+def test_an_executor_is_held_repeatedly_but_not_forever(
     pauses_s: list[float], held: int, read: int
 ) -> None:
     tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
@@ -172,10 +177,10 @@ def test_an_executor_is_held_again_while_pauses_are_too_short_but_not_for_ever(
     warmed(
         Warmup(tasks, tasks, tasks, lambda: [query], clock=lambda: float(next(seconds))), tasks, "3"
     )
-    assert (len(tasks.held), len(tasks.rehearsed)) == (held, read)
+    assert (len(tasks.held), len(tasks.warmed_up)) == (held, read)
 
 
-def test_nothing_is_held_where_no_pause_will_be_long_enough() -> None:
+def test_no_executor_is_held_if_no_pause_will_be_long_enough() -> None:
     tasks, query = (
         Tasks(),
         Query(
@@ -187,7 +192,7 @@ def test_nothing_is_held_where_no_pause_will_be_long_enough() -> None:
     assert tasks.held == []
 
 
-def test_nothing_is_held_for_a_query_of_which_nothing_could_be_rehearsed() -> None:
+def test_no_executor_is_held_for_a_query_without_warm_up_work() -> None:
     tasks, query = Tasks(), Query(python=False, harmless=False)
     warmup = Warmup(tasks, tasks, tasks, lambda: [query])
     for executor in ("3", "4"):
@@ -196,30 +201,30 @@ def test_nothing_is_held_for_a_query_of_which_nothing_could_be_rehearsed() -> No
     assert [executor for executor, *_ in tasks.held] == ["3"]
 
 
-def test_a_pause_needs_as_much_room_as_the_median_of_the_last_rehearsals_has_taken() -> None:
+def test_the_required_pause_is_the_median_of_recent_warm_ups() -> None:
     clock = Clock()
     tasks, query = Tasks(clock=clock, takes_s=2.0), Query(python=False, longest_s=9.0)
     warmup = Warmup(tasks, tasks, tasks, lambda: [query], clock=clock)
-    looks = []
+    reads = []
     for executor in ("3", "4", "5"):
         query.pauses = itertools.chain(
             [0.0, 0.0, FIRST_READING_S, 0.0, FIRST_READING_S], itertools.repeat(2.0)
         )
-        before = tasks.asked
+        before = tasks.pause_reads
         warmed(warmup, tasks, executor)
-        looks.append(tasks.loaded[-1][-1] - before)
+        reads.append(tasks.loaded[-1][-1] - before)
         tasks.takes_s = 1.0
-    assert looks == [5, 7, 5]
+    assert reads == [5, 7, 5]
 
 
-def test_an_executor_that_got_a_source_task_at_once_rehearses_only_the_state() -> None:
+def test_an_executor_with_a_source_task_warms_up_only_the_state() -> None:
     tasks = Tasks(given=1)
     warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a")]), tasks, "3")
-    assert tasks.rehearsed == []
+    assert tasks.warmed_up == []
     assert [(query, executor) for query, executor, _ in tasks.loaded] == [("a", "3")]
 
 
-def test_where_no_pause_is_long_enough_to_read_a_batch_gives_the_first_source_task() -> None:
+def test_without_a_long_pause_a_batch_provides_the_first_source_task() -> None:
     tasks = Tasks()
 
     def pauses() -> Iterator[float]:
@@ -228,22 +233,22 @@ def test_where_no_pause_is_long_enough_to_read_a_batch_gives_the_first_source_ta
         yield from (0.0, ROOM_S, 0.0, ROOM_S)
 
     warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", pauses=pauses())]), tasks, "3")
-    assert (tasks.rehearsed, tasks.loaded) == ([], [("a", "3", 4)])
+    assert (tasks.warmed_up, tasks.loaded) == ([], [("a", "3", 4)])
 
 
-def test_executors_that_are_to_stand_by_load_no_state() -> None:
+def test_standby_executors_load_no_state() -> None:
     tasks = Tasks()
     warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a")], loads=False), tasks, "3")
-    assert (len(tasks.rehearsed), tasks.loaded) == (1, [])
+    assert (len(tasks.warmed_up), tasks.loaded) == (1, [])
 
 
-def test_no_state_is_rehearsed_where_the_source_must_not_be() -> None:
+def test_no_state_is_computed_if_the_source_must_not_be_read() -> None:
     tasks = Tasks()
     warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", harmless=False)]), tasks, "3")
     assert tasks.loaded == []
 
 
-def test_a_query_without_a_pause_is_not_waited_for_for_long() -> None:
+def test_a_query_without_pauses_is_not_awaited_for_long() -> None:
     tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
     warmup = Warmup(
         tasks,
@@ -255,21 +260,21 @@ def test_a_query_without_a_pause_is_not_waited_for_for_long() -> None:
     warmup.begin("3", "h1")
     tasks.gate.set()
     join("3")
-    assert tasks.rehearsed == []
-    assert tasks.asked < 10
+    assert tasks.warmed_up == []
+    assert tasks.pause_reads < 10
 
 
-def test_a_query_whose_last_batches_have_left_no_room_is_not_waited_for() -> None:
+def test_a_query_whose_recent_batches_left_no_pause_is_not_awaited() -> None:
     tasks = Tasks()
     warmed(
         Warmup(tasks, tasks, tasks, lambda: [Query("a", longest_s=ROOM_S / 2), Query("b")]),
         tasks,
         "3",
     )
-    assert [query for query, *_ in tasks.rehearsed] == ["b"]
+    assert [query for query, *_ in tasks.warmed_up] == ["b"]
 
 
-def test_an_executor_is_warm_when_its_task_has_ended_and_not_before() -> None:
+def test_an_executor_is_warm_only_when_its_task_has_ended() -> None:
     tasks = Tasks()
     warmup = Warmup(tasks, tasks, tasks, lambda: [Query()])
     warmup.begin("3", "h1")
@@ -278,23 +283,23 @@ def test_an_executor_is_warm_when_its_task_has_ended_and_not_before() -> None:
     assert tasks.ran == [("3", "h1")]
 
 
-def test_where_executors_cannot_be_held_that_is_tried_once_and_they_rehearse_all_the_same() -> None:
+def test_a_rejected_hold_is_tried_once_and_warm_up_continues() -> None:
     tasks, query = Tasks(forbidden=AnalysisException("java_method is off")), Query(python=False)
     warmup = Warmup(tasks, tasks, tasks, lambda: [query])
     for executor in ("3", "4"):
         query.pauses = itertools.chain([0.4], itertools.repeat(FIRST_READING_S))
         warmed(warmup, tasks, executor)
     assert [executor for executor, *_ in tasks.held] == ["3"]
-    assert [executor for _, executor, _ in tasks.rehearsed] == ["3", "4"]
+    assert [executor for _, executor, _ in tasks.warmed_up] == ["3", "4"]
 
 
 @pytest.mark.parametrize("fault", [Py4JError("it has gone"), AnalysisException("no such column")])
-def test_an_executor_whose_task_fails_gets_its_state_all_the_same(fault: Exception) -> None:
+def test_an_executor_gets_its_state_even_if_its_task_fails(fault: Exception) -> None:
     tasks = Tasks(fault=fault)
     assert warmed(Warmup(tasks, tasks, tasks, lambda: [Query()]), tasks, "3") == {"3"}
 
 
-def test_an_executor_is_waited_for_no_longer_than_the_deadline() -> None:
+def test_an_executor_is_awaited_no_longer_than_the_deadline() -> None:
     tasks, clock = Tasks(), Clock()
     warmup = Warmup(tasks, tasks, tasks, lambda: [Query()], clock=clock)
     warmup.begin("3", "h1")
@@ -305,7 +310,7 @@ def test_an_executor_is_waited_for_no_longer_than_the_deadline() -> None:
     tasks.gate.set()
 
 
-def test_off_and_closed_warm_nothing() -> None:
+def test_a_disabled_or_closed_warm_up_does_nothing() -> None:
     tasks = Tasks()
     assert not Warmup(tasks, tasks, tasks, lambda: [Query()], way="off").available
     closed = Warmup(tasks, tasks, tasks, lambda: [Query()])
