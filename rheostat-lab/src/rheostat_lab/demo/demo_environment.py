@@ -115,8 +115,10 @@ class DemoEnvironment:
     def session_options(self, limits: Limits) -> dict[str, str]:
         """Return the static options of a session with these limits."""
         driver_tmp = f'"-Djava.io.tmpdir={self.cluster.folder}"'
+        first = self.demo.start
         options = session_options(
             limits,
+            None if first is None else min(max(first, limits.min_executors), limits.max_executors),
             jars=self.class_path,
             archive_flags=self.warm.flags if self.warm else (),
             driver_memory_mib=_DRIVER_MEMORY_MIB,

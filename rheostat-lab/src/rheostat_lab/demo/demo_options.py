@@ -78,6 +78,9 @@ class Demo:
     )
     min_executors: int = field(default=1, metadata={"help": "floor of the number of executors"})
     max_executors: int = field(default=4, metadata={"help": "ceiling of the number of executors"})
+    start: int | None = field(
+        default=None, metadata={"help": "executors at the start; None: the floor"}
+    )
     cores: int = field(default=2, metadata={"help": "slots of an executor"})
     interval_s: float = field(default=3.0, metadata={"help": "seconds between two decisions"})
     cooldown_out_s: float = field(

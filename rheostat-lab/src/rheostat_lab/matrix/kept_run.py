@@ -130,7 +130,9 @@ def _run(path: Path, wanted: Mapping[str, Any]) -> PlayedRun:
         if predicted is not None:
             errors = {name: tuple(predicted[name]) for name in ("errors", "repeated", "unsettled")}
             run["prediction"] = Prediction(**{**predicted, **errors})
-        others = [f"{n} {given[n]}, not {wanted[n]}" for n in wanted if given[n] != wanted[n]]
+        others = [
+            f"{n} {given.get(n)}, not {wanted[n]}" for n in wanted if given.get(n) != wanted[n]
+        ]
         played = PlayedRun(**run)
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
         raise BadInput(f"{path} is no file of a run: {error!r}") from None

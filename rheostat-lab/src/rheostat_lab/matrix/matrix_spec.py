@@ -61,6 +61,7 @@ class MatrixSpec:
     policies: tuple[Any, ...]
     seeds: tuple[int, ...]
     limits: tuple[int, int] = (1, 4)
+    start: int | None = None
     slo: float = 10.0
     interval_s: float = 3.0
     trigger_s: float = 1.0
@@ -81,11 +82,16 @@ class MatrixSpec:
                 raise BadInput(f"{name} must be a number, but it is {getattr(self, name)!r}")
         if not isinstance(self.loads, Mapping) or not self.loads:
             raise BadInput("loads must be a mapping, such as day: day:low=200,peak=2600")
-        for number in (*self.seeds, self.cores, *self.limits):
+        started = () if self.start is None else (self.start,)
+        for number in (*self.seeds, self.cores, *self.limits, *started):
             if isinstance(number, bool) or not isinstance(number, int):
-                raise BadInput(f"seeds, cores and limits are whole numbers, but one is {number!r}")
+                raise BadInput(
+                    f"seeds, cores, limits and start are whole numbers, but one is {number!r}"
+                )
         if len(self.limits) != 2:
             raise BadInput(f"limits are two numbers, such as [1, 4], but they are {self.limits!r}")
+        if self.start is not None and not self.limits[0] <= self.start <= self.limits[1]:
+            raise BadInput(f"start must be within the limits {self.limits}, but it is {self.start}")
         names = [cell.name for cell in self.cells()]
         if twice := [name for name in names if names.count(name) > 1]:
             raise BadInput(f"the run {twice[0]} is there twice")
@@ -129,6 +135,7 @@ class MatrixSpec:
             slo=Slo(latency_s=self.slo),
             min_executors=low,
             max_executors=high,
+            start=None if cell.policy == "fixed" else self.start,
             cores=self.cores,
             interval_s=self.interval_s,
             trigger_s=self.trigger_s,

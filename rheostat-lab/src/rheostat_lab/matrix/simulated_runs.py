@@ -129,8 +129,9 @@ def _recorded(path: Path) -> Recorded | None:
 
 def _simulate(spec: MatrixSpec, cell: Cell, plant: SparkParameters) -> Measures:
     demo = spec.demo(cell, Path())
+    first = max(demo.min_executors, demo.start or 1)
     run = simulate(
-        SparkPlant(replace(plant, executors=demo.min_executors), demo.load, seed=cell.seed),
+        SparkPlant(replace(plant, executors=first), demo.load, seed=cell.seed),
         create(demo.policy, demo.policy_parameters, demo.slo),
         guards_of(demo.limits, demo.guards, demo.loop),
         until_s=demo.total_s,

@@ -65,6 +65,14 @@ def test_a_fixed_size_is_configured_from_the_start() -> None:
     assert (demo.min_executors, demo.max_executors) == (3, 4)
 
 
+def test_policies_begin_at_the_given_size_and_fixed_ones_at_their_own() -> None:
+    given = spec(start=2, policies=["hpa", {"policy": "fixed", "set": {"executors": 3}}])
+    hpa, fixed, *_ = (given.demo(cell, Path("out")) for cell in given.cells())
+    assert (hpa.start, hpa.min_executors) == (2, 1)
+    assert (fixed.start, fixed.min_executors) == (None, 3)
+    assert given.conditions()["start"] == 2
+
+
 def test_dynamic_allocation_can_be_listed_among_the_policies() -> None:
     tuned = {"policy": "spark-dynamic-allocation", "set": {"executorIdleTimeout": "5s"}}
     cells = list(spec(policies=["spark-dynamic-allocation", tuned]).cells())
@@ -93,6 +101,8 @@ def test_dynamic_allocation_can_be_listed_among_the_policies() -> None:
         ({"loads": {}}, "loads must be a mapping"),
         ({"loads": {"day": "noon:low=3"}}, "noon"),
         ({"limits": [5, 2]}, "min executors (5) is above max executors (2)"),
+        ({"start": 9}, "start must be within the limits (1, 4), but it is 9"),
+        ({"start": "many"}, "whole numbers, but one is 'many'"),
         ({"limits": [1]}, "limits are two numbers"),
         ({"cluster": "mesos"}, "mesos"),
         ({"hours": 0.1}, "runs take about"),
