@@ -25,13 +25,14 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 from tests.unit.control.test_server import server_service
 
+from rheostat.cli.recordings.advise_pages import page_of
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.control.access import Access
 from rheostat.control.control_app import control_app
 from rheostat.control.jobs import Jobs, jobs_of
 from rheostat.control.journal_job import JournalJob
 from rheostat.control.page_app import reading_app
-from rheostat.control.page_text import frozen_html, frozen_job, frozen_list
+from rheostat.control.page_text import frozen_html
 from rheostat.control.server import Server
 from rheostat.guards import guards_of
 from rheostat.journal.folder import FolderJournal
@@ -153,6 +154,18 @@ def findings(browser: Any) -> Any:
     return browser.execute_async_script(RUN_AXE)
 
 
+def advice_page(folder: Path, recorded: Path) -> Path:
+    """Write the page of advice about a recorded query and a log that cannot be judged."""
+    recording = next(recorded.glob("segment-*")).read_text().splitlines()
+    rows = [
+        {"label": NAME, "cells": ["1.20"], "lines": [f"{NAME}: fits"], "recording": recording},
+        {"label": "batch", "cells": ["not judged"], "lines": ["batch: none"], "recording": []},
+    ]
+    page = folder / "advice.html"
+    page.write_text(page_of(rows, ["query", "slot-h"], "1 of 2 judged", 10.0), encoding="utf-8")
+    return page
+
+
 @pytest.mark.parametrize("width", [1400, 400])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_view_is_accessible_and_fits_the_screen(browser, served, tmp_path, width, scheme):
@@ -161,10 +174,7 @@ def test_every_view_is_accessible_and_fits_the_screen(browser, served, tmp_path,
     url = served(reading_app(jobs_of([str(tmp_path / "jobs")], lambda _: True), Access()))
     frozen = tmp_path / "page.html"
     frozen.write_text(frozen_html(JournalJob(tmp_path / "jobs" / "one")), encoding="utf-8")
-    rows = [{"id": "0", "cells": [NAME, "1.20"]}, {"id": None, "cells": ["batch", ""]}]
-    listed = {"title": "1 judged", "columns": ["query", "slot-h"], "rows": rows, "lines": [NAME]}
-    advice, own = tmp_path / "advice.html", frozen_job(JournalJob(tmp_path / "jobs" / "two"))
-    advice.write_text(frozen_list(listed, {"0": own}), encoding="utf-8")
+    advice = advice_page(tmp_path, tmp_path / "jobs" / "two")
     show(browser, url, width, scheme)
     link = wait(browser, "tbody a").get_attribute("href")
     for address, selector in (
@@ -179,6 +189,20 @@ def test_every_view_is_accessible_and_fits_the_screen(browser, served, tmp_path,
         assert findings(browser) == []
         assert browser.execute_script("return document.documentElement.scrollWidth") == width
         assert browser.title != "hacked"
+
+
+def test_the_advice_is_filtered_and_a_query_opened_with_the_keyboard(browser, tmp_path):
+    journal(tmp_path / "orders", 300.0)
+    show(browser, advice_page(tmp_path, tmp_path / "orders").as_uri())
+    search = wait(browser, "input[type=search]")
+    for word, listed in (("batch", "batch"), ("onerror", NAME)):
+        search.send_keys(Keys.CONTROL, "a")
+        search.send_keys(word)
+        until(browser, lambda listed=listed: wait(browser, "tbody").text.startswith(listed))
+        assert len(browser.find_elements(By.CSS_SELECTOR, "tbody tr, ul li")) == 2
+    wait(browser, "tbody a").send_keys(Keys.ENTER)
+    wait(browser, "canvas")
+    assert "fits" in wait(browser, ".notice").text
 
 
 def test_selecting_a_decision_marks_its_time_and_shows_its_evidence(browser, served, tmp_path):

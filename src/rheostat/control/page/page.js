@@ -104,11 +104,20 @@ async function showFleet() {
 }
 
 function showList({ title, columns, rows, lines }) {
-  const linked = rows.map(({ id, cells: [name, ...others] }) => [id ? h("a", { href: `#/job/${id}` }, name) : name, ...others]);
-  $("main").replaceChildren(
-    h("h1", { style: "font-size:1.5rem" }, "Advice from event logs"),
-    drawn({ kind: "table", title, columns, rows: linked }),
-    lines.length ? h("section", { class: "card" }, h("h2", {}, "Notes"), h("ul", {}, lines.map((line) => h("li", {}, line)))) : "");
+  document.title = "Advice from event logs";
+  const shown = h("div", { class: "stack" });
+  const draw = (text) => {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const matches = (candidate) => words.every((word) => candidate.toLowerCase().includes(word));
+    const linked = rows.filter(({ cells }) => matches(cells[0])).map(({ id, cells: [name, ...others] }) => [id ? h("a", { href: `#/job/${id}` }, name) : name, ...others]);
+    const notes = lines.filter(matches);
+    fill(shown, drawn({ kind: "table", title, columns, rows: linked }),
+      notes.length ? h("section", { class: "card" }, h("h2", {}, "Notes"), h("ul", {}, notes.map((line) => h("li", {}, line)))) : "");
+  };
+  draw("");
+  fill($("main"),
+    h("div", { class: "head" }, h("h1", { style: "font-size:1.5rem" }, "Advice from event logs"), h("input", { type: "search", placeholder: "Query", "aria-label": "Filter queries", oninput: (event) => draw(event.target.value) })),
+    shown);
 }
 
 const FLEET = [["State", "word", ""], ["Job", "name", ""], ["Executors", "executors", "n"], ["Rows/s", "rate", "n"], ["Latency", "latency_s", "n"], ["Objective", "slo_s", "n"], ["Late today", "late_share", "n"], ["Saved, 7 days", "saved_share", "n"]];
