@@ -32,6 +32,7 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
     }
     facts = {
         "in_time_bounds": None,
+        "earlier_names": [],
         "queries_sharing": 1,
         "dynamic_allocation": False,
         "gc_share": None,

@@ -352,6 +352,8 @@ def _advice_lines(row: Mapping[str, Any], priced: bool = False) -> list[str]:
     advice, facts, label = row["advice"], row["facts"], row["label"]
     lines = []
     lines += [f"{label}: {finding.line}" for finding in _structure(row)]
+    if facts["earlier_names"]:
+        lines.append(f"{label}: its earlier name was {', '.join(facts['earlier_names'])}")
     if facts["queries_sharing"] > 1:
         lines.append(
             f"{label}: shares its executors with {facts['queries_sharing'] - 1} other queries, so"

@@ -40,6 +40,9 @@ class Tasks:
 class Progress:
     """A progress event: a batch or, without rows, a look at the sources."""
 
+    run: str
+    """The id of the query's run; each start of a query is another one."""
+
     batch_id: int
     begin_s: float
     batch_s: float
@@ -72,8 +75,12 @@ class QueryLog:
 
     query: str
     name: str | None = None
+    earlier_names: list[str] = field(default_factory=list)
     progress: list[Progress] = field(default_factory=list)
     starts: int = 0
+    completed: set[str] = field(default_factory=set)
+    """The runs that ended without a failure."""
+
     clock_back_s: float = 0.0
     """By how much a progress event is before the one in front of it; 0 where none is."""
 
@@ -229,10 +236,15 @@ class _Reader:
     def _terminated(self, event: Mapping[str, Any]) -> None:
         if failure := event.get("exception"):
             self._query(event).failures.append(str(failure).splitlines()[0])
+        else:
+            self._query(event).completed.add(event["runId"])
 
     def _query(self, event: Mapping[str, Any]) -> QueryLog:
         log = self.log.queries.setdefault(event["id"], QueryLog(query=event["id"]))
-        log.name = event.get("name") or log.name
+        name = event.get("name") or log.name
+        if log.name not in (None, name):
+            log.earlier_names.append(str(log.name))
+        log.name = name
         return log
 
     def _progress(self, event: Mapping[str, Any]) -> None:
@@ -286,6 +298,7 @@ def progress_of(event: Mapping[str, Any], tasks: Tasks | None = None) -> Progres
     state = event.get("stateOperators") or ()
     partitions = [_partitions(source.get("endOffset")) for source in sources.values()]
     return Progress(
+        run=event.get("runId", ""),
         batch_id=int(event["batchId"]),
         begin_s=begin_s,
         batch_s=parts_s.get("triggerExecution", event.get("batchDuration", 0) / 1000),

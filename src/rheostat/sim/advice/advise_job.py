@@ -39,6 +39,9 @@ SHOWN = 600
 _CLOCK_S = 5.0
 """Seconds by which the times in a log may go back before it is rejected."""
 
+_FINITE_RUNS = 3
+"""Completed runs in the analysed hours from which a query is not one that runs on."""
+
 _EMPTY = "it is empty, or its content is not of the compression that its name states"
 _INSTANCE_TYPES = (
     "spark.databricks.clusterUsageTags.clusterNodeType",
@@ -153,6 +156,12 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
                 f"its times go back by {query.clock_back_s:.0f} s: two drivers with different"
                 " clocks wrote them, or the clock was set"
             )
+        runs = query.completed & {event.run for event in query.progress}
+        if len(runs) >= _FINITE_RUNS:
+            raise BadInput(
+                f"{len(runs)} runs of it ended by themselves, as with the trigger availableNow;"
+                " latency is no measure of such a query, and the policy deadline sizes its runs"
+            )
         if len(recording) < 2:
             lost = f"; malformed lines: {read.malformed}" if read.malformed else ""
             raise BadInput(f"fewer than two batches ended{lost}")
@@ -251,6 +260,7 @@ def facts(read: ApplicationLog, query: QueryLog, slo_s: float) -> dict[str, Any]
         "rows": sum(batch.rows for batch in batches),
         "busy_slot_hours": sum(task.busy_s for task in tasks) / 3600 if tasks else None,
         "in_time_bounds": None if measured else in_time_bounds(batches, slo_s),
+        "earlier_names": query.earlier_names,
         "starts": query.starts,
         "failures": len(query.failures),
         "failed_tasks": read.failed_tasks,

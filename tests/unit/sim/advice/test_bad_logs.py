@@ -136,12 +136,26 @@ def test_a_renamed_query_is_reported_under_its_last_name():
     read = read_log("app", renamed)
     (query,) = read.queries.values()
     assert (query_name(read, query), len(query.progress)) == ("sales", 6)
+    assert query.earlier_names == ["orders"]
 
 
 def test_only_the_last_hours_are_kept_in_memory():
     read = read_log("app", written_log(lambda t_s: 10.0, 9000, fixed_s=1.0), hours=0.5)
     (query,) = read.queries.values()
     assert 1500 < len(query.progress) < 1800 + 4096
+
+
+def test_a_query_whose_runs_end_by_themselves_is_not_judged_by_its_latency(tmp_path):
+    lines, batches = [], 0
+    for line in written_log(lambda t_s: 100.0, 40):
+        lines.append(line.replace("r-1", f"r-{batches // 10}"))
+        if "QueryProgress" in line and (batches := batches + 1) % 10 == 0:
+            run = f"r-{batches // 10 - 1}"
+            lines.append(event(f"{STREAMING}QueryTerminatedEvent", id="q-1", runId=run))
+    (tmp_path / "app-1").write_text("\n".join(lines))
+    (log,) = find_logs(str(tmp_path))
+    (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=10.0)))
+    assert (row.cannot or "").startswith("4 runs of it ended by themselves")
 
 
 def idle(t_s):
