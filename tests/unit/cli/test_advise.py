@@ -33,6 +33,7 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
     facts = {
         "in_time_bounds": None,
         "earlier_names": [],
+        "failures": [],
         "queries_sharing": 1,
         "dynamic_allocation": False,
         "gc_share": None,
@@ -72,6 +73,22 @@ def test_the_ranking_starts_with_the_largest_saving_and_states_the_total(
     assert shown.index("shop/large") < shown.index("shop/small") < shown.index("shop/late")
     assert "shop cannot be judged: it has no streaming query" in shown
     assert json.loads((tmp_path / "out.json").read_text())["saved_slot_hours"] == 9.0
+
+
+def test_the_totals_count_the_slot_hours_of_shared_executors_once():
+    shared = [row("a", 6.0, 0.5), row("b", 6.0, 0.25)]
+    for query in shared:
+        query["facts"]["queries_sharing"] = 2
+    total = command._sum([*shared, row("alone", 2.0, 0.5)])
+    assert (total["slot_hours"], total["saved_slot_hours"]) == (8.0, 3.25)
+
+
+def test_the_last_failure_of_a_query_is_shown_in_one_line():
+    failing = row("breaks", 1.0, 0.1)
+    failing["facts"]["failures"] = ["Job aborted", "Division by zero"]
+    assert command._advice_lines(failing) == [
+        "shop/breaks: failures: 2; the last one: Division by zero"
+    ]
 
 
 def test_queries_with_the_same_name_are_distinguished_by_their_logs():

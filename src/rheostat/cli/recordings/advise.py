@@ -133,16 +133,20 @@ def _rows(logs: Sequence[LogFiles], request: Request, master: str) -> list[dict[
         return rows
 
 
+def _paid_hours(row: Mapping[str, Any]) -> float:
+    """Return the slot-hours of a judged query; queries that share executors have equal parts."""
+    return float(row["advice"]["recorded"]["slot_hours"] / row["facts"]["queries_sharing"])
+
+
 def _saved_hours(row: Mapping[str, Any]) -> float:
     advice = row["advice"]
     if advice is None or advice["saved_share"] is None:
         return -1.0
-    return float(advice["saved_share"] * advice["recorded"]["slot_hours"])
+    return float(advice["saved_share"] * _paid_hours(row))
 
 
 def _sum(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    judged = [row["advice"] for row in rows if row["advice"]]
-    paid = sum(advice["recorded"]["slot_hours"] for advice in judged)
+    paid = sum(_paid_hours(row) for row in rows if row["advice"])
     saved = sum(max(0.0, _saved_hours(row)) for row in rows)
     money = [
         max(0.0, _saved_hours(row)) * row["price_per_slot_hour"]
@@ -286,7 +290,7 @@ def _facts_line(row: Mapping[str, Any]) -> str:
         "trigger (s)": facts["trigger_s"],
         "state (MB)": facts["state_bytes"] and facts["state_bytes"] / 1e6,
         "starts": facts["starts"],
-        "failures": facts["failures"],
+        "failures": len(facts["failures"]),
         "failed tasks": facts["failed_tasks"],
     }
     known = (
@@ -356,9 +360,11 @@ def _advice_lines(row: Mapping[str, Any], priced: bool = False) -> list[str]:
         lines.append(f"{label}: its earlier name was {', '.join(facts['earlier_names'])}")
     if facts["queries_sharing"] > 1:
         lines.append(
-            f"{label}: shares its executors with {facts['queries_sharing'] - 1} other queries, so"
-            " its slot-hours are not its own"
+            f"{label}: {facts['queries_sharing']} queries share its executors, so the totals count"
+            " an equal part of its slot-hours"
         )
+    if failures := facts["failures"]:
+        lines.append(f"{label}: failures: {len(failures)}; the last one: {failures[-1]}")
     if facts["dynamic_allocation"]:
         lines.append(f"{label}: its executors were sized by Spark's dynamic allocation")
     if row["price_per_slot_hour"] is None and priced:

@@ -171,7 +171,8 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
         name = recording[0].observation.application
         advice = advise({name: judged}, request.slo, request.limits).as_json
     except BadInput as error:
-        cannot = str(error)
+        failed = f"; it failed: {query.failures[-1]}" if query.failures else ""
+        cannot = f"{error}{failed}"
     return Row(
         application=read.application,
         name=read.name,
@@ -262,7 +263,7 @@ def facts(read: ApplicationLog, query: QueryLog, slo_s: float) -> dict[str, Any]
         "in_time_bounds": None if measured else in_time_bounds(batches, slo_s),
         "earlier_names": query.earlier_names,
         "starts": query.starts,
-        "failures": len(query.failures),
+        "failures": query.failures,
         "failed_tasks": read.failed_tasks,
         "skew_median": skews[len(skews) // 2] if skews else None,
         "state_bytes": batches[-1].state_bytes if batches else None,

@@ -158,6 +158,16 @@ def test_a_query_whose_runs_end_by_themselves_is_not_judged_by_its_latency(tmp_p
     assert (row.cannot or "").startswith("4 runs of it ended by themselves")
 
 
+def test_a_query_that_failed_before_it_could_be_judged_is_shown_with_its_failure(tmp_path):
+    failed = event(
+        f"{STREAMING}QueryTerminatedEvent", id="q-1", runId="r-1", exception="No topic\n\tat x"
+    )
+    (tmp_path / "app-1").write_text(text() + failed)
+    (log,) = find_logs(str(tmp_path))
+    (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=10.0)))
+    assert (row.cannot or "").endswith("and a fit needs 8; it failed: No topic")
+
+
 def idle(t_s):
     return event(f"{STREAMING}QueryIdleEvent", id="q-1", runId="r-1", timestamp=stamp(t_s))
 
