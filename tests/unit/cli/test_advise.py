@@ -30,7 +30,7 @@ def row(query, slot_hours, saved, late=0.0, hours=2.0, **other):
         "confidence": "good",
         "fixed_s": 0.5,
     }
-    facts = {
+    facts: dict[str, object] = {
         "in_time_bounds": None,
         "earlier_names": [],
         "failures": [],
