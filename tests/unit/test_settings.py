@@ -95,7 +95,7 @@ def test_a_floor_above_the_default_ceiling_raises_it() -> None:
     assert conf_arguments(conf(limits__min="10")) == {"limits": (10, 10)}
 
 
-def test_all_errors_are_reported_at_once_in_one_line_each() -> None:
+def test_all_errors_are_reported_at_once_in_separate_lines() -> None:
     with pytest.raises(BadInput) as refused:
         conf_arguments(
             conf(

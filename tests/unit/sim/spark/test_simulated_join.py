@@ -31,7 +31,7 @@ JOB = SparkParameters(
 )
 
 
-def test_a_batch_takes_the_time_of_the_model_at_the_rows_of_its_state() -> None:
+def test_batch_times_follow_the_model_at_the_given_state_rows() -> None:
     plant = SparkPlant(JOB, Constant(800.0))
     for second in range(30, 90, 5):
         plant.advance(float(second))
@@ -44,7 +44,7 @@ def test_a_batch_takes_the_time_of_the_model_at_the_rows_of_its_state() -> None:
     assert JOB.model_at(20_000).batch_s(800, 4) > 1.05 * JOB.model.batch_s(800, 4)
 
 
-def test_the_work_of_each_source_is_its_rows_by_the_cost_of_one() -> None:
+def test_source_work_is_rows_times_the_cost_per_row() -> None:
     plant = SparkPlant(JOB, Constant(800.0))
     observation = plant.observe(30.0)[0]
     first, second, join = observation.stages or ()
@@ -55,7 +55,7 @@ def test_the_work_of_each_source_is_its_rows_by_the_cost_of_one() -> None:
         assert stage.busy_s == pytest.approx(8 * 0.015 + (stage.rows_in or 0) * row_s)
 
 
-def test_ds2_uses_the_rate_of_each_source_and_dhalion_their_sum() -> None:
+def test_ds2_uses_source_rates_and_dhalion_their_sum() -> None:
     plant = SparkPlant(JOB, Constant(800.0))
     plant.observe(29.0)
     observation = plant.observe(30.0)[0]
@@ -91,6 +91,6 @@ def test_predictive_follows_a_join_that_becomes_more_expensive() -> None:
     assert median(errors[5:]) < 0.05
 
 
-def test_a_second_source_without_state_is_refused() -> None:
+def test_a_second_source_without_state_is_rejected() -> None:
     with pytest.raises(BadInput, match="a join has state"):
         SparkParameters(second_share=0.5, state_partitions=0)
