@@ -74,7 +74,7 @@ class Drs:
         least = [math.floor(operator.slots) + 1 for operator in busy]
         external = observation.input_rows_per_s or sum((observation.inputs or {}).values())
         # Stability alone exceeds the search limit, or no rows arrive that could spend any time.
-        if sum(least) >= self.max_slots or not external:
+        if sum(least) >= self.max_slots or not 0 < external < math.inf:
             slots, time_s = sum(least), None
         else:
             stations = [Station(operator.rate_per_s, operator.per_slot) for operator in busy]

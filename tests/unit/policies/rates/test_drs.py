@@ -1,3 +1,5 @@
+import math
+
 import pytest
 
 from rheostat.errors import BadInput
@@ -60,6 +62,14 @@ def test_slots_are_converted_to_executors_and_the_search_is_bounded():
     assert Drs().decide(network(slots_per_executor=4), {})[0].target == 3
     decision = Drs(max_slots=8).decide(network(), {})[0]
     assert (decision.target, decision.evidence["sojourn_s"]) == (9, None)
+
+
+@pytest.mark.parametrize("rate", [math.nan, math.inf, -1.0])
+def test_a_broken_rate_leaves_the_time_of_a_row_out(rate):
+    broken = Observation(
+        t_s=0.0, executors=2, input_rows_per_s=0.0, processed_rows_per_s=1.0, inputs={"a": rate}
+    )
+    assert Drs().decide(broken, {})[0].evidence["sojourn_s"] is None
 
 
 def test_without_stages_the_job_is_one_station():
