@@ -22,7 +22,6 @@ from typing import Any
 from unittest.mock import patch
 
 from rheostat.capacity import identify
-from rheostat.capacity.identify import Contention
 from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.model import Decision
 from rheostat.policies.predictive import learning, policy, situation
@@ -76,7 +75,7 @@ DECISION_RULES: dict[str, Switch] = {
 """Rules that one decision can be made without."""
 
 MEMORY_RULES: dict[str, Switch] = {
-    "contention": (identify, "contention", lambda *_: Contention()),
+    "contention": (identify, "_RIDGE", math.inf),
     "detected period": (learning, "period_s", lambda _: None),
     "hour, day and week": (rate_history, "SEASONS_S", ()),
     "fitted forecast": (learning, "refit", lambda _, fits, __: fits),

@@ -9,6 +9,7 @@ from rheostat.policies.rules.fixed import Fixed
 from rheostat.sim.engine import simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.plant import Ledger
+from rheostat.sim.spark.spark_capacity import capacity_rows_per_s
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.sim.workload import Constant
@@ -70,7 +71,7 @@ def test_a_batch_longer_than_its_interval_is_followed_immediately() -> None:
 @pytest.mark.parametrize(("share", "grows"), [(0.95, False), (1.05, True)])
 def test_lag_grows_above_the_capacity_of_the_model(share: float, grows: bool) -> None:
     plant = SparkParameters.of({**CALM, "executors": 4})
-    rate = share * plant.model.capacity_rows_per_s(4, plant.trigger)
+    rate = share * capacity_rows_per_s(plant.model, 4, plant.trigger)
     _, ledger = run(rate, until_s=20_000.0, executors=4)
     half = (
         ledger.lag_rows[ledger.lag_t_s < 10_000].max(),
@@ -81,7 +82,7 @@ def test_lag_grows_above_the_capacity_of_the_model(share: float, grows: bool) ->
 
 def test_a_row_limit_bounds_the_throughput() -> None:
     plant, ledger = run(5_000.0, executors=8, max_rows=20_000.0)
-    assert plant.p.model.capacity_rows_per_s(8, plant.p.trigger) == 2_000.0
+    assert capacity_rows_per_s(plant.p.model, 8, plant.p.trigger) == 2_000.0
     assert ledger.committed_rows / 1200.0 == pytest.approx(2_000.0, rel=0.02)
 
 

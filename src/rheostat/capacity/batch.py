@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
-from rheostat.capacity.usl import Floats, Usl
 from rheostat.errors import BadInput
 
 MANY_ROWS = 1e12
@@ -17,11 +14,28 @@ MANY_ROWS = 1e12
 
 
 class Curve(Protocol):
-    """Slowdown of slots that share a resource: ``Usl`` or ``Contention``."""
+    """Slowdown of slots that share a resource."""
 
     def slowdown(self, slots: float) -> float:
         """Return the run time of work on one of ``slots`` slots over that on a single slot."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Contention:
+    """Work per row grows with (slots / ``among``) ^ ``exponent`` up to ``most`` slots and is flat
+    beyond; ``among`` is the number of slots at which it was measured.
+    """
+
+    exponent: float = 0.0
+    most: float = math.inf
+    among: float = 1.0
+
+    def slowdown(self, slots: float) -> float:
+        """Return the run time on one of ``slots`` slots over the measured one."""
+        if not self.exponent:
+            return 1.0
+        return float((min(slots, self.most) / self.among) ** self.exponent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,28 +76,13 @@ class StageCost:
         return max(waves * (self.task_s + task_rows_s), self.task_s + self.skew * task_rows_s)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger:
-    """Trigger interval and row limit of a batch; by default batches run back to back, unlimited."""
-
-    interval_s: float = 0.0
-    max_rows: float = math.inf
-
-    def __post_init__(self) -> None:
-        if not (self.interval_s >= 0 and self.max_rows > 0):
-            raise BadInput(
-                "a trigger needs an interval of 0 s or more and rows above 0, but has"
-                f" {self.interval_s} and {self.max_rows}"
-            )
-
-
 @dataclass(frozen=True, slots=True)
 class BatchModel:
     """T(rows, slots) = fixed_s + sum of the stages, which run one after the other."""
 
     fixed_s: float
     stages: tuple[StageCost, ...]
-    curve: Curve = field(default_factory=Usl)
+    curve: Curve = Contention()
 
     def __post_init__(self) -> None:
         if not self.fixed_s >= 0:
@@ -146,35 +145,34 @@ class BatchModel:
             )
         return [*lines, (least_s, sum_row_s, least_s, sum_row_s)]
 
-    def capacity_rows_per_s(self, slots: int, trigger: Trigger) -> float:
-        """Return the highest rate at which the lag does not grow: the row limit per interval, or
-        without a limit 1 / work per row.
+    def sustained_rows_per_s(
+        self, slots: int, slo_s: float, trigger_s: float, longer: float = 1.0
+    ) -> float:
+        """Return the highest constant rate at which all rows are in time; 0 if there is none.
+
+        A batch may last L - tau, and tau if batches must not queue. Longer batches run back to back
+        and may last L / 2.
         """
-        if math.isfinite(trigger.max_rows):
-            return trigger.max_rows / max(trigger.interval_s, self.batch_s(trigger.max_rows, slots))
-        marginal_s = self.batch_s(2 * MANY_ROWS, slots) - self.batch_s(MANY_ROWS, slots)
-        marginal_s /= MANY_ROWS
-        return 1 / marginal_s if marginal_s > 0 else math.inf
+        best = 0.0
+        for lasts_s, every_s in (
+            (min(trigger_s, slo_s - trigger_s), trigger_s),
+            (slo_s / 2, slo_s / 2),
+        ):
+            if lasts_s > 0 and every_s >= trigger_s and every_s > 0:
+                best = max(best, self.rows_within(lasts_s, slots, longer) / every_s)
+        return best
 
-
-def batch_time(
-    model: BatchModel, slots_per_executor: int = 1
-) -> Callable[[Floats, Floats], Floats]:
-    """Return ``model.batch_s`` for arrays of rows and of executors."""
-
-    def takes_s(rows: Floats, executors: Floats) -> Floats:
-        slots = executors * slots_per_executor
-        # A table, because callers evaluate the same few sizes a million times.
-        slowdowns = [model.curve.slowdown(count) for count in range(int(slots.max()) + 1)]
-        slowdown = np.array(slowdowns)[slots.astype(np.int64)]
-        total: Floats = np.full(np.broadcast_shapes(rows.shape, slots.shape), model.fixed_s)
-        for stage in model.stages:
-            task_rows_s = rows * (stage.rows_in * stage.row_s / stage.tasks) * slowdown
-            waves = np.ceil(stage.tasks / slots)
-            total = total + np.maximum(
-                waves * (stage.task_s + task_rows_s),
-                stage.task_s + stage.skew * task_rows_s,
-            )
-        return total
-
-    return takes_s
+    def worth_having(self, most: int, rows: float) -> list[int]:
+        """Return the numbers of slots up to ``most`` that are faster than all smaller ones: with N
+        tasks, ceil(N / waves).
+        """
+        candidates = {1}
+        for stage in self.stages:
+            useful = range(1, min(stage.tasks, most) + 1)
+            candidates |= {math.ceil(stage.tasks / math.ceil(stage.tasks / n)) for n in useful}
+        sizes, best_s = [], math.inf
+        for slots in sorted(candidates):
+            if (batch_s := self.batch_s(rows, slots)) < best_s * (1 - 1e-9):
+                sizes.append(slots)
+                best_s = batch_s
+        return sizes

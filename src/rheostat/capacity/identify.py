@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
 
-from rheostat.capacity.batch import BatchModel, StageCost
+from rheostat.capacity.batch import BatchModel, Contention, StageCost
 from rheostat.model import Stage
-
-Learnt: TypeAlias = Mapping[str, Any]
-"""State of the learner: JSON values only."""
 
 _FORGET = 0.02
 """A batch counts half after 35 batches: rows whose cost doubles within an hour are followed."""
@@ -33,183 +30,9 @@ _FLUID = 10_000
 _WIDE = 0.15
 """Initial spread of batch times; twice this if stages are not observable."""
 
-
-@dataclass(frozen=True, slots=True)
-class Identified:
-    """A batch model and its errors."""
-
-    model: BatchModel
-    spread: float
-    """Standard deviation of log(batch time / model)."""
-
-    error: float | None
-    """Median absolute log error of the last five batches; None before there were five."""
-
-
-def with_batch(
-    learnt: Learnt,
-    batch_s: float,
-    rows: float,
-    slots: int,
-    stages: Sequence[Stage] | None,
-    fresh: bool = True,
-) -> dict[str, Any]:
-    """Return the state after one more batch; ``batch_s`` and ``rows`` must be above 0.
-
-    ``stages`` may be those of an earlier batch, because a live job is asked for them less often
-    than it has batches; their work is related to the rows that they read themselves. With ``fresh``
-    False they were learned before, and only the duration of the batch counts.
-    """
-    measured = [stage for stage in stages or () if stage.busy_s and stage.tasks]
-    if learnt.get("staged", bool(measured)) != bool(measured):
-        learnt = {}
-    known = identified(learnt)
-    costs = learnt.get("stages", {})
-    read = _rows_read(measured, rows) if measured else rows
-    fresh = fresh and read > 0
-    if fresh:
-        costs = {stage.name: _with_stage(costs.get(stage.name), stage, read) for stage in measured}
-    if measured and not costs:
-        return dict(learnt)
-    x = (
-        sum(_cost(cost).duration_s(rows, slots, 1.0) for cost in costs.values())
-        if measured
-        else rows / slots
-    )
-    updated: dict[str, Any] = {
-        **learnt,
-        "stages": costs,
-        "staged": bool(measured),
-        "time": with_sample(learnt.get("time", EMPTY), x, batch_s, _FORGET),
-        "largest": max(slots, learnt.get("largest", 1)),
-    }
-    log_slots, count = learnt.get("among", (0.0, 0.0))
-    keep = 1 - _FORGET
-    updated["among"] = [keep * log_slots + math.log(slots), keep * count + 1.0]
-    if fresh:
-        work = _work(learnt, known, batch_s, read, slots, measured)
-        updated["contention"] = with_work(learnt.get("contention", {}), slots, work)
-    if known is not None:
-        updated |= _with_error(learnt, math.log(batch_s / known.model.batch_s(rows, slots)))
-        if fresh and measured:
-            updated |= _rebased(learnt, updated, batch_s, rows, slots)
-    return updated
-
-
-def _rebased(
-    learnt: Learnt, updated: Learnt, batch_s: float, rows: float, slots: int
-) -> dict[str, Any]:
-    """Return the bias relative to the new stage lines, which already contain what the bias learned
-    since the previous reading of the stages.
-    """
-    before = learnt.get("read_bias", 0.0)
-    known = identified({**updated, "bias": before})
-    off = math.log(batch_s / known.model.batch_s(rows, slots)) if known else 0.0
-    bias = before + _LEVEL * off
-    return {"bias": bias, "read_bias": bias}
-
-
-def _rows_read(stages: Sequence[Stage], rows: float) -> float:
-    """Return the input rows of the batch that the stages belong to: those of the stages without
-    upstream stages; ``rows`` if unknown.
-    """
-    names = {stage.name for stage in stages}
-    first = [stage.rows_in for stage in stages if not names & set(stage.upstream)]
-    known = [rows_in for rows_in in first if rows_in is not None]
-    return sum(known) if known else rows
-
-
-def _work(
-    learnt: Learnt,
-    known: Identified | None,
-    batch_s: float,
-    rows: float,
-    slots: int,
-    measured: Sequence[Stage],
-) -> float:
-    """Return the log of a batch's work over its prediction without bias; without stages, the log of
-    its slot-seconds per row without the fixed cost.
-    """
-    fixed_s = known.model.fixed_s if known else 0.0
-    if not measured:
-        return math.log(max(batch_s - fixed_s, 0.1 * batch_s) * slots / rows)
-    if known is None:
-        return 0.0
-    busy_s = sum(stage.busy_s or 0.0 for stage in measured)
-    expected_s = sum(cost.tasks * cost.task_s + cost.row_s * rows for cost in known.model.stages)
-    return float(math.log(busy_s / max(expected_s, 1e-9)) + learnt.get("bias", 0.0))
-
-
-def identified(learnt: Learnt) -> Identified | None:
-    """Return the model fitted to the batches so far; None before the first."""
-    if "time" not in learnt:
-        return None
-    staged, factor = learnt["staged"], math.exp(learnt.get("bias", 0.0))
-    fixed_s, slope = through(
-        learnt["time"], slope=1.0 if staged else None, least=_LEAST_SLOPE if staged else 0.0
-    )
-    stages = (
-        tuple(_cost(stage, slope * factor) for stage in learnt["stages"].values())
-        if staged
-        else (StageCost(tasks=_FLUID, row_s=slope * factor),)
-    )
-    errors = sorted(learnt.get("errors", ()))
-    wide = _WIDE if staged else 2 * _WIDE
-    log_slots, count = learnt.get("among", (0.0, 1.0))
-    among = math.exp(log_slots / count)
-    shared = contention(learnt.get("contention", {}), learnt["largest"], among)
-    return Identified(
-        BatchModel(fixed_s, stages, shared),
-        spread=math.sqrt(learnt.get("variance", wide * wide)),
-        error=errors[len(errors) // 2] if len(errors) == _ERRORS else None,
-    )
-
-
-def _with_stage(cost: Learnt | None, stage: Stage, rows: float) -> dict[str, Any]:
-    before = cost or {"line": EMPTY, "skew": 1.0}
-    busy_s = stage.busy_s or 0.0
-    skew = 1.0
-    if stage.tasks and stage.busy_s and stage.task_max_s:
-        # Spark rounds the run time of short tasks: one may appear longer than all tasks together.
-        skew = min(stage.tasks, max(1.0, stage.task_max_s * stage.tasks / stage.busy_s))
-    share = _LEVEL if cost else 1.0
-    return {
-        "line": with_sample(before["line"], rows, busy_s, _FORGET),
-        "tasks": stage.tasks,
-        "skew": before["skew"] + share * (skew - before["skew"]),
-    }
-
-
-def _cost(learnt: Learnt, factor: float = 1.0) -> StageCost:
-    tasks = learnt["tasks"]
-    fixed_s, row_s = through(learnt["line"])
-    return StageCost(
-        tasks=tasks,
-        row_s=row_s * factor,
-        task_s=fixed_s / tasks * factor,
-        skew=min(learnt["skew"], tasks),
-    )
-
-
-def _with_error(learnt: Learnt, off: float) -> dict[str, Any]:
-    """Return bias, spread and errors after a batch with the log error ``off``. A single outlier,
-    such as of a busy machine, is clipped; a second one in a row counts in full.
-    """
-    variance = learnt.get("variance", _WIDE * _WIDE)
-    errors = learnt.get("errors", ())
-    confirmed = bool(errors) and errors[-1] > _OUTLIER
-    counted = off if confirmed else max(-_OUTLIER, min(off, _OUTLIER))
-    return {
-        "bias": learnt.get("bias", 0.0) + _LEVEL * counted,
-        "variance": variance + _LEVEL / 2 * (counted * counted - variance),
-        "errors": [*errors, abs(off)][-_ERRORS:],
-    }
-
-
 _RIDGE = 0.04
 """Weight of the prior, no contention: (4 % error of a comparison / expected exponent 0.2) squared.
 Measured curves have exponents of 0.2 to 0.25."""
-
 _FORGET_SIZE = 0.1
 """Share of the earlier comparisons of two sizes that a new one replaces."""
 
@@ -218,57 +41,6 @@ _SIZE_LEVEL = 0.3
 
 _SETTLED = 3
 """Batches after which a size is compared with the previous one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Contention:
-    """Work per row grows with (slots / ``among``) ^ ``exponent`` up to ``most`` slots and is flat
-    beyond; ``among`` is the number of slots at which it was measured.
-    """
-
-    exponent: float = 0.0
-    most: float = math.inf
-    among: float = 1.0
-
-    def slowdown(self, slots: float) -> float:
-        """Return the run time on one of ``slots`` slots over the measured one."""
-        if not self.exponent:
-            return 1.0
-        return float((min(slots, self.most) / self.among) ** self.exponent)
-
-
-def with_work(learnt: Learnt, slots: int, off: float) -> dict[str, Any]:
-    """Return the state after a batch whose log work was ``off`` above its prediction without
-    contention.
-
-    Only consecutive sizes are compared, so that drifting costs cancel out, and with them the
-    correlation of size and load.
-    """
-    updated = {**learnt}
-    if slots != learnt.get("slots"):
-        known = learnt.get("count", 0) >= _SETTLED
-        updated["before"] = [learnt["slots"], learnt["level"]] if known else None
-        updated |= {"slots": slots, "level": off, "count": 1}
-        return updated
-    updated["count"] = learnt["count"] + 1
-    weight = max(_SIZE_LEVEL, 1 / updated["count"])
-    updated["level"] = learnt["level"] + weight * (off - learnt["level"])
-    if updated["count"] == _SETTLED and (before := learnt["before"]) is not None:
-        apart = math.log(slots / before[0])
-        squares, products = learnt.get("moments", (0.0, 0.0))
-        updated["moments"] = [
-            (1 - _FORGET_SIZE) * squares + apart * apart,
-            (1 - _FORGET_SIZE) * products + apart * (updated["level"] - before[1]),
-        ]
-    return updated
-
-
-def contention(learnt: Learnt, largest: int, among: float = 1.0) -> Contention:
-    """Return the slope of log(work) over log(slots), shrunk towards 0; flat beyond 1.5 times the
-    ``largest`` observed size.
-    """
-    squares, products = learnt.get("moments", (0.0, 0.0))
-    return Contention(min(max(products / (squares + _RIDGE), 0.0), 0.5), 1.5 * largest, among)
 
 
 Moments: TypeAlias = Sequence[float]
@@ -329,3 +101,209 @@ def through(
     if rises < least:
         return max(0.0, (ys - least * xs) / ones), least
     return (intercept, rises) if intercept >= 0 else (0.0, products / squares)
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """A batch model and its errors."""
+
+    model: BatchModel
+    spread: float
+    """Standard deviation of log(batch time / model)."""
+
+    error: float | None
+    """Median absolute log error of the last five batches; None before there were five."""
+
+
+class StageFit(NamedTuple):
+    """The line of a stage's run time over its rows, its tasks and their skew."""
+
+    line: Moments
+    tasks: int
+    skew: float
+
+    def cost(self, factor: float = 1.0) -> StageCost:
+        """Return the cost of the stage, multiplied by ``factor``."""
+        fixed_s, row_s = through(self.line)
+        return StageCost(
+            tasks=self.tasks,
+            row_s=row_s * factor,
+            task_s=fixed_s / self.tasks * factor,
+            skew=min(self.skew, self.tasks),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batches:
+    """What the batches so far have shown; JSON values only."""
+
+    staged: bool | None = None
+    """Whether stages are observable; None before the first batch."""
+
+    stages: Mapping[str, StageFit] = field(default_factory=dict)
+    time: Moments = EMPTY
+    """Line of the batch time over the run time of its tasks; without stages, over rows / slots."""
+
+    largest: int = 1
+    """Most slots of a batch; ``log_slots`` / ``weight`` is the mean logarithm of their number."""
+    log_slots: float = 0.0
+    weight: float = 0.0
+    bias: float = 0.0
+    """Log factor on the model, and what it was when the stages were last read."""
+    read_bias: float = 0.0
+    variance: float | None = None
+    errors: Sequence[float] = ()
+
+    slots: int | None = None
+    """The present size, its level of log work, and its batches; then the previous size and level,
+    and the moments of level over log(slots) between consecutive sizes."""
+    level: float = 0.0
+    at_size: int = 0
+    before: Sequence[float] | None = None
+    squares: float = 0.0
+    products: float = 0.0
+
+    def with_batch(
+        self,
+        batch_s: float,
+        rows: float,
+        slots: int,
+        stages: Sequence[Stage] | None,
+        fresh: bool = True,
+    ) -> Batches:
+        """Return the value after one more batch; ``batch_s`` and ``rows`` must be above 0.
+
+        ``stages`` may be those of an earlier batch, because a live job reports them less often than
+        it has batches; their work is related to the rows that they read themselves. With ``fresh``
+        False they were learned before, and only the duration of the batch counts.
+        """
+        measured = [stage for stage in stages or () if stage.busy_s and stage.tasks]
+        if self.staged not in (None, bool(measured)):
+            return Batches().with_batch(batch_s, rows, slots, stages, fresh)
+        known, fits = self.identified(), self.stages
+        read = _rows_read(measured, rows) if measured else rows
+        fresh = fresh and read > 0
+        if fresh:
+            fits = {
+                stage.name: _with_stage(fits.get(stage.name), stage, read) for stage in measured
+            }
+        if measured and not fits:
+            return self
+        costs = [StageFit(*fit).cost() for fit in fits.values()]
+        tasks_s = sum(cost.duration_s(rows, slots, 1.0) for cost in costs)
+        after = replace(
+            self,
+            staged=bool(measured),
+            stages=fits,
+            time=with_sample(self.time, tasks_s if measured else rows / slots, batch_s, _FORGET),
+            largest=max(slots, self.largest),
+            log_slots=(1 - _FORGET) * self.log_slots + math.log(slots),
+            weight=(1 - _FORGET) * self.weight + 1.0,
+        )
+        if fresh:
+            after = after.with_work(slots, self._work(known, batch_s, read, slots, measured))
+        if known is None:
+            return after
+        after = after.with_error(math.log(batch_s / known.model.batch_s(rows, slots)))
+        # The new stage lines contain what the bias learned since the previous reading of stages.
+        fitted = replace(after, bias=self.read_bias).identified() if fresh and measured else None
+        if fitted is None:
+            return after
+        bias = self.read_bias + _LEVEL * math.log(batch_s / fitted.model.batch_s(rows, slots))
+        return replace(after, bias=bias, read_bias=bias)
+
+    def identified(self) -> Identified | None:
+        """Return the model fitted to the batches so far; None before the first."""
+        if self.staged is None:
+            return None
+        factor, wide = math.exp(self.bias), _WIDE if self.staged else 2 * _WIDE
+        if self.staged:
+            fixed_s, slope = through(self.time, slope=1.0, least=_LEAST_SLOPE)
+            stages = tuple(StageFit(*fit).cost(slope * factor) for fit in self.stages.values())
+        else:
+            fixed_s, slope = through(self.time)
+            stages = (StageCost(tasks=_FLUID, row_s=slope * factor),)
+        exponent = min(max(self.products / (self.squares + _RIDGE), 0.0), 0.5)
+        among = math.exp(self.log_slots / self.weight)
+        errors = sorted(self.errors)
+        return Identified(
+            BatchModel(fixed_s, stages, Contention(exponent, 1.5 * self.largest, among)),
+            spread=wide if self.variance is None else math.sqrt(self.variance),
+            error=errors[len(errors) // 2] if len(errors) == _ERRORS else None,
+        )
+
+    def _work(
+        self,
+        known: Identified | None,
+        batch_s: float,
+        rows: float,
+        slots: int,
+        measured: Sequence[Stage],
+    ) -> float:
+        """Return the log of a batch's work over its prediction without bias; without stages, the
+        log of its slot-seconds per row without the fixed cost.
+        """
+        if not measured:
+            fixed_s = known.model.fixed_s if known else 0.0
+            return math.log(max(batch_s - fixed_s, 0.1 * batch_s) * slots / rows)
+        if known is None:
+            return 0.0
+        busy_s = sum(stage.busy_s or 0.0 for stage in measured)
+        expected_s = sum(
+            cost.tasks * cost.task_s + cost.row_s * rows for cost in known.model.stages
+        )
+        return math.log(busy_s / max(expected_s, 1e-9)) + self.bias
+
+    def with_work(self, slots: int, off: float) -> Batches:
+        """Learn from a batch whose log work was ``off`` above its prediction without contention.
+
+        Only consecutive sizes are compared, so that drifting costs cancel out, and with them the
+        correlation of size and load.
+        """
+        if slots != self.slots:
+            before = [self.slots or 1, self.level] if self.at_size >= _SETTLED else None
+            return replace(self, slots=slots, level=off, at_size=1, before=before)
+        count = self.at_size + 1
+        level = self.level + max(_SIZE_LEVEL, 1 / count) * (off - self.level)
+        squares, products = self.squares, self.products
+        if count == _SETTLED and self.before is not None:
+            apart, keep = math.log(slots / self.before[0]), 1 - _FORGET_SIZE
+            squares = keep * squares + apart * apart
+            products = keep * products + apart * (level - self.before[1])
+        return replace(self, level=level, at_size=count, squares=squares, products=products)
+
+    def with_error(self, off: float) -> Batches:
+        """Learn from a log error. A single outlier, such as of a busy machine, is clipped; a second
+        one in a row counts in full.
+        """
+        confirmed = bool(self.errors) and self.errors[-1] > _OUTLIER
+        counted = off if confirmed else max(-_OUTLIER, min(off, _OUTLIER))
+        variance = _WIDE * _WIDE if self.variance is None else self.variance
+        return replace(
+            self,
+            bias=self.bias + _LEVEL * counted,
+            variance=variance + _LEVEL / 2 * (counted * counted - variance),
+            errors=[*self.errors, abs(off)][-_ERRORS:],
+        )
+
+
+def _rows_read(stages: Sequence[Stage], rows: float) -> float:
+    """Return the input rows of the batch that the stages belong to: those of the stages without
+    upstream stages; ``rows`` if unknown.
+    """
+    names = {stage.name for stage in stages}
+    first = [stage.rows_in for stage in stages if not names & set(stage.upstream)]
+    known = [rows_in for rows_in in first if rows_in is not None]
+    return sum(known) if known else rows
+
+
+def _with_stage(before: StageFit | None, stage: Stage, rows: float) -> StageFit:
+    line, _, skew_before = before or (EMPTY, 1, 1.0)
+    tasks, busy_s, skew = stage.tasks or 1, stage.busy_s or 0.0, 1.0
+    if stage.task_max_s:
+        # Spark rounds the run time of short tasks: one may appear longer than all tasks together.
+        skew = min(tasks, max(1.0, stage.task_max_s * tasks / busy_s))
+    share = _LEVEL if before else 1.0
+    return StageFit(
+        with_sample(line, rows, busy_s, _FORGET), tasks, skew_before + share * (skew - skew_before)
+    )

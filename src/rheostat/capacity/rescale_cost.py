@@ -60,7 +60,7 @@ class RescaleCost:
 
         An overdue request is expected after another half of the time it has been pending.
         """
-        expected_s = replace(self, requested=()).start_within_s(z)
+        expected_s = self._median_s * math.exp(z * math.sqrt(self.variance))
         pending, soonest_s = [], 0.0
         for requested_s, target in self.requested:
             awaited_s = now_s - requested_s

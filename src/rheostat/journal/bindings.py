@@ -8,8 +8,7 @@ from statistics import median
 from typing import Literal
 
 from rheostat.capacity import binding as capacity
-from rheostat.capacity.identify import Identified, identified, with_batch
-from rheostat.capacity.need import worth_having
+from rheostat.capacity.identify import Batches, Identified
 from rheostat.journal.totals import mean_parts
 from rheostat.model import Finding, Observation
 from rheostat.state.proposed_count import proposed_count
@@ -92,13 +91,13 @@ def _batches(observations: Sequence[Observation]) -> list[Observation]:
 
 
 def _binding(query: str, batches: Sequence[Observation]) -> Binding | None:
-    learnt: Mapping[str, object] = {}
+    learned = Batches()
     for batch in batches:
         if batch.batch_s and batch.batch_rows:
-            learnt = with_batch(
-                learnt, batch.batch_s, batch.batch_rows, _slots(batch), batch.stages
+            learned = learned.with_batch(
+                batch.batch_s, batch.batch_rows, _slots(batch), batch.stages
             )
-    model = identified(learnt)
+    model = learned.identified()
     if model is None or len(batches) < _LIMITED:
         return None
     recent = batches[-_RECENT:]
@@ -111,7 +110,7 @@ def _binding(query: str, batches: Sequence[Observation]) -> Binding | None:
 def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Observation]) -> Binding:
     slots, slots_per_executor = _slots(recent[-1]), recent[-1].slots_per_executor or 1
     tasks = max((stage.tasks for stage in model.model.stages), default=1)
-    sizes = worth_having(model.model, min(tasks, 4 * slots + 64), rows)
+    sizes = model.model.worth_having(min(tasks, 4 * slots + 64), rows)
     numbers = _numbers(model, rows, recent[-1])
     parts_s = mean_parts(batch.batch_parts_s for batch in recent)
     bound = capacity.binding(model.model, rows, slots, sizes, parts_s)

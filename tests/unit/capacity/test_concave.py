@@ -6,12 +6,10 @@ The points are of Nexmark query 1 on Flink, measured by ContTune's authors (VLDB
 
 import math
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from rheostat.capacity.identify import identified, with_batch
-from rheostat.capacity.need import closed_form
+from rheostat.capacity.identify import Batches
 
 POINTS = {
     1: 529_573,
@@ -44,16 +42,15 @@ def right_size(rate: float) -> int:
 
 def requested_size(rate: float, sizes: tuple[int, int], rng: np.random.Generator) -> int:
     """Return the requested size after batches on two sizes, each three times with 5 % noise."""
-    learnt: dict[str, Any] = {}
+    learned = Batches()
     for slots in sizes:
         for _ in range(3):
             noise = math.exp(rng.normal(0.0, 0.05))
-            learnt = with_batch(learnt, BATCH_S * noise, capacity(slots) * BATCH_S, slots, None)
-    fitted = identified(learnt)
+            learned = learned.with_batch(BATCH_S * noise, capacity(slots) * BATCH_S, slots, None)
+    fitted = learned.identified()
     assert fitted is not None
-    needed = closed_form(fitted.model, rate, 1e6, 0.0)
-    assert needed is not None
-    return math.ceil(needed)
+    sustained = fitted.model.sustained_rows_per_s
+    return next(slots for slots in range(1, 99) if sustained(slots, 1e4, 0.0) >= rate)
 
 
 def test_the_size_is_correct_in_one_step_and_rarely_two_too_large() -> None:

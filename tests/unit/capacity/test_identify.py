@@ -1,22 +1,12 @@
 """A batch model fitted to batches equals the one that generated them."""
 
-import json
 import math
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from rheostat.capacity.batch import BatchModel, StageCost
-from rheostat.capacity.identify import (
-    EMPTY,
-    contention,
-    identified,
-    through,
-    with_batch,
-    with_sample,
-    with_work,
-)
+from rheostat.capacity.batch import BatchModel, Contention, StageCost
+from rheostat.capacity.identify import EMPTY, Batches, through, with_sample
 from rheostat.model import Stage
 
 TRUE = BatchModel(
@@ -37,16 +27,16 @@ def stages(rows: float, slower: float = 1.0) -> list[Stage]:
     return result
 
 
-def learnt(staged: bool) -> dict[str, Any]:
-    known: dict[str, Any] = {}
+def learned_batches(staged: bool) -> Batches:
+    known = Batches()
     for rows, slots in BATCHES * 6:
         reported = stages(rows) if staged else None
-        known = with_batch(known, TRUE.batch_s(rows, slots), rows, slots, reported)
+        known = known.with_batch(TRUE.batch_s(rows, slots), rows, slots, reported)
     return known
 
 
 def test_stages_predict_batch_times_for_unseen_sizes() -> None:
-    fitted = identified(json.loads(json.dumps(learnt(True))))
+    fitted = learned_batches(True).identified()
     assert fitted is not None
     for rows, slots in ((30_000, 5), (90_000, 12), (2000, 1)):
         assert fitted.model.batch_s(rows, slots) == pytest.approx(
@@ -57,17 +47,17 @@ def test_stages_predict_batch_times_for_unseen_sizes() -> None:
 
 
 def test_the_error_is_absent_before_five_predictions() -> None:
-    known: dict[str, Any] = {}
+    known = Batches()
     for count in range(1, 8):
-        known = with_batch(known, 2.0, 9000, 4, None)
-        fitted = identified(known)
+        known = known.with_batch(2.0, 9000, 4, None)
+        fitted = known.identified()
         assert fitted is not None
         assert (fitted.error is None) == (count <= 5)
 
 
 def test_batch_times_alone_give_a_near_estimate_with_a_wider_initial_spread() -> None:
-    first = identified(with_batch({}, 2.0, 9000, 4, None))
-    fitted = identified(learnt(False))
+    first = Batches().with_batch(2.0, 9000, 4, None).identified()
+    fitted = learned_batches(False).identified()
     assert first is not None
     assert fitted is not None
     assert first.spread > 0.2
@@ -75,7 +65,7 @@ def test_batch_times_alone_give_a_near_estimate_with_a_wider_initial_spread() ->
 
 
 def test_no_model_exists_before_the_first_batch() -> None:
-    assert identified({}) is None
+    assert Batches().identified() is None
 
 
 def test_one_x_gives_a_pure_slope_and_two_give_the_exact_line() -> None:
@@ -89,48 +79,59 @@ def test_one_x_gives_a_pure_slope_and_two_give_the_exact_line() -> None:
     assert slope == pytest.approx(0.5, rel=0.02)
 
 
+def curve_of(known: Batches) -> Contention:
+    fitted = replace(known, staged=False, largest=8, weight=1.0).identified()
+    assert fitted is not None
+    assert isinstance(fitted.model.curve, Contention)
+    return fitted.model.curve
+
+
 def test_contention_is_learned_from_consecutive_sizes() -> None:
-    known: dict[str, Any] = {}
+    known = Batches()
     for slots in (2, 4, 8, 4, 2, 8) * 4:
         for _ in range(4):
-            known = with_work(known, slots, 0.3 * math.log(slots))
-    assert contention(known, 8).exponent == pytest.approx(0.3, abs=0.05)
-    assert contention(known, 8).slowdown(100) == contention(known, 8).slowdown(12)
+            known = known.with_work(slots, 0.3 * math.log(slots))
+    curve = curve_of(known)
+    assert curve.exponent == pytest.approx(0.3, abs=0.05)
+    assert curve.slowdown(100) == curve.slowdown(12)
 
 
 def test_drifting_work_is_not_contention() -> None:
-    known: dict[str, Any] = {}
+    known = Batches()
     for place in range(400):
-        known = with_work(known, 8, 0.01 * place)
-    assert contention(known, 8).exponent == 0.0
+        known = known.with_work(8, 0.01 * place)
+    assert curve_of(known).exponent == 0.0
 
 
 def test_an_empty_first_batch_with_one_task_adds_no_skew() -> None:
     one = Stage(name="0", tasks=1, busy_s=0.003, task_max_s=0.167)
-    known = identified(with_batch({}, 0.2, 1.0, 1, [one]))
+    known = Batches().with_batch(0.2, 1.0, 1, [one]).identified()
     assert known is not None
     sixteen = Stage(name="0", tasks=16, busy_s=1.6, task_max_s=0.1)
-    after = identified(with_batch(with_batch({}, 0.2, 1.0, 1, [one]), 1.7, 400.0, 1, [sixteen]))
+    first = Batches().with_batch(0.2, 1.0, 1, [one])
+    after = first.with_batch(1.7, 400.0, 1, [sixteen]).identified()
     assert after is not None
     assert known.model.stages[0].skew == after.model.stages[0].skew == pytest.approx(1.0)
 
 
 def test_stages_of_an_empty_batch_do_not_affect_the_row_cost() -> None:
     empty = Stage(name="0", tasks=1, busy_s=0.003, task_max_s=0.05, rows_in=0.0)
-    assert identified(with_batch({}, 1.8, 367.0, 1, [empty])) is None
+    first = Batches().with_batch(1.8, 367.0, 1, [empty])
+    assert first.identified() is None
     real = Stage(name="0", tasks=16, busy_s=1.6, task_max_s=0.15, rows_in=370.0)
-    known = identified(with_batch(with_batch({}, 1.8, 367.0, 1, [empty]), 1.8, 375.0, 1, [real]))
+    known = first.with_batch(1.8, 375.0, 1, [real]).identified()
     assert known is not None
     assert known.model.batch_s(370.0, 1) == pytest.approx(1.8, rel=0.1)
 
 
 def test_stages_of_an_earlier_batch_are_paired_with_the_rows_they_read() -> None:
     """The stages of a live job are read every ten seconds, but its batches are shorter."""
-    known: dict[str, Any] = {}
+    known = Batches()
     for rows, slots in BATCHES * 6:
         read = [replace(stage, rows_in=5000.0) for stage in stages(5000.0)]
-        known = with_batch(known, TRUE.batch_s(rows, slots), rows, slots, read, fresh=not known)
-    fitted = identified(known)
+        is_first = known.staged is None
+        known = known.with_batch(TRUE.batch_s(rows, slots), rows, slots, read, is_first)
+    fitted = known.identified()
     assert fitted is not None
     assert fitted.model.batch_s(60_000, 6) == pytest.approx(TRUE.batch_s(60_000, 6), rel=0.3)
 
@@ -147,14 +148,14 @@ def test_a_learned_bias_is_not_applied_again_with_the_next_stages() -> None:
     def read(rows: float, cold: float = 1.0) -> list[Stage]:
         return [Stage(name="0", rows_in=rows, busy_s=cold * busy_s(rows), tasks=tasks)]
 
-    learned: dict[str, Any] = {}
+    learned = Batches()
     at_night = read(200.0, cold=1.3)
     for n in range(12):
         rows = 200.0 + 60.0 * n
         batch_s = 0.3 + busy_s(rows) / slots
-        learned = with_batch(learned, batch_s, rows, slots, at_night, fresh=n == 0)
-    learned = with_batch(learned, 0.3 + busy_s(920.0) / slots, 920.0, slots, read(920.0))
-    known = identified(learned)
+        learned = learned.with_batch(batch_s, rows, slots, at_night, fresh=n == 0)
+    learned = learned.with_batch(0.3 + busy_s(920.0) / slots, 920.0, slots, read(920.0))
+    known = learned.identified()
     assert known is not None
     line_row_s = (busy_s(920.0) - 1.3 * busy_s(200.0)) / 720
     assert known.model.stages[0].row_s > 0.9 * line_row_s

@@ -4,7 +4,6 @@ import pytest
 
 from rheostat.capacity.batch import BatchModel, StageCost
 from rheostat.capacity.binding import binding
-from rheostat.capacity.need import closed_form, sustained_rows_per_s, worth_having
 from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.capacity.rollout import Arrivals, Backlog, RolloutResult, rollout
 
@@ -67,25 +66,25 @@ def test_the_final_backlog_is_arrivals_minus_processed_rows() -> None:
     assert simulate(4).waiting_rows < 2 * 1000
 
 
-def test_the_closed_form_matches_the_model_without_waves() -> None:
+def test_the_sustained_rate_without_waves_is_limited_by_half_the_objective() -> None:
     fluid = BatchModel(0.5, (StageCost(tasks=10_000, row_s=0.001),))
     for slots in (2, 5, 9):
-        rate = sustained_rows_per_s(fluid, slots, 10.0, 0.0)
-        assert closed_form(fluid, rate, 10.0, 0.0) == pytest.approx(slots, rel=0.01)
-    assert closed_form(fluid, 100.0, 1.0, 0.0) is None  # L <= 2 F
+        rate = fluid.sustained_rows_per_s(slots, 10.0, 0.0)
+        assert rate == pytest.approx(slots / 0.001 * (1 - 2 * 0.5 / 10.0), rel=0.01)
+    assert fluid.sustained_rows_per_s(9, 1.0, 0.0) == 0.0  # L <= 2 F
 
 
 def test_only_sizes_that_save_a_wave_are_candidates() -> None:
-    assert worth_having(MODEL, 30, 1000.0) == [1, 2, 3, 4, 5, 6, 8, 12, 24]
+    assert MODEL.worth_having(30, 1000.0) == [1, 2, 3, 4, 5, 6, 8, 12, 24]
 
 
 def test_the_bottleneck_is_named() -> None:
-    sizes = worth_having(MODEL, 24, 24_000.0)
+    sizes = MODEL.worth_having(24, 24_000.0)
     assert binding(MODEL, 24_000.0, 4, sizes) is None
     assert "24 tasks" in str(binding(MODEL, 24_000.0, 24, sizes))
     assert "fixed cost" in str(binding(MODEL, 100.0, 12, sizes))
     skewed = BatchModel(0.1, (StageCost(tasks=24, row_s=0.001, skew=6.0),))
-    assert "largest task" in str(binding(skewed, 24_000.0, 8, worth_having(skewed, 24, 24_000.0)))
+    assert "largest task" in str(binding(skewed, 24_000.0, 8, skewed.worth_having(24, 24_000.0)))
 
 
 def test_the_executor_start_time_is_learned() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rheostat.capacity.usl import Usl
 from rheostat.errors import BadInput
+from rheostat.sim.spark.spark_capacity import Usl
 
 
 def test_without_contention_the_slowdown_is_one() -> None:

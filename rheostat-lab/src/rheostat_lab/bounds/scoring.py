@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.capacity.batch import batch_time
+from rheostat.sim.spark.spark_capacity import batch_time
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.workload import Workload
 from rheostat_lab.bounds.batch_grid import Batches

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.capacity.identify import identified
 from rheostat.model import Memory, Observation, Record
 from rheostat.policies.predictive.policy import Predictive
 from rheostat.policies.predictive.state import State
@@ -80,7 +79,7 @@ def size(errors: Iterable[float], share: float) -> float | None:
 def _errors(now: Observation, before: Memory, after: Memory) -> dict[str, float]:
     """Return the errors of this observation's new batch; empty without batch or model."""
     old, new = State.from_json(before), State.from_json(after)
-    known = identified(old.batches)
+    known = old.batches.identified()
     if (new.batch_s, new.batch_rows) == (old.batch_s, old.batch_rows):
         return {}
     if known is None or not old.batch_s or not new.batch_s or not new.batch_rows:

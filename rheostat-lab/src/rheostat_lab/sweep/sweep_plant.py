@@ -9,10 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from rheostat.capacity.need import sustained_rows_per_s
 from rheostat.model import Slo
 from rheostat.sim.demand import DemandCurve, demand_curve, demand_over
 from rheostat.sim.plant import Floats, Steps
+from rheostat.sim.spark import spark_capacity
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.sim.workload import Constant, Workload
@@ -41,9 +41,8 @@ def capacity_rows_per_s(values: SparkParameters | FlinkJob, executors: int) -> f
     own model without noise.
     """
     if isinstance(values, SparkParameters):
-        return values.model.capacity_rows_per_s(
-            executors * values.slots_per_executor, values.trigger
-        )
+        slots = executors * values.slots_per_executor
+        return spark_capacity.capacity_rows_per_s(values.model, slots, values.trigger)
     return executors * values.task_rate(executors, 0.0)
 
 
@@ -60,8 +59,8 @@ def executors_by_model(
             for slots in range(1, most * values.slots_per_executor + 1)
             if rate_per_s
             <= min(
-                sustained_rows_per_s(model, slots, slo.latency_s, trigger.interval_s),
-                model.capacity_rows_per_s(slots, trigger),
+                model.sustained_rows_per_s(slots, slo.latency_s, trigger.interval_s),
+                spark_capacity.capacity_rows_per_s(model, slots, trigger),
             )
         ),
         None,

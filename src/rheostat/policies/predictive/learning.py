@@ -1,22 +1,28 @@
-"""Update of the state by an observation: arrival rate, last batch, cost of rescales."""
+"""Update of the state by an observation: arrival rate, last batch, late rows, cost of rescales."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
-from rheostat.capacity.identify import identified, with_batch
 from rheostat.model import Observation
-from rheostat.policies.predictive.backlog import rows_limit
-from rheostat.policies.predictive.error_budget import with_late_rows
 from rheostat.policies.predictive.state import State
-from rheostat.signals.forecasts.forecast import HORIZONS_S
+from rheostat.signals.forecasts.forecast import HORIZONS_S, refit
 from rheostat.signals.forecasts.period import period_s
 from rheostat.signals.forecasts.rate_history import Rates, with_rate
-from rheostat.signals.forecasts.weighted_experts import refit
+from rheostat.signals.lag import queued_rows
+
+HOUR_S, WINDOW_S = 3600.0, 300.0
+"""Time constants of the error budgets."""
 
 _TICK_SHARE = 0.2
 """Weight of the newest interval between two decisions in its mean."""
+
+_LEFT = 1.5
+"""Batches of backlog left behind by a newly planned batch: more indicate a limit of rows."""
+
+_SAME = 0.02
+"""Two batches whose rows differ by less than this share have the size of the limit."""
 
 
 def learnt(
@@ -41,24 +47,16 @@ def learnt(
 
 def _with_rate(now: Observation, state: State, given_s: float) -> tuple[State, Rates]:
     """Fit one horizon, or after the last one detect the period, with each new mean of 5 s."""
-    before = state.rates
-    history = with_rate(before, now.t_s, now.input_rows_per_s or 0.0)
-    turn, fits, own_s = state.turn, state.fits, state.period_s
-    rates = Rates(history, given_s or own_s)
-    if history.fine.means is not before.fine.means:
-        if turn < len(HORIZONS_S):
-            fits = refit(rates, fits, turn)
+    history = with_rate(state.rates, now.t_s, now.input_rows_per_s or 0.0)
+    learned = replace(state, rates=history, period_s=given_s or state.period_s)
+    rates = Rates(history, learned.period_s)
+    if history.fine.means is not state.rates.fine.means:
+        if state.turn < len(HORIZONS_S):
+            learned = replace(learned, fits=refit(rates, state.fits, state.turn))
         else:
-            own_s = given_s or period_s(rates)
-            rates.repeats(own_s)
-        turn = (turn + 1) % (len(HORIZONS_S) + 1)
-    learned = replace(
-        state,
-        rates=history,
-        fits=fits,
-        period_s=given_s or own_s,
-        turn=turn,
-    )
+            learned = replace(learned, period_s=given_s or period_s(rates))
+            rates.repeats(learned.period_s)
+        learned = replace(learned, turn=(state.turn + 1) % (len(HORIZONS_S) + 1))
     return learned, rates
 
 
@@ -98,10 +96,52 @@ def _with_batch(now: Observation, state: State) -> State:
     learned = replace(state, batch_s=now.batch_s, batch_rows=now.batch_rows, reading=reading)
     if began_s >= changed_s + 2 * every_s + 1.0:
         fresh = reading != state.reading
-        batches = with_batch(state.batches, now.batch_s, now.batch_rows, slots, now.stages, fresh)
+        batches = state.batches.with_batch(now.batch_s, now.batch_rows, slots, now.stages, fresh)
         return replace(learned, batches=batches)
-    known = identified(state.batches)
+    known = state.batches.identified()
     if not known or not state.is_cold or began_s + now.batch_s < changed_s:
         return learned
     longer_s = now.batch_s - known.model.batch_s(now.batch_rows, slots)
     return replace(learned, rescale=state.rescale.with_cold_batch(longer_s), is_cold=False)
+
+
+def with_late_rows(state: State, now: Observation, slo_s: float) -> State:
+    """Return the state with the rows since the last observation, counted as late by the latency of
+    the last batch; of a gap only the last minute counts.
+    """
+    gone_s = 0.0 if state.newest_s is None else now.t_s - state.newest_s
+    since_s = min(max(0.0, gone_s), 60.0)
+    rows = (now.input_rows_per_s or 0.0) * since_s
+    late = rows * _late_share(now, slo_s)
+    hour, window = math.exp(-since_s / HOUR_S), math.exp(-since_s / WINDOW_S)
+    return replace(
+        state,
+        hour_rows=hour * state.hour_rows + rows,
+        hour_late_rows=hour * state.hour_late_rows + late,
+        window_rows=window * state.window_rows + rows,
+        window_late_rows=window * state.window_late_rows + late,
+    )
+
+
+def rows_limit(now: Observation, known: int | None = None) -> int | None:
+    """Return the detected limit of rows per batch; None without a sign of one.
+
+    A limit shows in two batches of equal size, the last of which left more than another one behind.
+    Between two batches the ``known`` limit holds while the backlog is as large.
+    """
+    rate = now.input_rows_per_s or 0.0
+    running, queued, before = now.in_flight, queued_rows(now), now.batch_rows
+    if not before or queued is None:
+        return None
+    if running is None or not running.rows:
+        return known if known and queued > _LEFT * known else None
+    left = queued - running.rows - rate * running.elapsed_s
+    same = abs(running.rows - before) <= _SAME * before
+    return running.rows if same and left > _LEFT * running.rows else None
+
+
+def _late_share(now: Observation, slo_s: float) -> float:
+    if now.latency_s is None or not now.batch_rows or not now.input_rows_per_s:
+        return 0.0
+    spread_s = max(now.batch_rows / now.input_rows_per_s, 1e-3)
+    return min(1.0, max(0.0, (now.latency_s + spread_s / 2 - slo_s) / spread_s))

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from rheostat.capacity.binding import Bound, binding
-from rheostat.capacity.identify import Identified, identified
+from rheostat.capacity.identify import Identified
 from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.policies.parameters import About, parameter
-from rheostat.policies.predictive.error_budget import WINDOW_S
-from rheostat.policies.predictive.learning import learnt
+from rheostat.policies.predictive.learning import WINDOW_S, learnt
 from rheostat.policies.predictive.reasons import Compared, compared, decision_evidence
 from rheostat.policies.predictive.scenarios import on_path, risk, within_error_budget
 from rheostat.policies.predictive.situation import Situation, situation
@@ -51,8 +50,7 @@ class Predictive:
         formula=(
             "batch_s = F + sum over stages of max((f N + w rows) / (N / ceil(N / slots)), k (f + w"
             " rows / N))\nexecutors = min q: no row of the batches to come, at the forecast rates,"
-            " is older than slo\nneeded = W rate / (1 - 2 F / slo), or W rate"
-            " trigger_s / (min(trigger_s, slo - trigger_s) - F)"
+            " is older than slo"
         ),
         source=(
             "ours; ski-rental: Karlin et al., Competitive snoopy caching (1988); quantiles: Vovk et"
@@ -104,7 +102,7 @@ class Predictive:
         if rates is None or not observation.executors:
             decision = hold(observation, "size kept: arrival rate or executors are unknown")
             return decision, state.to_json()
-        model = identified(state.batches)
+        model = state.batches.identified()
         doubt = self._doubt(model)
         if model is None or doubt is not None:
             decision = _without_model(observation, state, other, model)
@@ -162,7 +160,7 @@ class Predictive:
         """Return the cheapest size that meets the objective once its executors have started."""
         until_s = self._horizon_s(at)
         more = [q for q in at.sizes if q > at.size]
-        if at.is_start_lost:
+        if at.cost.is_lost:
             return hold(at.now, f"{why}, but executors do not start; size kept", evidence)
         if (bound := _bound(at, more)) is not None and not _helps(
             at, more, until_s, is_surge=is_surge
@@ -326,9 +324,9 @@ def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
     """Return the binding constraint if the next larger size gains less than 5 %; None otherwise,
     and if the cluster grants no more executors.
     """
-    if at.rows_limit is not None and at.is_limited:
-        return _limit(at.rows_limit)
-    if not more and at.ceiling is not None:
+    if at.state.rows_limit is not None and at.is_limited:
+        return _limit(at.state.rows_limit)
+    if not more and at.state.ceiling is not None:
         return None
     rows = max(float(at.now.batch_rows or 0), at.forecast.p50[0] * max(at.trigger_s, 1.0))
     sizes = [q * at.slots for q in more]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from rheostat.capacity.need import closed_form, row_work_s
 from rheostat.policies.predictive.scenarios import rare_surges
 from rheostat.policies.predictive.situation import Situation
 from rheostat.signals.forecasts.forecast import HORIZONS_S
@@ -46,11 +44,12 @@ def decision_evidence(at: Situation, late_share_ahead: float) -> dict[str, Any]:
     which executors requested now start.
     """
     place = min(
-        range(len(HORIZONS_S)), key=lambda i: abs(HORIZONS_S[i] - at.cost.start_s - at.tick_s)
+        range(len(HORIZONS_S)), key=lambda i: abs(HORIZONS_S[i] - at.cost.start_s - at.state.tick_s)
     )
     rates = [path[place + 1] for path in (at.forecast.p50, at.forecast.p90, at.forecast.p99)]
     surge = max(rare_surges(at), key=lambda surge: surge.rate)
-    slots = closed_form(at.model.model, rates[1], at.aim_s, at.trigger_s)
+    needed = next((q for q in at.sizes if at.sustained(q) >= rates[1]), None)
+    model = at.model.model
     return {
         "forecast_s": HORIZONS_S[place],
         "forecast_rows_per_s_p50": rates[0],
@@ -61,14 +60,14 @@ def decision_evidence(at: Situation, late_share_ahead: float) -> dict[str, Any]:
         "forecast_path_p99": _path(at, at.forecast.p99),
         "surge_rows_per_s": surge.rate,
         "surge_step_rows_per_s": surge.once,
-        "needed": None if slots is None else math.ceil(slots / at.slots),
+        "needed": needed,
         "capacity_rows_per_s": at.sustained(at.size),
         "late_share_ahead": late_share_ahead,
         "late_share_budget": at.late_share,
         "start_s": at.cost.start_s,
         "spread": at.model.spread,
-        "fixed_s": at.model.model.fixed_s,
-        "row_slot_s": row_work_s(at.model.model),
+        "fixed_s": model.fixed_s,
+        "row_slot_s": sum(stage.rows_in * stage.row_s for stage in model.stages),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rheostat.capacity.rollout import Arrivals, Backlog, RolloutResult, Size, rollout
-from rheostat.policies.predictive.error_budget import WINDOW_S
+from rheostat.policies.predictive.learning import WINDOW_S
 from rheostat.policies.predictive.situation import Situation
 from rheostat.signals.forecasts.surges import Surge
 
@@ -66,10 +66,10 @@ def risk(at: Situation, target: int, *, with_unprecedented: bool = False) -> tup
     often = at.surges.above(sustained)
     late, window = 0.0, 0.0
     if often:
-        helped_s = at.cost.start_within_s(at.tuning.start_z_likely) + at.tick_s / 2
+        helped_s = at.cost.start_within_s(at.tuning.start_z_likely) + at.state.tick_s / 2
         result = in_surge(at, often, target, helped_s, at.tuning.surge_phase)
         late = often.share * result.late_rows / rows
-    helped_s = at.cost.start_within_s(at.tuning.start_z_surge) + at.tick_s
+    helped_s = at.cost.start_within_s(at.tuning.start_z_surge) + at.state.tick_s
     for surge in rare_surges(at, with_unprecedented=with_unprecedented):
         if surge.rate > sustained:
             result = in_surge(at, surge, target, helped_s, 0.0)
@@ -101,11 +101,11 @@ def within_error_budget(
 def _sizes(at: Situation, target: int) -> list[Size]:
     working = min(at.now.executors or 1, target)
     sizes: list[Size] = [(0.0, _batch(at, working), 0.0)]
-    for in_s, executors in at.pending:
+    for in_s, executors in at.cost.pending(at.now.t_s, at.tuning.start_z):
         if working < min(executors, target):
             working = min(executors, target)
             sizes.append((in_s, _batch(at, working), at.cost.cold_s))
-    if target > working and not at.is_start_lost:
+    if target > working and not at.cost.is_lost:
         ready_s = max(at.start_s, sizes[-1][0])
         sizes.append((ready_s, _batch(at, target), at.cost.cold_s))
     return sizes

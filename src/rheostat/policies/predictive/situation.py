@@ -6,19 +6,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rheostat.capacity.batch import BatchModel
 from rheostat.capacity.identify import Identified
-from rheostat.capacity.need import sustained_rows_per_s, worth_having
 from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.capacity.rollout import Backlog
 from rheostat.model import Observation
-from rheostat.policies.predictive.backlog import waiting
-from rheostat.policies.predictive.error_budget import error_budget
 from rheostat.policies.predictive.state import State
 from rheostat.policies.predictive.tuning import Tuning
-from rheostat.signals.forecasts.forecast import Forecast
+from rheostat.signals.forecasts.forecast import Forecast, forecast
 from rheostat.signals.forecasts.rate_history import Rates
 from rheostat.signals.forecasts.surges import Surges, surges
-from rheostat.signals.forecasts.weighted_experts import forecast
+from rheostat.signals.lag import queued_rows
+
+_STILL = 0.1
+"""Share of its duration that an overdue batch is expected to last longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,28 +28,21 @@ class Situation:
 
     now: Observation
     tuning: Tuning
+    state: State
     model: Identified
-    cost: RescaleCost
     forecast: Forecast
     surges: Surges
     """Rises of the rate that are possible before executors return after a scale-in."""
 
+    back_s: float
+    """``within_s`` after a scale-in, with a larger margin for the start time."""
+
     is_young: bool
     """Whether the job is in warm-up: most of its load's behaviour is unknown."""
 
-    ceiling: int | None
-    """The most executors that the cluster granted, if a request ended below its target."""
-
     backlog: Backlog
-    tick_s: float
     sizes: Sequence[int]
     """Candidate sizes: each is faster than the ones before it."""
-
-    pending: Sequence[tuple[float, int]]
-    """Requests whose executors have not started: (seconds from now, executors then)."""
-
-    is_start_lost: bool
-    """Whether requested executors have not started for a long time."""
 
     slo_s: float
     aim_s: float
@@ -63,9 +57,6 @@ class Situation:
     late_share: float
     late_in_window: float
     """Remaining error budgets as shares of the rows, in the long run and of five minutes."""
-
-    rows_limit: int | None
-    """Detected rows limit of a batch."""
 
     @property
     def size(self) -> int:
@@ -88,6 +79,11 @@ class Situation:
         return self.now.input_rows_per_s or 0.0
 
     @property
+    def cost(self) -> RescaleCost:
+        """Start time of executors and their cold batch."""
+        return self.state.rescale
+
+    @property
     def start_s(self) -> float:
         """Start time of executors used for planning."""
         return self.cost.start_within_s(self.tuning.start_z)
@@ -95,20 +91,14 @@ class Situation:
     @property
     def within_s(self) -> float:
         """Seconds until executors requested at the next decision have started and begin a batch."""
-        return self.start_s + self.tick_s + self.trigger_s
-
-    @property
-    def back_s(self) -> float:
-        """The same after a scale-in, with a larger margin for the start time."""
-        start_s = self.cost.start_within_s(self.tuning.start_z_surge)
-        return start_s + self.tick_s + self.trigger_s
+        return self.start_s + self.state.tick_s + self.trigger_s
 
     @property
     def is_limited(self) -> bool:
         """Whether the rows limit of a batch binds: such a batch ends before its trigger."""
-        if self.rows_limit is None:
+        if self.state.rows_limit is None:
             return False
-        batch_s = self.model.model.batch_s(self.rows_limit, self.size * self.slots)
+        batch_s = self.model.model.batch_s(self.state.rows_limit, self.size * self.slots)
         return batch_s * self.longer < self.trigger_s
 
     @property
@@ -118,12 +108,8 @@ class Situation:
 
     def sustained(self, executors: int) -> float:
         """Return the highest constant rate at which no row is late with that many executors."""
-        return sustained_rows_per_s(
-            self.model.model,
-            executors * self.slots,
-            self.aim_s,
-            self.trigger_s,
-            self.longer,
+        return self.model.model.sustained_rows_per_s(
+            executors * self.slots, self.aim_s, self.trigger_s, self.longer
         )
 
 
@@ -156,29 +142,25 @@ def situation(
     longer = math.exp(margin * model.spread)
     rate = now.input_rows_per_s or 0.0
     first_slots = (state.first_size or 1) * slots
-    expected = sustained_rows_per_s(model.model, first_slots, aim_s, trigger_s, longer)
+    expected = model.model.sustained_rows_per_s(first_slots, aim_s, trigger_s, longer)
     back_s = cost.start_within_s(tuning.start_z_surge) + state.tick_s + trigger_s
     return Situation(
         now=now,
         tuning=tuning,
+        state=state,
         model=model,
-        cost=cost,
         forecast=forecast(rates, state.fits),
         surges=surges(rates, back_s, expected=expected, announced=peak),
+        back_s=back_s,
         is_young=rates.unknown > tuning.warm_up_unknown,
-        ceiling=state.ceiling,
         backlog=waiting(now, model.model, rate, longer),
-        tick_s=state.tick_s,
         sizes=_sizes(now, model, state, rate, aim_s),
-        pending=cost.pending(now.t_s, tuning.start_z),
-        is_start_lost=cost.is_lost,
         slo_s=slo_s,
         aim_s=aim_s,
         is_attainable=is_attainable,
         longer=longer,
         late_share=late_share,
         late_in_window=late_in_window,
-        rows_limit=state.rows_limit,
     )
 
 
@@ -191,5 +173,49 @@ def _sizes(
     if state.ceiling is not None:
         most = min(most, state.ceiling * slots)
     rows = max(now.batch_rows or 0, rate * max(now.trigger_s or 0.0, aim_s / 4), 1.0)
-    sizes = {math.ceil(useful / slots) for useful in worth_having(model.model, most, rows)}
+    sizes = {math.ceil(useful / slots) for useful in model.model.worth_having(most, rows)}
     return sorted(sizes if state.ceiling is None else {*sizes, state.ceiling})
+
+
+def waiting(now: Observation, model: BatchModel, rate: float, longer: float) -> Backlog:
+    """Return the backlog and the predicted rest of the running batch; without offsets of the source
+    the backlog is the arrivals since that batch began.
+    """
+    if now.in_flight is None:
+        return _between(now, rate)
+    elapsed_s, trigger_s = now.in_flight.elapsed_s, now.trigger_s or 0.0
+    slots = (now.executors or 1) * (now.slots_per_executor or 1)
+    rows, queued = float(now.in_flight.rows or now.batch_rows or 0), queued_rows(now)
+    left = rate * elapsed_s if queued is None else max(0.0, queued - rows)
+    takes_s = model.batch_s(rows, slots) * longer
+    ends_s = max(takes_s - elapsed_s, _STILL * elapsed_s)
+    # The oldest row of a batch arrived when the previous batch was planned.
+    before_s = max(trigger_s, now.batch_s or 0.0)
+    return Backlog(
+        rows=left,
+        since_s=-elapsed_s,
+        begins_s=max(ends_s, trigger_s - elapsed_s),
+        ends_s=ends_s,
+        running_rows=rows,
+        oldest_s=-elapsed_s - before_s,
+    )
+
+
+def _between(now: Observation, rate: float) -> Backlog:
+    trigger_s, queued = now.trigger_s or 0.0, queued_rows(now)
+    rows = rate * trigger_s if queued is None else queued
+    since_s = -rows / rate if rate > 0 else 0.0
+    return Backlog(rows, since_s, max(0.0, trigger_s + since_s))
+
+
+def error_budget(state: State, tuning: Tuning) -> tuple[float, float]:
+    """Return the shares of rows that may still be late: in the long run, and in five minutes.
+
+    The first five minutes of a job are most of its rows; their budget is little more than the
+    long-run one.
+    """
+    hour = state.hour_late_rows / state.hour_rows if state.hour_rows > 0 else 0.0
+    window = state.window_late_rows / state.window_rows if state.window_rows > 0 else 0.0
+    young = state.hour_rows / state.window_rows if state.window_rows > 0 else 1.0
+    in_window = min(tuning.late_share_window, tuning.late_share * young)
+    return max(0.0, tuning.late_share - hour), max(0.0, in_window - window)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
+from rheostat.capacity.identify import Batches
 from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.model import Memory
+from rheostat.signals.forecasts.forecast import NO_FITS, Fits
 from rheostat.signals.forecasts.rate_history import RateHistory
 
-VERSION = 3
+VERSION = 4
 """Increased when a field changes its meaning; the memory of another version is dropped."""
-
-Estimate: TypeAlias = Mapping[str, Any]
-"""State of an estimator of ``signals`` or ``capacity``: JSON values only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +29,13 @@ class State:
 
     # Arrival rates.
     rates: RateHistory = field(default_factory=RateHistory)
-    fits: Estimate = field(default_factory=dict)
+    fits: Fits = NO_FITS
     turn: int = 0
     """Index of the horizon that is fitted next; after the last one the period is detected."""
 
     period_s: float | None = None
     # Micro-batches.
-    batches: Estimate = field(default_factory=dict)
+    batches: Batches = field(default_factory=Batches)
     batch_s: float | None = None
     batch_rows: int | None = None
     reading: Sequence[Sequence[Any]] = ()
@@ -58,7 +57,7 @@ class State:
     is_cold: bool = False
     size_before: int | None = None
     target_before: int | None = None
-    throughput: Estimate = field(default_factory=dict)
+    throughput: Memory = field(default_factory=dict)
     """Memory of ``measured-throughput``, which decides until the batch model is valid."""
 
     def to_json(self) -> dict[str, Any]:

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rheostat.signals.forecasts.likeness import LIKE, distance
 from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, Floats, Rates
 
 _RARE = 0.002
 """Share of similar past moments that were followed by a larger rise than the worst surge."""
+
+_LIKE = 0.3
+"""Moments are similar if the logarithms of rate and change differ by less."""
 
 _FEW, _NEAREST = 40, 0.35
 """With fewer similar moments than this, the most similar third of all moments is taken."""
@@ -143,9 +145,12 @@ def _highest(series: Floats, steps: int) -> Floats:
 
 
 def _alike(series: Floats, steps: int, now: float) -> NDArray[np.bool_]:
-    away = distance(series, steps, now)[:-1]
-    is_alike: NDArray[np.bool_] = away < LIKE
+    """Return which past moments are similar to the present in the rate and its change."""
+    levels = np.log(np.maximum(series, 1e-9))
+    changes = levels - np.concatenate((levels[:1].repeat(steps), levels[:-steps]))
+    away = np.maximum(np.abs(levels - math.log(max(now, 1e-9))), np.abs(changes - changes[-1]))[:-1]
+    is_alike: NDArray[np.bool_] = away < _LIKE
     if int(is_alike.sum()) < _FEW:
         nearest = min(len(away) - 1, max(10, int(_NEAREST * len(away))))
-        is_alike = away <= max(LIKE, float(np.partition(away, nearest)[nearest]))
+        is_alike = away <= max(_LIKE, float(np.partition(away, nearest)[nearest]))
     return is_alike

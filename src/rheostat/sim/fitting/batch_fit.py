@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import least_squares
 
-from rheostat.capacity.batch import batch_time
 from rheostat.sim.fitting.recorded_run import Recorded, RecordedBatch
 from rheostat.sim.plant import Floats, PlantWrapper
+from rheostat.sim.spark.spark_capacity import batch_time
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 

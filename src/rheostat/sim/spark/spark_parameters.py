@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rheostat.capacity.batch import BatchModel, StageCost, Trigger
-from rheostat.capacity.usl import Usl
+from rheostat.capacity.batch import BatchModel, StageCost
 from rheostat.errors import BadInput
+from rheostat.sim.spark.spark_capacity import Trigger, Usl
 
 _MILLION = 1e6
 

@@ -3,8 +3,9 @@
 from rheostat.capacity.batch import BatchModel, StageCost
 from rheostat.guards import standard_guards
 from rheostat.model import InFlight, Limits, Observation
-from rheostat.policies.predictive.backlog import rows_limit, waiting
+from rheostat.policies.predictive.learning import rows_limit
 from rheostat.policies.predictive.policy import Predictive
+from rheostat.policies.predictive.situation import waiting
 from rheostat.sim.engine import simulate
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant

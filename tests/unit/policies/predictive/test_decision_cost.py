@@ -5,7 +5,6 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.capacity.identify import identified
 from rheostat.model import Memory, Observation
 from rheostat.policies.predictive.learning import learnt
 from rheostat.policies.predictive.policy import Predictive
@@ -40,7 +39,7 @@ def test_the_cached_history_gives_the_same_forecast_as_a_recomputed_one(
     now, memory = with_history(rates, every_s)
     state, kept = learnt(now, State.from_json(memory), 10.0)
     assert kept is not None
-    model = identified(state.batches)
+    model = state.batches.identified()
     assert model is not None
     anew = Rates(state.rates, state.period_s)
     situations = [

@@ -4,7 +4,8 @@ from dataclasses import replace
 import pytest
 
 from rheostat.model import Observation
-from rheostat.policies.predictive.error_budget import error_budget, with_late_rows
+from rheostat.policies.predictive.learning import with_late_rows
+from rheostat.policies.predictive.situation import error_budget
 from rheostat.policies.predictive.state import State
 from rheostat.policies.predictive.tuning import Tuning
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rheostat.capacity.batch import batch_time
+from rheostat.sim.spark.spark_capacity import batch_time
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat_lab.bounds.scoring import job_of
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.signals.forecasts.forecast import HORIZONS_S
+from rheostat.signals.forecasts.forecast import HORIZONS_S, NO_FITS, forecast, refit
 from rheostat.signals.forecasts.period import period, period_s
 from rheostat.signals.forecasts.rate_history import Floats, RateHistory, Rates, with_rate
-from rheostat.signals.forecasts.weighted_experts import forecast, refit
 from rheostat_lab.loads.day import Day
 
 SEEDS = st.integers(min_value=0, max_value=10_000)
@@ -87,7 +86,7 @@ def test_with_a_configured_day_the_second_is_forecast_from_the_first() -> None:
 
     def ahead(period_s: float | None) -> float:
         rates = observed_rates(day, before_the_ramp_s, period_s)
-        fits: dict[str, object] = {}
+        fits = NO_FITS
         for place in range(len(HORIZONS_S)):
             fits = refit(rates, fits, place)
         coming = forecast(rates, fits)

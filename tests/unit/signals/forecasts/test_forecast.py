@@ -2,12 +2,20 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
-from rheostat.signals.forecasts.forecast import HORIZONS_S, Forecast
+from rheostat.signals.forecasts.forecast import (
+    HORIZONS_S,
+    NO_FITS,
+    Forecast,
+    _current_forecasts,
+    _experts,
+    _seasons_ago,
+    forecast,
+    refit,
+)
 from rheostat.signals.forecasts.rate_history import (
     DAY,
     EIGHT_DAYS,
@@ -16,13 +24,6 @@ from rheostat.signals.forecasts.rate_history import (
     Rates,
     with_rate,
 )
-from rheostat.signals.forecasts.weighted_experts import (
-    _current_forecasts,
-    _experts,
-    _seasons_ago,
-    forecast,
-    refit,
-)
 
 
 def observed_forecast(rate: Callable[[float], float], seconds: float, step_s: float) -> Forecast:
@@ -30,7 +31,7 @@ def observed_forecast(rate: Callable[[float], float], seconds: float, step_s: fl
     for n in range(int(seconds / step_s)):
         history = with_rate(history, n * step_s, rate((n - 0.5) * step_s))
     rates = Rates(history)
-    fits: dict[str, Any] = {}
+    fits = NO_FITS
     for place in range(len(HORIZONS_S)):
         fits = refit(rates, fits, place)
     return forecast(rates, fits)
@@ -97,5 +98,7 @@ def test_experts_worse_than_the_last_value_are_dropped() -> None:
     history = RateHistory()
     for n in range(700):
         history = with_rate(history, 5.0 * n, jumps(5.0 * n))
-    weights = refit(Rates(history), {}, 0)["0"]["weights"]
+    fit = refit(Rates(history), NO_FITS, 0)[0]
+    assert fit is not None
+    weights = fit.weights
     assert weights[0] == 1.0 or max(weights) == weights[0]
