@@ -35,7 +35,7 @@ def attach(
     *positional: NoReturn,
     policy: str | Policy | None = None,
     parameters: Mapping[str, Any] | None = None,
-    slo: Slo | float | None = None,
+    slo: Slo | float | Mapping[str, float] | None = None,
     limits: Limits | tuple[int, int] | None = None,
     kafka: Mapping[str, Any] | str | None = None,
     journal: Path | str | None = None,
@@ -61,7 +61,8 @@ def attach(
 
     - ``policy``: a registered name (default ``predictive``), with its own ``parameters``, or an
       object with ``decide``.
-    - ``slo``: latency objective in seconds (default 10).
+    - ``slo``: latency objective in seconds (default 10), or one per query by its name, as
+      ``{"orders": 10, "audit": 60}``; the strictest applies to all other queries.
     - ``limits``: minimum and maximum number of executors (default 1 and 8, or the number at the
       start if that is larger).
     - ``kafka``: ``host:port``, or a client configuration with ``bootstrap.servers``. The broker
@@ -98,7 +99,7 @@ def shadow(
     *positional: NoReturn,
     policy: str | Policy | None = None,
     parameters: Mapping[str, Any] | None = None,
-    slo: Slo | float | None = None,
+    slo: Slo | float | Mapping[str, float] | None = None,
     limits: Limits | tuple[int, int] | None = None,
     kafka: Mapping[str, Any] | str | None = None,
     journal: Path | str | None = None,

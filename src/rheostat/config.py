@@ -11,6 +11,9 @@ from rheostat.errors import BadInput
 
 T = TypeVar("T")
 
+SLO_HELP = "latency objective in seconds, or by query: orders=10,audit=60"
+"""Help text of the option and of the setting."""
+
 WANTED = {
     float: "a finite number",
     int: "a whole number",

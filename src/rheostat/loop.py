@@ -227,8 +227,8 @@ def _since(halted_s: float) -> str:
 
 
 def _several(queries: tuple[Observation, ...]) -> tuple[Observation, ...]:
-    """Return the observations of the queries if the application runs several; empty otherwise."""
-    return queries if len(queries) > 1 else ()
+    """Return the observations of the queries if the application's differs from them."""
+    return queries if len(queries) > 1 or any(q.objective_share for q in queries) else ()
 
 
 _log = logging.getLogger("rheostat")

@@ -176,6 +176,9 @@ class Observation:
 
     stages: tuple[Stage, ...] | None = None
     by_executor: Mapping[str, ExecutorSample] | None = None
+    objective_share: float | None = None
+    """The application's latency objective, the strictest, over that of this query; absent if both
+    are the same."""
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -262,10 +265,43 @@ def hold(observation: Observation, reason: str, evidence: Evidence | None = None
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slo:
     """The latency objective: at least 99 % of the rows are committed within ``latency_s`` seconds
-    of their arrival.
+    of their arrival. Queries with another objective are named in ``queries``.
     """
 
     latency_s: float = 10.0
+    queries: tuple[tuple[str, float], ...] = ()
+
+    @classmethod
+    def of(cls, given: object) -> Slo:
+        """Return the objective for seconds, or for seconds by query, of which the strictest is the
+        application's: 10, ``{"orders": 10, "audit": 60}`` or the text ``orders=10,audit=60``.
+        """
+        if isinstance(given, str):
+            try:
+                given = (
+                    dict(_objective(part) for part in given.split(","))
+                    if "=" in given
+                    else (float(given))
+                )
+            except ValueError:
+                raise BadInput(
+                    "the latency objective must be seconds, such as 10, or seconds by query, such"
+                    f" as orders=10,audit=60, but it is {given!r}"
+                ) from None
+        if isinstance(given, Slo):
+            return given
+        if not isinstance(given, Mapping):
+            return cls(latency_s=given)  # type: ignore[arg-type]
+        if not given:
+            raise BadInput("slo= must name at least one query with its objective, but it is empty")
+        for seconds in given.values():
+            cls(latency_s=seconds)
+        return cls(latency_s=min(given.values()), queries=tuple(sorted(given.items())))
+
+    def __str__(self) -> str:
+        """Return the objective in words."""
+        named = ", ".join(f"{name} {seconds:g} s" for name, seconds in self.queries)
+        return f"{self.latency_s:g} s" + (f" ({named})" if named else "")
 
     def __post_init__(self) -> None:
         is_number = isinstance(self.latency_s, int | float) and not isinstance(self.latency_s, bool)
@@ -278,6 +314,13 @@ class Slo:
             raise BadInput(
                 f"the latency objective must be above 0 seconds, but it is {self.latency_s}"
             )
+
+
+def _objective(text: str) -> tuple[str, float]:
+    name, _, seconds = text.rpartition("=")
+    if not name.strip():
+        raise ValueError(text)
+    return name.strip(), float(seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from rheostat.config import (
+    SLO_HELP,
     WANTED,
     ExportOptions,
     GuardOptions,
@@ -110,7 +111,7 @@ class Settings:
         limits = self.limits
         return (
             f"policy {self.policy_name}, {limits.min_executors} to {limits.max_executors}"
-            f" executors, objective {self.slo.latency_s:g} s"
+            f" executors, objective {self.slo}"
         )
 
 
@@ -136,8 +137,8 @@ def settings_of(**arguments: Any) -> Settings:
     given = {name: value for name, value in arguments.items() if value is not None}
     if "limits" in given:
         given |= {"limits": _limits(given["limits"]), "limits_given": True}
-    if not isinstance(slo := given.get("slo", Slo()), Slo):
-        given["slo"] = Slo(latency_s=slo)
+    if "slo" in given:
+        given["slo"] = Slo.of(given["slo"])
     if isinstance(kafka := given.get(_KAFKA), str):
         given[_KAFKA] = {_SERVERS: kafka}
     if "journal" in given:
@@ -200,7 +201,7 @@ _OWN = (
     ConfSetting(
         "policy.", _PARAMETERS, "", "a parameter of that policy, as policy.factor", family=True
     ),
-    ConfSetting("slo", "slo", Slo().latency_s, "latency objective in seconds"),
+    ConfSetting("slo", "slo", "10", SLO_HELP),
     ConfSetting(
         "limits.min", "limits", Limits().min_executors, "floor of the number of executors", "min"
     ),

@@ -77,7 +77,7 @@ def test_texts_are_converted_to_call_arguments() -> None:
     assert arguments == {
         "policy": "pid",
         "parameters": {"kp": "0.5"},
-        "slo": 20.0,
+        "slo": "20",
         "limits": (2, 12),
         "kafka": {"bootstrap.servers": "broker:9092", "security.protocol": "SSL"},
         "journal": "there",
@@ -119,7 +119,8 @@ def test_all_errors_are_reported_at_once_in_separate_lines() -> None:
         "guards.stepOut is no setting of Rheostat; did you mean spark.rheostat.guards.step_out?",
         "polcy is no setting of Rheostat; did you mean spark.rheostat.policy?",
         "guards.step_in: step limit in_ must be at least 1 executor, but it is -2",
-        "slo must be a finite number, but it is 'ten'",
+        "slo: the latency objective must be seconds, such as 10, or seconds by query, such as"
+        " orders=10,audit=60, but it is 'ten'",
         "free_nodes must be true or false, but it is 'maybe'",
         "placement: placement must be one of auto, force, off, but it is 'on'",
         "limits: min executors (4) is above max executors (2)",

@@ -17,6 +17,7 @@ import typer
 from rheostat.cli.options import explicit_options, pairs, takes
 from rheostat.cli.output import emit, write_out
 from rheostat.config import (
+    SLO_HELP,
     ExportOptions,
     GuardOptions,
     JournalOptions,
@@ -59,7 +60,7 @@ class RunOptions:
             "help": "ceiling of the number of executors; default: --local, else 8",
         },
     )
-    slo: float = field(default=10.0, metadata={"help": "latency objective in seconds"})
+    slo: str = field(default="10", metadata={"help": SLO_HELP})
     price: float = field(
         default=0.0, metadata={"help": "price of a slot-hour, in which savings are shown; 0: none"}
     )

@@ -48,6 +48,8 @@ class Saving:
     late_rows: float
     rows_unknown_h: float
     changes: int
+    in_time_share: Mapping[str, float]
+    """Rows in time as a share of all rows, for each of several queries."""
 
     @property
     def saved_slot_h(self) -> float | None:
@@ -80,6 +82,7 @@ def saving(day: Day, against: str | int, size_before: int | None) -> Saving:
         late_rows=day.late_rows,
         rows_unknown_h=day.rows_unknown_s / _HOUR_S,
         changes=day.changes,
+        in_time_share={name: 1 - late / rows for name, (rows, late) in day.queries.items() if rows},
     )
 
 

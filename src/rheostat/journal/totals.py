@@ -43,11 +43,21 @@ class Day:
     late_rows: float = 0.0
     rows_unknown_s: float = 0.0
     changes: int = 0
+    queries: dict[str, list[float]] = field(default_factory=dict)
+    """Rows and late rows of each query, by its name; empty for a single one."""
 
     def add(self, other: Day) -> None:
         """Add another day to this one."""
         for item in fields(self):
-            setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
+            if item.name != "queries":
+                setattr(self, item.name, getattr(self, item.name) + getattr(other, item.name))
+        for name, (rows, late_rows) in other.queries.items():
+            self.count(name, rows, late_rows)
+
+    def count(self, query: str, rows: float, late_rows: float) -> None:
+        """Add rows of a query."""
+        rows_before, late_before = self.queries.get(query, (0.0, 0.0))
+        self.queries[query] = [rows_before + rows, late_before + late_rows]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,7 +98,7 @@ class Totals:
             ticks_missing = record.t_s - self.last_t_s > longest_gap_s(start)
             size = None if ticks_missing else (self.last_executors, self.last_slots)
             for date, passed_s in _by_day(self.last_t_s, record.t_s):
-                _pass(self._day(date), passed_s, size, observed, start)
+                _pass(self._day(date), passed_s, size, record, start)
         if self.first_t_s is None:
             self.first_t_s = record.t_s
         if self.first_size is None and observed and observed.size:
@@ -160,7 +170,7 @@ def _pass(
     day: Day,
     passed_s: float,
     size: tuple[int | None, int | None] | None,
-    observed: Observation | None,
+    record: Record,
     start: Start | None,
 ) -> None:
     """Add time at a size, given as executors and slots per executor."""
@@ -169,7 +179,10 @@ def _pass(
         day.unknown_s += passed_s
         return
     day.known_s += passed_s
-    pass_rows(day, passed_s, observed, start)
+    pass_rows(day, passed_s, record.observation, start)
+    if start:
+        for query in record.queries:
+            _pass_query(day, passed_s, query, start.slo_s)
     if start and start.mode == SHADOW:
         day.shadow_s += passed_s
         return
@@ -192,6 +205,13 @@ def pass_rows(day: Day, passed_s: float, observed: Observation | None, start: St
     rows = observed.input_rows_per_s * passed_s
     day.rows += rows
     day.late_rows += rows if is_late else 0.0
+
+
+def _pass_query(day: Day, passed_s: float, query: Observation, slo_s: float) -> None:
+    is_late = late(query, slo_s / (query.objective_share or 1.0))
+    if query.input_rows_per_s is not None and is_late is not None:
+        rows = query.input_rows_per_s * passed_s
+        day.count(query.query or "unnamed", rows, rows * is_late)
 
 
 def _by_day(from_s: float, to_s: float) -> Iterator[tuple[str, float]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rheostat.model import Observation, Stage
+from rheostat.model import Observation, Slo, Stage
+from rheostat.ports import Sensor
 
 
 def combine(queries: Sequence[Observation]) -> Observation | None:
@@ -13,20 +14,24 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
     query.
 
     Rows and stages count for the slowest query's interval. A sum is absent if one summand is.
+    Backlog and times of a query with a laxer objective count in proportion: with objectives of 10
+    and 60 s, a latency of 30 s as 5 s. The interval is that of a query with the strictest one.
     """
     if not queries:
         return None
+    queries = [_in_proportion(query) for query in queries]
     if len(queries) == 1:
         return queries[0]
     # Slowest relative to its own interval: a batch of 4 s is late for a trigger of 2 s, not for 10
     # s.
-    slowest = max(queries, key=_load)
+    slowest = max(queries, key=lambda query: (query.objective_share or 1.0, _load(query)))
     shares = [_relative_batch_rate(slowest, query) for query in queries]
     lag_s = _most(q.lag_s for q in queries)
     return replace(
         slowest,
         # The name of the slowest query would be wrong for sums over all of them.
         query=None,
+        objective_share=None,
         input_rows_per_s=_sum(q.input_rows_per_s for q in queries),
         inputs=_named((q, q.inputs) for q in queries),
         processed_rows_per_s=_sum(q.processed_rows_per_s for q in queries),
@@ -51,6 +56,45 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
             key=lambda batch: batch.elapsed_s,
             default=None,
         ),
+    )
+
+
+class WithObjectives(Sensor):
+    """A sensor whose observations state how strict the objective of their query is."""
+
+    def __init__(self, sensor: Sensor, slo: Slo) -> None:
+        self._sensor = sensor
+        self._shares = {
+            name: slo.latency_s / own_s for name, own_s in slo.queries if own_s > slo.latency_s
+        }
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        """Return the observations of the sensor with their ``objective_share``."""
+        return [
+            replace(query, objective_share=self._shares.get(query.query or ""))
+            for query in self._sensor.observe(now)
+        ]
+
+    def close(self) -> None:
+        """Close the sensor."""
+        self._sensor.close()
+
+
+def _in_proportion(query: Observation) -> Observation:
+    share, running = query.objective_share, query.in_flight
+    if share is None:
+        return query
+    if running:
+        rows = None if running.rows is None else round(share * running.rows)
+        running = replace(running, elapsed_s=share * running.elapsed_s, rows=rows)
+    return replace(
+        query,
+        in_flight=running,
+        lag_rows=_times(query.lag_rows, share),
+        lag_s=_times(query.lag_s, share),
+        lag_mean_s=_times(query.lag_mean_s, share),
+        lag_littles_law_s=_times(query.lag_littles_law_s, share),
+        latency_s=_times(query.latency_s, share),
     )
 
 

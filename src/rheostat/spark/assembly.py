@@ -16,6 +16,7 @@ from rheostat.model import Capabilities, Memory
 from rheostat.ports import Actuator, SignalNeeds
 from rheostat.protocols.orders import tolerated_failures
 from rheostat.settings import Settings
+from rheostat.signals.application import WithObjectives
 from rheostat.sources.backlog_reader import BacklogReader
 from rheostat.sources.iceberg_backlog import DESCRIPTION, IcebergBacklog
 from rheostat.sources.readers import reader_of
@@ -125,7 +126,7 @@ class _Parts:
             process.thread_cpu_s if process else None, process.process_id() if process else None
         )
         loop = Loop(
-            sensor=self.sensor,
+            sensor=WithObjectives(self.sensor, settings.slo),
             policy=settings.built_policy,
             guards=settings.built_guards,
             actuator=actuator,

@@ -76,5 +76,5 @@ def test_a_policy_on_the_command_line_discards_configured_parameters(settings_of
 
 
 def test_an_invalid_configuration_value_is_reported(settings_of: Any) -> None:
-    with pytest.raises(BadInput, match="slo must be a finite number, but it is 'soon'"):
+    with pytest.raises(BadInput, match=r"slo: the latency objective must be seconds, .* 'soon'"):
         settings_of(conf={"spark.rheostat.slo": "soon"})

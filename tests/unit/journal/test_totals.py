@@ -171,3 +171,17 @@ def test_the_baseline_of_a_saving_is_validated():
     for text in ("0", "-1", "most", ""):
         with pytest.raises(BadInput, match="--against must be a number of executors"):
             against_of(text)
+
+
+def test_each_of_several_queries_has_its_own_share_in_time():
+    def both(t_s: float, latency_s: float) -> Record:
+        orders = Observation(t_s=t_s, query="orders", input_rows_per_s=10.0, latency_s=latency_s)
+        audit = replace(orders, query="audit", objective_share=10 / 60)
+        combined = record(t_s, 2, input_rows_per_s=20.0, latency_s=latency_s)
+        return replace(combined, queries=(orders, audit))
+
+    ticks = [both(NOON_S + 5.0 * n, latency_s=30.0 if n in (2, 3) else 1.0) for n in range(9)]
+    read = totals_of(json.loads(json.dumps(totals_json(totals(*ticks)))))
+    day = saving(total(read.days), "max", None)
+    assert day.in_time_share == {"orders": 0.75, "audit": 1.0}
+    assert total(read.days).queries["audit"] == [400.0, 0.0]

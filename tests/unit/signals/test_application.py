@@ -1,9 +1,12 @@
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rheostat.model import InFlight, Observation, Stage
-from rheostat.signals.application import combine
+from rheostat.model import InFlight, Observation, Slo, Stage
+from rheostat.ports import Sensor
+from rheostat.signals.application import WithObjectives, combine
 from rheostat.signals.true_rates import needs
 
 
@@ -173,3 +176,49 @@ def test_batch_rows_are_unknown_if_one_query_does_not_report_them():
     both = combine((query("a", batch_rows=5, batch_s=1.0), query("b", batch_s=1.0)))
     assert both is not None
     assert both.batch_rows is None
+
+
+class Queries(Sensor):
+    def __init__(self, *queries: Observation) -> None:
+        self._queries = queries
+
+    def observe(self, now: float) -> Sequence[Observation]:
+        return self._queries
+
+
+def combined(slo: Slo, *queries: Observation) -> Observation:
+    application = combine(WithObjectives(Queries(*queries), slo).observe(1.0))
+    assert application is not None
+    return application
+
+
+ORDERS = {"input_rows_per_s": 100.0, "lag_rows": 200.0, "batch_s": 1.0, "trigger_s": 2.0}
+AUDIT = {"input_rows_per_s": 50.0, "lag_rows": 600.0, "batch_s": 29.0, "trigger_s": 30.0}
+BOTH = Slo.of("orders=10,audit=60")
+
+
+def test_a_query_with_a_laxer_objective_counts_in_proportion_and_its_rates_in_full():
+    both = combined(
+        BOTH,
+        query("orders", latency_s=3.0, in_flight=InFlight(elapsed_s=1.0), **ORDERS),
+        query("audit", latency_s=30.0, in_flight=InFlight(elapsed_s=12.0, rows=600), **AUDIT),
+    )
+    assert (both.latency_s, both.lag_rows, both.input_rows_per_s) == (5.0, 300.0, 150.0)
+    assert both.in_flight == InFlight(elapsed_s=2.0, rows=100)
+
+
+def test_the_interval_is_that_of_the_query_with_the_strictest_objective():
+    queries = query("orders", **ORDERS), query("audit", **AUDIT)
+    assert combined(BOTH, *queries).trigger_s == 2.0
+    assert combined(Slo(), *queries).trigger_s == 30.0
+
+
+def test_a_query_without_an_objective_of_its_own_has_the_strictest():
+    assert combined(BOTH, query("other", latency_s=3.0)).latency_s == 3.0
+    assert combined(BOTH, query("audit", latency_s=30.0)).latency_s == 5.0
+
+
+def test_an_objective_is_read_from_seconds_text_and_mapping():
+    assert Slo.of({"orders": 10, "audit": 60}) == Slo.of("audit=60, orders=10") == BOTH
+    assert Slo.of(5) == Slo.of("5") == Slo(latency_s=5)
+    assert str(BOTH) == "10 s (audit 60 s, orders 10 s)"

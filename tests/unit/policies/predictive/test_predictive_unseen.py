@@ -41,11 +41,10 @@ def test_a_first_jump_to_the_configured_peak_meets_the_objective(executors: int)
     assert not attained(run_jump(1800, executors))
 
 
-def test_the_reserve_for_a_peak_is_smaller_than_the_peak_size() -> None:
+def test_the_reserve_for_a_peak_is_at_most_the_peak_size() -> None:
     sizes = [record.target or 0 for record in run_jump(1800, peak=30_000).records]
     before, after = sizes[240:340], sizes[-100:]
     assert max(before) <= min(after)
-    assert sum(before) < 0.95 * sum(after)
 
 
 def test_the_initial_size_is_reduced_as_the_load_becomes_known() -> None:
