@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -11,6 +12,10 @@ Kind = Literal["fixed cost", "driver", "sink", "skew", "partitions", "rows limit
 
 _GAIN = 0.05
 """More slots must shorten a batch by at least this share."""
+
+
+_SPARE = 1.25
+"""A proposed limit of rows over the arrivals of a trigger interval."""
 
 
 class Bound(NamedTuple):
@@ -49,6 +54,29 @@ def binding(
     if more and model.curve.slowdown(more[0]) <= model.curve.slowdown(slots):
         return None  # equally many waves, but unequal tasks fill more slots better
     return Bound("contention", "the slots wait for each other: contention binds")
+
+
+def larger_limit(
+    model: BatchModel, limit: int, rate_per_s: float, trigger_s: float, sizes: Sequence[int]
+) -> tuple[int, int | None]:
+    """Return a limit of rows per batch that lets a backlog shrink, rounded to two digits, and the
+    fewest of ``sizes`` (in slots) that process as many rows within the trigger interval; None if
+    none does.
+    """
+    wanted = _SPARE * max(limit, rate_per_s * trigger_s)
+    step = 10 ** max(0, math.floor(math.log10(wanted)) - 1)
+    rows = math.ceil(wanted / step) * step
+    return rows, next((size for size in sizes if model.batch_s(rows, size) <= trigger_s), None)
+
+
+def raise_limit(rows: int, executors: int | None, trigger_s: float) -> str:
+    """Return the advice to raise a limit of rows, with the executors that it needs."""
+    if executors is None:
+        return f"no size processes {rows:,} rows within the trigger interval of {trigger_s:g} s"
+    return (
+        f"set maxOffsetsPerTrigger to {rows:,} and allow {executors} executors, which process as"
+        f" many within the trigger interval of {trigger_s:g} s"
+    )
 
 
 def _of_fixed_cost(reason: str, fixed_s: float, parts_s: Mapping[str, float] | None) -> Bound:

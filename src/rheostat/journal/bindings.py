@@ -103,7 +103,9 @@ def _binding(query: str, batches: Sequence[Observation]) -> Binding | None:
     recent = batches[-_RECENT:]
     rows = median(recent_batch.batch_rows or 0 for recent_batch in recent)
     if limit := _rows_limit(recent):
-        return Binding(query, "rows limit", limit, _numbers(model, rows, recent[-1]))
+        advice = _larger_limit(model, round(rows), recent[-1])
+        numbers = _numbers(model, rows, recent[-1])
+        return Binding(query, "rows limit", f"{limit}; {advice}", numbers)
     return _of_model(query, model, rows, recent)
 
 
@@ -156,6 +158,16 @@ def _rows_limit(recent: Sequence[Observation]) -> str:
         f" {batch_s:.1f} s of the trigger's {trigger_s:g} s, and more rows wait: a limit of rows"
         " (maxOffsetsPerTrigger) binds"
     )
+
+
+def _larger_limit(model: Identified, limit: int, last: Observation) -> str:
+    """Return the limit of rows and the executors that would process the arrivals."""
+    trigger_s, per_executor = last.trigger_s or 0.0, last.slots_per_executor or 1
+    tasks = max((stage.tasks for stage in model.model.stages), default=1)
+    sizes = model.model.worth_having(min(tasks, 4 * _slots(last) + 64), limit)
+    rate_per_s = last.input_rows_per_s or 0.0
+    rows, slots = capacity.larger_limit(model.model, limit, rate_per_s, trigger_s, sizes)
+    return capacity.raise_limit(rows, slots and -(-slots // per_executor), trigger_s)
 
 
 def _slots(observation: Observation) -> int:

@@ -121,6 +121,7 @@ def test_equal_batches_with_a_backlog_indicate_a_row_limit():
     (binding,) = bindings(limited)
     assert binding.kind == "rows limit"
     assert "every batch takes 4,000 rows" in binding.line
+    assert "set maxOffsetsPerTrigger to " in binding.line
 
 
 def test_equal_batches_longer_than_the_trigger_need_executors():

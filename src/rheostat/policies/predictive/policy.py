@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from rheostat.capacity.binding import Bound, binding
+from rheostat.capacity.binding import Bound, binding, larger_limit, raise_limit
 from rheostat.capacity.identify import Identified
 from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
@@ -325,7 +325,12 @@ def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
     and if the cluster grants no more executors.
     """
     if at.state.rows_limit is not None and at.is_limited:
-        return _limit(at.state.rows_limit)
+        slots = [q * at.slots for q in at.sizes]
+        rows, enough = larger_limit(
+            at.model.model, at.state.rows_limit, at.forecast.p90[0], at.trigger_s, slots
+        )
+        advice = raise_limit(rows, enough and -(-enough // at.slots), at.trigger_s)
+        return Bound("rows limit", f"{_limit(at.state.rows_limit).reason}: {advice}")
     if not more and at.state.ceiling is not None:
         return None
     rows = max(float(at.now.batch_rows or 0), at.forecast.p50[0] * max(at.trigger_s, 1.0))

@@ -1,5 +1,7 @@
 """The estimated backlog, and the detection of a row limit, which more executors cannot lift."""
 
+import re
+
 from rheostat.capacity.batch import BatchModel, StageCost
 from rheostat.guards import standard_guards
 from rheostat.model import InFlight, Limits, Observation
@@ -53,5 +55,6 @@ def test_a_binding_row_limit_prevents_useless_scale_outs() -> None:
     last = run.records[-1]
     assert last.raw is not None
     assert "the limit of 50000 rows a batch binds" in last.raw.reason
+    assert re.search(r"set maxOffsetsPerTrigger to 190,000 and allow \d+ exec", last.raw.reason)
     assert last.target is not None
     assert last.target <= 6
