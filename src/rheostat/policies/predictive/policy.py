@@ -326,10 +326,10 @@ def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
     """
     if at.state.rows_limit is not None and at.is_limited:
         slots = [q * at.slots for q in at.sizes]
-        rows, enough = larger_limit(
+        larger, enough = larger_limit(
             at.model.model, at.state.rows_limit, at.forecast.p90[0], at.trigger_s, slots
         )
-        advice = raise_limit(rows, enough and -(-enough // at.slots), at.trigger_s)
+        advice = raise_limit(larger, enough and -(-enough // at.slots), at.trigger_s)
         return Bound("rows limit", f"{_limit(at.state.rows_limit).reason}: {advice}")
     if not more and at.state.ceiling is not None:
         return None
