@@ -250,9 +250,7 @@ def _today(answer: Answer) -> str:
         return "late rows unknown"
     unknown = today["rows_unknown_h"] + today["unknown_h"]
     missing = f", {unknown:.1f} h unknown" if unknown >= 0.05 else ""
-    by_query = [
-        f"; {name}: {share:.2%} in time" for name, share in today["in_time_share"].items()
-    ]
+    by_query = [f"; {name}: {share:.2%} in time" for name, share in today["in_time_share"].items()]
     return (
         f"{late:.2%} of {today['rows']:,.0f} rows late, {today['changes']} changes of size{missing}"
         + "".join(by_query)

@@ -181,7 +181,7 @@ def test_each_of_several_queries_has_its_own_share_in_time():
         return replace(combined, queries=(orders, audit))
 
     ticks = [both(NOON_S + 5.0 * n, latency_s=30.0 if n in (2, 3) else 1.0) for n in range(9)]
-    read = totals_of(json.loads(json.dumps(totals_json(totals(*ticks)))))
+    read = totals_of(json.loads(json.dumps(asdict(totals(*ticks)))))
     day = saving(total(read.days), "max", None)
     assert day.in_time_share == {"orders": 0.75, "audit": 1.0}
     assert total(read.days).queries["audit"] == [400.0, 0.0]
