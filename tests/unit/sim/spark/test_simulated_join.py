@@ -7,6 +7,7 @@ from statistics import median
 
 import pytest
 
+from rheostat.capacity.identify import Batches
 from rheostat.errors import BadInput
 from rheostat.policies.registry import create
 from rheostat.signals.true_rates import arrivals_per_s
@@ -72,21 +73,19 @@ def test_ds2_uses_source_rates_and_dhalion_their_sum() -> None:
 
 def test_predictive_follows_a_join_that_becomes_more_expensive() -> None:
     """The one-step error stays small although a row costs more in every batch."""
-    from rheostat.capacity.identify import identified, with_batch
-
     plant = SparkPlant(JOB, Constant(800.0))
-    learnt: dict[str, object] = {}
+    learned = Batches()
     errors = []
     for second in range(2, 120):
         observation = plant.observe(float(second))[0]
         if not observation.batch_s or not observation.batch_rows:
             continue
-        known = identified(learnt)
+        known = learned.identified()
         if known is not None:
             predicted_s = known.model.batch_s(observation.batch_rows, 4)
             errors.append(abs(observation.batch_s / predicted_s - 1))
-        learnt = with_batch(
-            learnt, observation.batch_s, observation.batch_rows, 4, observation.stages
+        learned = learned.with_batch(
+            observation.batch_s, observation.batch_rows, 4, observation.stages
         )
     assert median(errors[5:]) < 0.05
 
