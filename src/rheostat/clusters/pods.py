@@ -1,6 +1,4 @@
-"""The pods of an application's executors as the Kubernetes API reports them: the node of each pod,
-and why a pod does not run.
-"""
+"""The pods of executors as Kubernetes reports them: their nodes, and why one does not run."""
 
 from __future__ import annotations
 
@@ -79,9 +77,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """A pod: its executor, its node (None before scheduling), its phase, and why it waits, in the
-    words of Kubernetes.
-    """
+    """A pod of an executor; ``node`` is None before scheduling, ``waits`` Kubernetes' words."""
 
     executor: str
     name: str
@@ -179,9 +175,7 @@ def nodes_of(pods: Iterable[Pod]) -> dict[str, str]:
 
 
 def driver_of(pod_list: Mapping[str, Any]) -> str:
-    """Return the driver's address (``host:port``) that Spark passed to the newest pod; empty if no
-    container of it has one.
-    """
+    """Return the driver's address (``host:port``) of the newest pod; empty without one."""
     newest = max(pod_list.get("items") or [{}], key=_made)
     for container in (newest.get("spec") or {}).get("containers") or []:
         for variable in container.get("env") or []:

@@ -16,7 +16,5 @@ def cluster_manager(master: str) -> ClusterManager:
 
 
 def why_refused(message: str) -> str | None:
-    """Return why a cluster manager refused an application, from Spark's message; None for an
-    unknown cause.
-    """
+    """Return why a cluster manager refused an application, from Spark's message, or None."""
     return next((why for manager in MANAGERS if (why := manager.refusal(message))), None)

@@ -1,6 +1,4 @@
-"""What ``rheostat run`` configures for an application: a pure function of the requested limits and
-the user's settings.
-"""
+"""What ``rheostat run`` configures: a pure function of limits and the user's settings."""
 
 from __future__ import annotations
 
@@ -141,9 +139,7 @@ def _ceilings(given: Mapping[str, Given], cores: int | None) -> Iterator[tuple[i
 
 
 def _initial(limits: Limits, given: Mapping[str, Given], least: int) -> int:
-    """Return Spark's initial executor count: the user's number or ``least``, whichever is larger,
-    within the limits.
-    """
+    """Return Spark's initial executor count: the user's or ``least``, within the limits."""
     own = [_count(given, name) or 0 for name in (scaling.INITIAL, scaling.INSTANCES)]
     return min(max(limits.min_executors, least, *own), limits.max_executors)
 

@@ -18,9 +18,7 @@ _OF_DEVELOPERS = ("test",)
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The origin of Rheostat's installation: ``clone`` (a working copy), pip's ``url``, and its
-    ``requires``.
-    """
+    """The origin of the installation: a ``clone``, or pip's ``url``; and its ``requires``."""
 
     clone: Path | None = None
     url: str | None = None

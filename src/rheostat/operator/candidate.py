@@ -28,11 +28,9 @@ class Lease(Protocol):
 
     def read(self) -> Held | None:
         """Return the lease, or None if it does not exist."""
-        ...
 
     def write(self, holder: str, version: str | None) -> bool:
         """Write the holder if the version is unchanged (None: no lease); False on a conflict."""
-        ...
 
 
 class Candidate:

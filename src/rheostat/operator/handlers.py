@@ -26,9 +26,7 @@ _APISERVICE = "v1beta1.external.metrics.k8s.io"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorConfig:
-    """The operator's options; ``metrics`` is the address (host, port) of its metrics server, and
-    ``leads`` returns whether it leads.
-    """
+    """The operator's options; ``metrics`` is the address (host, port) of its server."""
 
     token: str | None
     round_s: float

@@ -1,6 +1,4 @@
-"""The drivers of a Kubernetes namespace as jobs of the page: those of the operator's resources, and
-other driver pods selected by labels.
-"""
+"""The drivers of a Kubernetes namespace (of resources, or by labels) as jobs of the page."""
 
 from __future__ import annotations
 

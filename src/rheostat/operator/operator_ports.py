@@ -27,27 +27,21 @@ class Cluster(Protocol):
 
     async def write_status(self, namespace: str, name: str, status: Mapping[str, Any]) -> None:
         """Merge ``status`` into the status of a resource."""
-        ...
 
     async def write_scale(self, namespace: str, name: str, replicas: int) -> None:
         """Write the size to a resource's scale sub-resource."""
-        ...
 
     async def secret(self, namespace: str, name: str) -> Mapping[str, str]:
         """Return the values of a Secret as text; raises ``ApiError`` if it cannot be read."""
-        ...
 
     async def start(self, pod: Mapping[str, Any]) -> None:
         """Create a pod."""
-        ...
 
     async def stop(self, namespace: str, name: str, uid: str) -> None:
         """Delete a pod unless a different pod has its name by now."""
-        ...
 
     async def tell(self, body: Mapping[str, Any], kind: str, reason: str, message: str) -> None:
         """Write an event about a resource; ``kind`` is Normal or Warning."""
-        ...
 
 
 class ControlApis(Protocol):
@@ -55,15 +49,12 @@ class ControlApis(Protocol):
 
     async def ask(self, endpoint: Endpoint) -> Report:
         """Return the report of a driver."""
-        ...
 
     async def direct(self, endpoint: Endpoint, sizing: Sizing) -> Report:
         """Send a driver the sizing of its application."""
-        ...
 
     async def drain(self, endpoint: Endpoint) -> Report:
         """Request that a driver drains its queries."""
-        ...
 
 
 class ApiError(Exception):

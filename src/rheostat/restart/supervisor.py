@@ -114,15 +114,12 @@ class Job(Protocol):
 
     def start(self, order: Order) -> None:
         """Start the process with an order, after the end of one left by an earlier supervisor."""
-        ...
 
     def process(self) -> Literal["none", "alive", "ended"]:
         """Return whether this supervisor has started the process, and whether it runs."""
-        ...
 
     def stop(self) -> int:
         """End the process if it runs, and return its exit code."""
-        ...
 
 
 class States(Protocol):
@@ -130,18 +127,15 @@ class States(Protocol):
 
     def partitions(self, checkpoints: Sequence[str]) -> list[int]:
         """Return the state partitions of each checkpoint that has state."""
-        ...
 
     def uncommitted(self, checkpoint: str) -> bool:
         """Return whether a planned batch is not committed."""
-        ...
 
     def repartition(self, checkpoint: str, partitions: int, sink: str) -> str:
         """Repartition and verify the state; return why that was refused, or an empty text.
 
         ``sink`` is the folder that the query writes files to, empty for another sink.
         """
-        ...
 
 
 class Supervisor:
@@ -175,9 +169,7 @@ class Supervisor:
         self._on_step = on_step
 
     def run(self, sleep: Callable[[float], None] = time.sleep) -> int:
-        """Run until the job has ended by itself, and return its exit code; its process is ended
-        even after an error.
-        """
+        """Run until the job ends by itself, return its exit code, and always end its process."""
         try:
             while self.state.phase != RESTART.end:
                 if not self.step():

@@ -1,6 +1,4 @@
-"""The announcement of a starting autoscaler: at most four lines, visible also without a
-configuration of Python's logging.
-"""
+"""The announcement of a starting autoscaler, visible also without a logging configuration."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ def announcement(
 
 
 def beyond_ceiling(settings: Settings, registered: int) -> str | None:
-    """Return a warning that the user's limits are below the registered executors, some of which
-    will be removed; None otherwise, or if the limits are the default.
-    """
+    """Return a warning if the user's limits are below the registered executors, else None."""
     most = settings.limits.max_executors
     if not settings.limits_given or registered <= most:
         return None
@@ -82,9 +78,7 @@ def _of_lag(settings: Settings) -> Line | None:
 
 
 def log_lines(lines: Sequence[Line]) -> None:
-    """Log the lines; without a logging configuration Python would hide most of them, so they are
-    written to standard error.
-    """
+    """Log the lines; without a logging configuration write them to standard error."""
     configured = _log.hasHandlers() or _log.level != logging.NOTSET
     for level, line in lines:
         if configured:

@@ -88,9 +88,7 @@ def watcher(spark: Any, settings: Settings) -> Handle:
 
 
 def sizer(spark: Any, settings: Settings) -> Handle:
-    """Return the handle that autoscales an application as far as possible, or one that only
-    observes it and reports why.
-    """
+    """Return the handle that autoscales an application, or only observes it and says why."""
     limitations = obstacles(spark)
     if is_connect(spark):
         return _advised(_parts(spark, settings, None), limitations.blocking)
@@ -259,9 +257,7 @@ def rescale_controller(
     platform: Platform,
     cluster: SharedCluster,
 ) -> RescaleController:
-    """Return the rescale controller of an application; if state is placed, it moves state and makes
-    tasks wait long enough for it.
-    """
+    """Return the rescale controller; if state is placed, tasks wait long enough for it."""
     verdict, slo_s = capabilities.placement, settings.slo.latency_s
     own_s = locality_wait_s(spark)
     short = verdict.places and own_s < STATE_WAIT_S
@@ -310,9 +306,7 @@ def rescale_controller(
 
 
 def _training(spark: Any) -> Callable[[str], None]:
-    """Return a function that makes a leaving executor write the class archive for later ones, if
-    there is none yet.
-    """
+    """Return a function that makes a leaving executor write a missing class archive."""
     warm, application = of_session(spark), str(spark.sparkContext.applicationId)
     return (lambda executor: warm.train_soon(application, executor)) if warm else (lambda _: None)
 

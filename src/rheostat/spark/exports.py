@@ -1,6 +1,4 @@
-"""The exports of a running autoscaler besides its journal: metrics, log lines and messages. Scaling
-does not depend on them, and a failure is one log line.
-"""
+"""The exports of an autoscaler besides its journal; a failure is one log line and no more."""
 
 from __future__ import annotations
 

@@ -66,11 +66,9 @@ class Service(Protocol):
 
     def start(self) -> None:
         """Start, before the first tick."""
-        ...
 
     def close(self) -> None:
         """End, after the last tick."""
-        ...
 
 
 class Handle:
@@ -203,9 +201,7 @@ class Handle:
         self._stop.poke()
 
     def resume(self) -> None:
-        """Decide again. A halt from elsewhere, such as through a checkpoint, must be resumed there;
-        see ``halted``.
-        """
+        """Decide again; a halt from elsewhere must be resumed there (see ``halted``)."""
         self._journal.stop_file.unlink(missing_ok=True)
         self._stop.poke()
 

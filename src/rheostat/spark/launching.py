@@ -26,7 +26,6 @@ class Watching(Protocol):
 
     def stop(self) -> None:
         """Stop; the application continues."""
-        ...
 
 
 class SessionCallbacks(Protocol):
@@ -36,11 +35,9 @@ class SessionCallbacks(Protocol):
         """Return the settings to add to an application that is about to start, of which the script
         has set ``own`` itself; raises RheostatError if it cannot start at all.
         """
-        ...
 
     def session(self, spark: Any) -> Watching | None:
         """Take the first session of an application, and return its observer."""
-        ...
 
 
 class SessionHook:
@@ -230,9 +227,7 @@ def _ended(script: Path, hook: SessionHook) -> int:
 
 
 def _of_script(trace: TracebackType | None, script: Path) -> TracebackType | None:
-    """Return the traceback from the script's first line on, without the frames that run
-    the script.
-    """
+    """Return the traceback from the script's first line on."""
     inner = trace
     while inner is not None and inner.tb_frame.f_code.co_filename != str(script):
         inner = inner.tb_next
@@ -249,9 +244,7 @@ def _stop_session() -> None:
 
 
 def _exit_code(code: object) -> int:
-    """Return the exit code of ``sys.exit(code)`` as Python itself would: a text is printed and
-    results in 1.
-    """
+    """Return the exit code of ``sys.exit(code)`` as Python does: a text is printed and is 1."""
     if code is None:
         return 0
     if isinstance(code, int):

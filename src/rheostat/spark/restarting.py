@@ -63,9 +63,7 @@ class JobWatch:
             self._update_report(drained_s=now)
 
     def _report_queries(self, active: Collection[str], now: float) -> None:
-        """Report that the job works, and the state and sink of each query, including those that
-        start later.
-        """
+        """Report that the job works, and the state and sink of each query, also of later ones."""
         works_s = self._report.works_s
         fresh = [run_id for run_id in active if run_id not in self._known]
         if not fresh:
@@ -158,9 +156,7 @@ def finishing(spark: Any, folder: Path, order: Order, batches: OneBatch) -> Poll
 
 
 class RestartActuator(Actuator):
-    """Requests restarts through the ``channel``; ``order`` is the process's start order. ``notes``
-    are stored for the next start.
-    """
+    """Requests restarts by ``channel`` from the start ``order``; ``notes`` are for the next."""
 
     def __init__(
         self,

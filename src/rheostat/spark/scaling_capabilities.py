@@ -1,6 +1,4 @@
-"""Determines what may be done to an application's size, from its session and the settings, before
-anything is changed.
-"""
+"""Determines what may be done to an application's size, before anything is changed."""
 
 from __future__ import annotations
 
@@ -59,9 +57,7 @@ def scaling_capabilities(
 
 
 def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdict:
-    """Return whether, and why, state is placed in this session in the mode ``auto``, ``force`` or
-    ``off``.
-    """
+    """Return whether state is placed in this session (``auto``, ``force`` or ``off``), and why."""
     provider = str(spark.conf.get(PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
     placement = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
     missing = coordinator.cannot_place() if placement.places else None

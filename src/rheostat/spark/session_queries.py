@@ -17,15 +17,12 @@ class Streams(Protocol):
 
     def last_batch(self, query: Any) -> int:
         """Return the number of the last completed batch of a query, -1 for none."""
-        ...
 
     def state_folder(self, query: Any) -> str | None:
         """Return the folder of a query's state."""
-        ...
 
     def sink_folder(self, query: Any) -> str | None:
         """Return the folder that a query writes files to."""
-        ...
 
 
 class JobQueries(Protocol):
@@ -33,27 +30,21 @@ class JobQueries(Protocol):
 
     def active(self) -> Collection[str]:
         """Return the run ids of the running queries."""
-        ...
 
     def last_batch(self, run_id: str) -> int:
         """Return the number of a query's last completed batch, -1 for none."""
-        ...
 
     def rests(self, run_id: str) -> bool:
         """Return whether a query runs no batch now."""
-        ...
 
     def checkpoint(self, run_id: str) -> str | None:
         """Return a query's checkpoint; None if it is unknown."""
-        ...
 
     def sink(self, run_id: str) -> str | None:
         """Return the folder that a query writes files to; None for another sink."""
-        ...
 
     def stop(self, run_id: str) -> None:
         """Stop a query, and wait for its end."""
-        ...
 
 
 class Drain:

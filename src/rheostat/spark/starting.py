@@ -63,17 +63,13 @@ class Start:
 
 
 def command_of(name: str) -> list[str]:
-    """Return the identity of this application across starts with the same command: its name, its
-    script and the script's arguments.
-    """
+    """Return the identity of an application across starts: name, script and arguments."""
     script, *arguments = sys.argv or [""]
     return [name, str(Path(script).resolve()), *arguments]
 
 
 def local_history(settings: Settings, name: str) -> History | None:
-    """Return the history in a local journal, or in the newest default journal of the same command;
-    None without one on this computer.
-    """
+    """Return the history in a local journal, by default the newest of the same command."""
     folder = settings.journal
     if folder is None:
         folder = journal_of_command(default_place(), command_of(name))
@@ -192,9 +188,7 @@ def start_at(executors: int, settings: Settings, now: float) -> Start:
 
 
 def start_of(facts: StartFacts, settings: Settings, now: float) -> Start:
-    """Return the initial size and its guard; a default maximum does not reduce the
-    configured size.
-    """
+    """Return the initial size and its guard; a default maximum keeps the configured size."""
     limits, slo_s = settings.limits, settings.slo.latency_s
     if not settings.limits_given:
         high = max(limits.max_executors, facts.configured)
@@ -220,9 +214,7 @@ def _executors(start: Start) -> str:
 
 
 class JobNotes:
-    """The data that the next start of an application needs: its id, its command, and the
-    checkpoints of its queries.
-    """
+    """What the next start of an application needs: its id, command and checkpoints."""
 
     def __init__(self, spark: Any, checkpoint: Callable[[Any], str | None]) -> None:
         self._spark = spark

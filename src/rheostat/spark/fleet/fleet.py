@@ -49,11 +49,9 @@ class Executors(Protocol):
 
     def hosts(self) -> dict[str, str]:
         """Return the host of every reachable executor, oldest first."""
-        ...
 
     def leaving(self, executors: Any) -> set[str]:
         """Return the executors that are being decommissioned."""
-        ...
 
 
 Runs = Callable[[str, str, Callable[[], None]], None]

@@ -91,15 +91,12 @@ class Producer(Protocol):
 
     def produce(self, topic: str, **record: Any) -> None:
         """Queue a record."""
-        ...
 
     def flush(self, timeout: float) -> int:
         """Wait for the broker; return the number of unwritten records."""
-        ...
 
     def poll(self, timeout: float) -> int:
         """Serve delivery reports."""
-        ...
 
 
 @dataclass(slots=True)

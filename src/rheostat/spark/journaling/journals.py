@@ -1,6 +1,4 @@
-"""Locates an application's journal, and runs the background thread that transfers it and reads the
-kill switches.
-"""
+"""Locates an application's journal; a background thread transfers it and checks for halts."""
 
 from __future__ import annotations
 
@@ -103,9 +101,7 @@ def journal_of(spark: Any, settings: Settings) -> FolderJournal:
 
 
 def _claim(folder: Path, interval_s: float) -> Claim:
-    """Return the claim of a writer on a folder; raises BadInput if it cannot be written, and if a
-    newer version of Rheostat wrote it.
-    """
+    """Return the claim of a writer on a folder; raises BadInput if it must not be written."""
     require_known_folder(folder)
     try:
         claim = Claim(LocalFileSystem(), str(folder), interval_s)
@@ -186,9 +182,7 @@ def _checkpoints(spark: Any, internals: Internals) -> list[str]:
 
 
 def after_death_text(spark: Any, settings: Settings, folder: Path) -> str:
-    """Return a text on what happens to a local journal after the end of the driver; empty if it
-    remains.
-    """
+    """Return what happens to a local journal after the driver's end; empty if it remains."""
     if isinstance(settings.journal, str):
         return f", kept in {settings.journal}"
     if _dies_with_driver(spark, folder):

@@ -73,9 +73,7 @@ def pull(target: str) -> str:
 
 
 def remove(target: str) -> str:
-    """Delete the kill switch of a checkpoint or a journal and return its name; raises as
-    ``pull``.
-    """
+    """Delete the kill switch of a checkpoint or journal and return its name, as ``pull``."""
     files, switch = _switch_of(target)
     files.delete(switch)
     return switch

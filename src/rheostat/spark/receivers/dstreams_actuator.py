@@ -22,19 +22,15 @@ class Executors(Protocol):
 
     def hosts(self) -> dict[str, str]:
         """Return the host of every reachable executor, oldest first."""
-        ...
 
     def request_total(self, executors: int) -> bool:
         """Request a total of executors."""
-        ...
 
     def decommission(self, executors: Sequence[str]) -> None:
         """Decommission executors: they finish their tasks and end."""
-        ...
 
     def kill(self, executors: Sequence[str]) -> None:
         """Kill executors."""
-        ...
 
 
 class Receivers(Protocol):
@@ -42,11 +38,9 @@ class Receivers(Protocol):
 
     def receivers(self) -> tuple[Receiver, ...] | None:
         """Return all receivers; None if they are unknown."""
-        ...
 
     def move(self, stream: int, executor: str, host: str) -> bool:
         """Stop a receiver and start it on an executor."""
-        ...
 
 
 class DStreamsActuator(Actuator):

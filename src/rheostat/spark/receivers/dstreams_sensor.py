@@ -21,7 +21,6 @@ class Pages(Protocol):
 
     def get(self, page: str) -> Any:
         """Return the parsed JSON of a page; None without it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

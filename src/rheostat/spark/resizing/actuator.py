@@ -1,6 +1,4 @@
-"""The actuator of a live Spark application: passes the size in force and the executors to replace
-to the rescale controller at every tick.
-"""
+"""Passes the size in force and the executors to replace to the rescale controller."""
 
 from __future__ import annotations
 
@@ -24,23 +22,18 @@ class Protocols(Protocol):
 
         A target that was not ``decided`` is not enforced: no executor is requested or removed.
         """
-        ...
 
     def resume(self, kept: Memory, now: float) -> None:
         """Continue the predecessor's work from the memory of its last answer."""
-        ...
 
     def start(self, tick: Callable[[], None]) -> None:
         """Continue between decisions; ``tick`` is called regularly in the same thread."""
-        ...
 
     def hold(self) -> None:
         """Pause until the next ``start``; work in progress stays as it is."""
-        ...
 
     def stop(self) -> None:
         """Stop for good."""
-        ...
 
 
 class Counted(Protocol):
@@ -48,11 +41,9 @@ class Counted(Protocol):
 
     def registered(self) -> int:
         """Return the number of registered executors."""
-        ...
 
     def requested(self) -> int | None:
         """Return the total last requested from the cluster manager; None if it is unknown."""
-        ...
 
 
 class LiveSize(SizeInForce):
@@ -81,7 +72,6 @@ class Environment(Protocol):
 
     def poll(self, target: int, now: float) -> str:
         """Return a description of them, empty if there are none; called at every tick."""
-        ...
 
 
 class SparkActuator(Actuator):
@@ -163,9 +153,7 @@ class SparkActuator(Actuator):
         self._protocols.start(tick)
 
     def hold(self) -> None:
-        """Leave the application alone until the next ``rescale``. The decision is forgotten,
-        because others may change the size in the meantime.
-        """
+        """Leave the application alone, and forget the decision, until the next ``rescale``."""
         if self._is_held:
             return
         self._is_held = True

@@ -27,9 +27,7 @@ class _Beat:
 
 
 class BatchBoundaryTracker:
-    """Counts rounds: a round ends when every running query has passed one boundary, or two if its
-    assignment was postponed.
-    """
+    """Counts rounds, which end when every query has passed one boundary (postponed: two)."""
 
     def __init__(self) -> None:
         self.number: int | None = None
@@ -65,9 +63,7 @@ class BatchBoundaryTracker:
         return passed
 
     def postpone(self, run_id: str) -> None:
-        """Record that this query's assignment waits for its next boundary, so that its result shows
-        only at the one after that.
-        """
+        """Record that an assignment waits for its next boundary and shows at the one after."""
         if run_id in self._beats:
             self._beats[run_id].needed = 2
 

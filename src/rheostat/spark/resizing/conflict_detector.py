@@ -16,11 +16,9 @@ class Cluster(Protocol):
 
     def poll(self, registered: Collection[str], wanted: int, now: float) -> str:
         """Return a description of what it does to the executors."""
-        ...
 
     def total(self, wanted: int) -> int:
         """Return the number of executors to request if ``wanted`` are needed."""
-        ...
 
 
 class ConflictDetector:
@@ -78,11 +76,9 @@ class Executors(Protocol):
 
     def ids(self) -> Collection[str]:
         """Return the ids of the registered ones."""
-        ...
 
     def request_total(self, executors: int) -> bool:
         """Request a total."""
-        ...
 
 
 class SharedCluster:

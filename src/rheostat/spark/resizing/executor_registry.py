@@ -1,6 +1,4 @@
-"""The registered executors of an application: the round in which each registered, and whether it
-has held state.
-"""
+"""The registered executors: the round in which each registered, and which have held state."""
 
 from __future__ import annotations
 
@@ -62,9 +60,7 @@ class ExecutorRegistry:
         return self.hosts.keys() - self.seasoned
 
     def arriving(self, lives: Mapping[str, Life]) -> set[str]:
-        """Return the fresh executors that are arriving, or that the protocol does not know yet;
-        empty before it knows any.
-        """
+        """Return the fresh executors that arrive or are new to the protocol, if it knows any."""
         # Before its first step the protocol knows no executor: all of them are old, and none must
         # be hidden.
         new = self.hosts.keys() - lives.keys() if lives else set()

@@ -27,13 +27,10 @@ class Queries(Protocol):
     @property
     def stateful(self) -> bool:
         """Whether a query has state."""
-        ...
 
 
 class LocalityWait:
-    """Shortens the wait from the start of a rescale until ``COLD_S`` after its end, for
-    applications without state, and restores it.
-    """
+    """Shortens the wait of stateless applications until ``COLD_S`` after a rescale."""
 
     def __init__(self, set_wait: Callable[[str | None], bool], queries: Queries) -> None:
         self._set_wait = set_wait
@@ -58,9 +55,7 @@ class LocalityWait:
 
 
 class SourceHiding:
-    """Hides executors from the Kafka source; ``works`` is false if none may be hidden, and after
-    Spark has refused to hide one.
-    """
+    """Hides executors from the Kafka source; ``works`` is false if none may or can be hidden."""
 
     def __init__(self, block_managers: BlockManagers, works: bool) -> None:
         self._block_managers = block_managers

@@ -72,9 +72,7 @@ round."""
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether state is placed, and the reason in one line; ``loads``: whether it is also loaded
-    before the batch that needs it.
-    """
+    """Whether state is placed, and why; ``loads``: also before the batch that needs it."""
 
     places: bool
     why: str
@@ -84,9 +82,7 @@ class Verdict:
 def verdict(
     mode: str, spark: str, provider: str, checkpoint_format: int, soaks: tuple[Soak, ...] = SOAKS
 ) -> Verdict:
-    """Return whether state may be placed in the mode ``auto``, ``force`` or ``off`` with this
-    Spark, provider and format.
-    """
+    """Return whether state may be placed with this Spark, provider, format and mode."""
     if mode == "off":
         return Verdict(
             False,

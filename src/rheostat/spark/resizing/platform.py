@@ -1,6 +1,4 @@
-"""Observes what the cluster manager does to executors on its own: why some do not start, why others
-were removed, and on which node each runs.
-"""
+"""Observes why executors do not start or were removed by others, and where each runs."""
 
 from __future__ import annotations
 
@@ -49,27 +47,21 @@ class Pods(Protocol):
     @property
     def available(self) -> bool:
         """Whether the application runs in pods."""
-        ...
 
     def executors(self) -> dict[str, Any]:
         """Return the list of pods; raises ``Refused``."""
-        ...
 
     def events(self, pod: str) -> list[Any]:
         """Return the events of a pod; raises ``Refused``."""
-        ...
 
     def refusal(self, like: dict[str, Any]) -> str | None:
         """Return why no further pod can be created; None if one could."""
-        ...
 
     def rights(self) -> dict[str, Any]:
         """Return the driver's rights as reviewed by Kubernetes; raises ``Refused``."""
-        ...
 
     def renew_token(self) -> None:
         """Read the current token from its file, if there is one."""
-        ...
 
 
 class Platform:
@@ -110,9 +102,7 @@ class Platform:
         self._stuck_pods: Mapping[str, str] = {}
 
     def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the node of each executor: its host, or on Kubernetes, where each pod is a host,
-        the node of its pod.
-        """
+        """Return each executor's node: its host, or on Kubernetes the node of its pod."""
         return self._nodes if self._pods.available else hosts
 
     def total(self, wanted: int) -> int:

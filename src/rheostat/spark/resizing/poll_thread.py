@@ -25,9 +25,7 @@ OVERDUE_SHARE = 0.05
 
 
 class Pace:
-    """Computes the pause until the next poll from the work in progress and the time of the last
-    change.
-    """
+    """Computes the pause until the next poll from the work in progress and the last change."""
 
     def __init__(self) -> None:
         self._facts: object = None

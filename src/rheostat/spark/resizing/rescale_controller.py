@@ -57,9 +57,7 @@ RECONCILE_S = 10.0
 
 
 class RescaleRequest(NamedTuple):
-    """The last request: the target in force, the executors to replace, and whether the target was
-    decided.
-    """
+    """The last request; ``decided`` is false if its target is not enforced."""
 
     target: int
     replace: tuple[str, ...]
@@ -105,15 +103,11 @@ class RescaleController:
         self._advanced_s = self._glanced_s = float("-inf")
 
     def resume(self, kept: Kept, now: float) -> None:
-        """Continue the predecessor's work from the ``memory`` of its last answer; must precede the
-        first request.
-        """
+        """Continue the predecessor's work, before the first request, from its ``memory``."""
         self._memory = Memory.from_json(kept).resumed(now)
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
-        """Start polling in a thread that never keeps the application from ending and that calls
-        ``tick`` regularly.
-        """
+        """Start polling in a daemon thread that also calls ``tick`` regularly."""
         self._terms.at_start()
         self._thread.start(tick)
 
@@ -161,9 +155,7 @@ class RescaleController:
             return dataclasses.replace(self._rescaling, memory=memory, places=places)
 
     def poll(self, now: float) -> None:
-        """Check for a boundary and for changed executors, and compute a step if there is
-        a reason.
-        """
+        """Check for a boundary and changed executors; compute a step if there is a reason."""
         with self._lock:
             # Before the first request there is no target, so nothing may be changed.
             if self._request is None:
@@ -264,9 +256,7 @@ class RescaleController:
                 self._orders.carry_out(order, self._registry.hosts)
 
     def _assign(self, units: Mapping[Unit, str], passed: Collection[str]) -> None:
-        """Send units now if their query is at a boundary or their executor is lost, else at the
-        query's next boundary.
-        """
+        """Send units whose query is at a boundary or whose executor is lost; others wait."""
         self._moves.add(units)
         # An unknown holder is not lost: a running batch may be about to open the stores there.
         holders, known = self._state.holders, (None, *self._registry.hosts)
@@ -276,9 +266,7 @@ class RescaleController:
             self._boundaries.postpone(run_id)
 
     def _hide_from_sources(self) -> None:
-        """Hide executors from a Kafka source from the first arrival on, beginning with those that
-        are not warm.
-        """
+        """Hide executors from a Kafka source from the first arrival on, cold ones first."""
         # Without state the locality wait is shortened instead, because that can be undone.
         if not (self._hiding.works and self._state.units):
             return
@@ -297,17 +285,13 @@ class RescaleController:
         self._alert |= self._state.learn(self._queries, running)
 
     def _glance(self, now: float) -> None:
-        """Check whether state has moved by itself while nothing was in progress, and whether an
-        assignment has rested long enough.
-        """
+        """Check whether state has moved by itself, or an assignment has rested long enough."""
         self._glanced_s = now
         self._alert |= self._state.poll() or has_rested(self._memory, now)
 
 
 class ExecutorOrders:
-    """Requests, warms, hides, decommissions and kills executors; ``warmth`` is None if they cannot
-    be warmed.
-    """
+    """Carries out orders about executors; ``warmth`` is None if they cannot be warmed."""
 
     def __init__(
         self,

@@ -24,16 +24,12 @@ moves costs little."""
 
 
 def slack_s(batch_s: float, slo_s: float, growing: bool) -> float:
-    """Return the seconds that a batch leaves for loading state: a share of the usual batch, limited
-    by the objective.
-    """
+    """Return the seconds that a batch of this usual length leaves for loading state."""
     return max(0.0, min(slo_s - batch_s, (OUT_SHARE if growing else IN_SHARE) * batch_s))
 
 
 class Loads:
-    """Learns each query's load time per partition: the excess of a batch with a move over the usual
-    batch.
-    """
+    """Learns each query's load time per partition: the excess of a batch with a move."""
 
     def __init__(self) -> None:
         self._rhythms: dict[str, Rhythm] = {}
@@ -68,9 +64,7 @@ class Loads:
                 del known[run_id]
 
     def next_end_s(self) -> float | None:
-        """Return the earliest likely end of a batch of any query in Unix seconds; None if it is
-        unknown.
-        """
+        """Return the earliest likely end of any query's batch (Unix seconds); None if unknown."""
         # A copy, because the polling thread calls this while another may add a rhythm.
         ends_s = [rhythm.next_commit_s for rhythm in list(self._rhythms.values())]
         return min((end_s for end_s in ends_s if end_s is not None), default=None)
@@ -162,9 +156,7 @@ class StateLoading:
 
 
 class PendingMoves:
-    """Units and their target executors that wait for the end of their query's batch; the later of
-    two moves of a unit counts.
-    """
+    """Units with their targets that wait for their query's boundary; the latest move counts."""
 
     def __init__(self) -> None:
         self._to: dict[Unit, str] = {}
@@ -182,9 +174,7 @@ class PendingMoves:
         self._to.update(units)
 
     def take(self, passed: Collection[str], lost: Collection[Unit] = ()) -> dict[Unit, str]:
-        """Remove and return the units whose query has ``passed`` a boundary, and those ``lost``
-        with their executor, which need not wait.
-        """
+        """Remove and return the units whose query has ``passed``, and those that are ``lost``."""
         # A unit whose holder is gone is open nowhere, so no running batch can claim it back.
         taken = {unit: to for unit, to in self._to.items() if unit[0] in passed or unit in lost}
         self._to = {unit: to for unit, to in self._to.items() if unit not in taken}

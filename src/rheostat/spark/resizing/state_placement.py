@@ -26,15 +26,12 @@ class Coordinator(Protocol):
         self, state_folder: str, run_id: str, operator: int, partition: int, name: str
     ) -> Any:
         """Return the id of a store."""
-        ...
 
     def locations(self, stores: tuple[Any, ...]) -> list[str | None]:
         """Return the executor of each of the stores; None if unknown."""
-        ...
 
     def report(self, store: Any, host: str, executor: str) -> None:
         """Report which executor has a store."""
-        ...
 
 
 class Placement:
@@ -86,9 +83,7 @@ class Placement:
         }
 
     def holders(self) -> dict[Unit, str | None]:
-        """Return the executor of each unit; None if it is unknown, or if the unit's stores are on
-        several.
-        """
+        """Return the executor of each unit; None if unknown or if its stores are on several."""
         # One call for all stores, because it runs every second while state moves.
         locations = iter(self._coordinator.locations(self._all))
         return {
@@ -151,9 +146,7 @@ PLACES_S = 3600.0
 
 
 class StateWatch:
-    """Observes the locations of the state partitions; ``placement`` is None if state is not placed,
-    or cannot be.
-    """
+    """Observes the locations of state partitions; ``placement`` is None if none is placed."""
 
     def __init__(self, placement: Placement | None) -> None:
         self._placement = placement

@@ -62,9 +62,7 @@ def obstacles(spark: Any) -> Obstacles:
 
 
 def observation_obstacles(spark: Any) -> tuple[str, ...]:
-    """Return why no public interface lists the executors of this session, in one line; empty if one
-    does.
-    """
+    """Return in one line why no public interface lists this session's executors, if so."""
     if is_connect(spark):
         why = "Spark Connect shows no executors"
     elif is_local(spark):
@@ -132,9 +130,7 @@ def _count(spark: Any, name: str) -> int | None:
 
 
 def slots_per_executor(spark: Any) -> int:
-    """Return the number of tasks that an executor runs at a time: its cores divided by the CPUs of
-    a task; 1 if the cores are not set.
-    """
+    """Return an executor's cores divided by the CPUs of a task; 1 if the cores are not set."""
     cores, cpus = (
         _setting(spark, "spark.executor.cores", "1"),
         _setting(spark, "spark.task.cpus", "1"),
@@ -152,9 +148,7 @@ def application_id(spark: Any) -> str:
 
 
 def configuration(spark: Any, prefix: str) -> dict[str, str]:
-    """Return the settings of a session and its application whose names begin with ``prefix``; empty
-    for any other object.
-    """
+    """Return the settings of a session and its application that begin with ``prefix``."""
     if isinstance(spark, type):
         return {}
     context: Any = None if is_connect(spark) else getattr(spark, "sparkContext", None)

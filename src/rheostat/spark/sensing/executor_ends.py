@@ -82,9 +82,7 @@ _CODE = re.compile(r"exit(?:ed with)?(?: exit)? ?(?:code|status):?\s*(-?\d+)", r
 
 
 def end_of(reason: str | None) -> End:
-    """Return the cause of a removal from Spark's reason; ``lost`` if the reason reveals nothing
-    else.
-    """
+    """Return the cause of a removal from Spark's reason; ``lost`` if it reveals none."""
     if not reason:
         return End("lost", "Spark gives no reason")
     # This check comes first: Spark adds "decommission" to our reason as it does to any other.

@@ -1,6 +1,4 @@
-"""The running batch of a query, which matters because progress events arrive only when a batch has
-ended.
-"""
+"""The running batch of a query, of which no progress event arrives before its end."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ def in_flight(
 
 
 def runs_batch(status: Mapping[str, Any]) -> bool:
-    """Return whether a batch runs: the active trigger of an idle query only polls its sources, many
-    times per second.
-    """
+    """Return whether a batch runs; an idle query's active trigger only polls its sources."""
     planned = str(status.get("message", "")).startswith(_BATCH_MESSAGES)
     return bool(status.get("isTriggerActive") and (status.get("isDataAvailable") or planned))
 

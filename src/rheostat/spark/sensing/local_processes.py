@@ -1,6 +1,4 @@
-"""The resource usage of executors on this computer as the operating system reports it: CPU of their
-JVMs and Python workers, and the load average.
-"""
+"""CPU of the executors' JVMs and Python workers on this computer, and its load average."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ class _Process:
 
 
 class LocalExecutors:
-    """Finds the executors of an application among the processes of this computer (Linux,
-    ``/proc``).
-    """
+    """Finds an application's executors among this computer's processes (``/proc``)."""
 
     def __init__(self, application: str, proc: Path = _PROC) -> None:
         self._application = application.encode()
@@ -45,9 +41,7 @@ class LocalExecutors:
         """The executor id by process id."""
 
     def used(self) -> dict[str, Used]:
-        """Return the usage of each local executor by its id; empty without local executors or
-        without ``/proc``.
-        """
+        """Return the usage of each local executor by id; empty without any or ``/proc``."""
         processes = dict(self._processes())
         self._names = {
             pid: name
@@ -100,9 +94,7 @@ class LocalExecutors:
                 continue  # the process has ended in the meantime
 
     def _executor(self, pid: int, process: _Process) -> str | None:
-        """Return the id in the command line of an executor of this application; None for any other
-        process.
-        """
+        """Return the executor id of a process of this application; None for any other."""
         if process.name != "java":
             return None
         try:
@@ -119,9 +111,7 @@ class LocalExecutors:
 
 
 def load_per_core() -> float | None:
-    """Return the one-minute load average per core of this computer, including processes that wait
-    for a CPU; None if it is unknown.
-    """
+    """Return the one-minute load average per core, waiting processes included, or None."""
     try:
         return os.getloadavg()[0] / (os.cpu_count() or 1)
     except OSError:

@@ -72,9 +72,7 @@ class Query:
 
 
 def checkpoint_files_class(spark_version: str) -> str:
-    """Return the checkpoint file manager that renames files on a local disk directly, in 16 instead
-    of 90 ms per batch.
-    """
+    """Return the checkpoint file manager that renames local files in 16 ms instead of 90."""
     package = "org.apache.spark.sql.execution.streaming"
     moved = tuple(map(int, spark_version.split(".")[:2])) >= (4, 1)
     return (

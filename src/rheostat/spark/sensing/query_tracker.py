@@ -30,11 +30,9 @@ class LatestOffsets(Protocol):
     @property
     def up(self) -> bool | None:
         """Whether the broker answered the last request; None before the first."""
-        ...
 
     def latest(self, topics: Sequence[str]) -> Offsets | None:
         """Return the offsets; None if one is unknown. Without topics only ``up`` is updated."""
-        ...
 
     def close(self) -> None:
         """Close the connection."""
@@ -194,9 +192,7 @@ class QueryTracker:
         return latest
 
     def _rate(self, batch: ReportedBatch, idle: bool) -> float | None:
-        """Return the rows per second that arrived since the last tick; without a broker, those
-        between the last two batches.
-        """
+        """Return the rows per second since the last tick, without a broker since the last batch."""
         if not batch.committed:
             return 0.0 if idle else sum(batch.inputs.values()) if batch.inputs else None
         # Two points only: consumers average it themselves, and a lagging rate would mislead them.
@@ -251,9 +247,7 @@ class QueryTracker:
 
 
 def _is_old(batch: ReportedBatch, trigger_s: float | None, now: float) -> bool:
-    """Return whether a batch is too old to describe the present: Spark repeats the last progress
-    while no data arrives.
-    """
+    """Return whether a batch is outdated: Spark repeats it while no data arrives."""
     return now - batch.commit_s > max(_IDLE_S, 3 * (trigger_s or 0.0))
 
 
@@ -262,9 +256,7 @@ def _sum(offsets: Offsets) -> float:
 
 
 def _by_source(batch: ReportedBatch, rate: float | None) -> Mapping[str, float] | None:
-    """Return the arrival rate by source, in proportion to what Spark read from each; None if either
-    is unknown.
-    """
+    """Return the arrival rate by source, as Spark read from each; None if unknown."""
     shares = batch.inputs or dict(batch.rows_by_source)
     total = sum(shares.values())
     if rate is None or (not total and rate and len(shares) > 1):

@@ -1,6 +1,4 @@
-"""The resource usage of a live job: CPU from the operating system if the executors run on this
-computer, else from Spark's stages.
-"""
+"""The CPU of a live job: the operating system's for local executors, else of the stages."""
 
 from __future__ import annotations
 
@@ -29,7 +27,6 @@ class Processes(Protocol):
 
     def used(self) -> Mapping[str, Used]:
         """Return the usage by executor; empty if they run on other computers."""
-        ...
 
 
 class Finder(Protocol):
@@ -42,10 +39,7 @@ class Finder(Protocol):
         sources: Sequence[tuple[str, float]],
         by_executor: bool = False,
     ) -> BatchStages | None:
-        """Return the stages of the newest finished batch up to ``batch_id``; None if they cannot be
-        found.
-        """
-        ...
+        """Return the stages of the newest finished batch up to ``batch_id``, or None."""
 
 
 class LocalUsage:

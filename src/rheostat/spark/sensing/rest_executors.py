@@ -106,9 +106,7 @@ def _executor(read: Mapping[str, Any]) -> Executor:
 
 
 def unix_s(time: str) -> float:
-    """Return the Unix seconds of a time in the interface's format; raises ValueError for other
-    text.
-    """
+    """Return the Unix seconds of the interface's time format; raises ValueError."""
     return datetime.strptime(time.replace("GMT", "+0000"), "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
 
 

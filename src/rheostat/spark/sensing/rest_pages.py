@@ -1,6 +1,4 @@
-"""A client for the public REST interface of a driver's UI, which returns None if a page
-is absent.
-"""
+"""A client for the public REST interface of a driver's UI; absent pages are None."""
 
 from __future__ import annotations
 
@@ -20,7 +18,6 @@ class Pages(Protocol):
 
     def get(self, page: str) -> Any:
         """Return the parsed JSON of a page; None without an answer or without such a page."""
-        ...
 
 
 class Rest:
@@ -33,9 +30,7 @@ class Rest:
         self._timeout_s = timeout_s
 
     def get(self, page: str) -> Any:
-        """Return the parsed JSON of a page; None if the UI is off, does not answer, or has no such
-        page.
-        """
+        """Return the parsed JSON of a page; None without the UI, an answer or the page."""
         # Without a UI no request may wait for its time-out at every tick.
         if self._url is None:
             return None

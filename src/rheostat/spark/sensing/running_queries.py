@@ -27,19 +27,15 @@ class BatchTimes(Protocol):
 
     def last_batch(self, query: Any) -> int:
         """Return the number of the last finished batch, -1 without one; cheap."""
-        ...
 
     def batch_times(self, query: Any, most: int) -> Sequence[BatchTime]:
         """Return the last ``most`` finished batches at most, oldest first."""
-        ...
 
     def pauses_after(self, query: Any) -> int | None:
         """Return the number of the batch after which a query pauses; None while a batch runs."""
-        ...
 
     def trigger_s(self, query: Any) -> float | None:
         """Return a query's trigger interval in seconds; None if it is unknown."""
-        ...
 
 
 class Rhythms:
@@ -65,9 +61,7 @@ class Rhythms:
             return known
 
     def pause_left_s(self, query: Any, now: float) -> float:
-        """Return the seconds from ``now`` (Unix seconds) until the query's next batch; 0 while one
-        runs.
-        """
+        """Return the seconds from ``now`` (Unix) to a query's next batch; 0 during one."""
         after = self._times.pauses_after(query)
         if after is None:
             return 0.0
@@ -104,11 +98,9 @@ class Streams(BatchTimes, Protocol):
 
     def last_batches(self, queries: Mapping[str, Any]) -> dict[str, int]:
         """Return the number of the last finished batch of each query, -1 without one; cheap."""
-        ...
 
     def state_folder(self, query: Any) -> str | None:
         """Return the folder of a query's state."""
-        ...
 
 
 class RunningQueries:
@@ -146,9 +138,7 @@ class RunningQueries:
         return self._streams.last_batches(self._queries)
 
     def idle(self, run_id: str, quiet_s: float) -> bool:
-        """Return whether a query is at rest: no batch runs, and ``quiet_s`` seconds since the last
-        one exceed the wait for its trigger.
-        """
+        """Return whether no batch runs and ``quiet_s`` exceeds the wait for the trigger."""
         # The rhythm is checked first because the status is a call into the JVM.
         return quiet_s > _AT_REST * self.rhythm(run_id).trigger_s and not runs_batch(
             self._queries[run_id].status
@@ -163,9 +153,7 @@ class RunningQueries:
         self._rhythms.moves(run_id)
 
     def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
-        """Return the folder of a query's state and its stateful operators; None for a stateless
-        query and before the first batch.
-        """
+        """Return a query's state folder and stateful operators; None before any is known."""
         # A plan never changes within a run, so one batch without state is sufficient evidence.
         if run_id in self._stateless:
             return None

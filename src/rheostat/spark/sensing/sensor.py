@@ -76,9 +76,7 @@ class SparkSensor(Sensor):
         self._tasks = context.statusTracker() if context else None
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Return one observation per running query; stopped queries are forgotten, new ones are
-        added.
-        """
+        """Return one observation per running query."""
         # By run, not by name: a restarted query counts its batches and offsets anew.
         running = {str(query.runId): query for query in self._spark.streams.active}
         self._trackers = {
@@ -124,9 +122,7 @@ class SparkSensor(Sensor):
         return batch_s
 
     def _check_broker(self, requested: bool, now: float) -> bool | None:
-        """Return whether the broker answered at this tick; if no query needed its offsets, only
-        probe it.
-        """
+        """Return whether the broker answered now; without a need for offsets, probe it."""
         if self._offsets is None:
             return None
         if not requested:

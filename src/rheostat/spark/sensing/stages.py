@@ -202,9 +202,7 @@ class StagesEndpoint:
         return []
 
     def _expected(self, run_id: str, batch_id: int, place: _Place) -> Job | None:
-        """Return a job of the batch, or of the newest earlier batch that is found; None without one
-        nearby.
-        """
+        """Return a job of the batch or of the newest earlier one found nearby; else None."""
         # All queries share the job numbers, but their distance between two batches is stable.
         number, best = place.job + round((batch_id - place.batch) * place.per_batch), None
         for _ in range(_LOOKS):

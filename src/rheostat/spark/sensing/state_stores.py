@@ -38,9 +38,7 @@ class Operator:
 def operators(
     files: FileSystem, state_folder: str, progress: Mapping[str, Any]
 ) -> tuple[Operator, ...]:
-    """Return the stateful operators of a query from the checkpoint's metadata, or from the progress
-    if there is none.
-    """
+    """Return a query's stateful operators from checkpoint metadata, or from the progress."""
     reported = reported_operators(progress)
     return tuple(
         _described(files, f"{state_folder}/{operator.number}/_metadata") or operator
@@ -49,9 +47,7 @@ def operators(
 
 
 def reported_operators(progress: Mapping[str, Any]) -> tuple[Operator, ...]:
-    """Return the stateful operators listed in the progress; Spark numbers them from the sink
-    upwards, in this order.
-    """
+    """Return the stateful operators of the progress, numbered from the sink upwards."""
     return tuple(
         Operator(
             number,
@@ -77,9 +73,7 @@ def _described(files: FileSystem, folder: str) -> Operator | None:
 
 
 def read_metadata(text: str) -> Operator | None:
-    """Return the operator of a metadata file, which is a version line followed by JSON; None if the
-    text has another form.
-    """
+    """Return the operator of a metadata file (version line, then JSON), or None."""
     try:
         read = json.loads(text.partition("\n")[2])
         stores: Sequence[Mapping[str, Any]] = read["stateStoreInfo"]

@@ -35,7 +35,6 @@ class Pauses(Protocol):
 
     def pause_left_s(self, query: Any, now: float) -> float:
         """Return the seconds from ``now`` (Unix) until a query's next batch; 0 during a batch."""
-        ...
 
 
 class Tasks(Protocol):
@@ -43,7 +42,6 @@ class Tasks(Protocol):
 
     def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
         """Open assigned state partitions and wait for the end; False if impossible."""
-        ...
 
 
 class Preload:

@@ -46,15 +46,12 @@ class Tasks(Protocol):
 
     def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
         """Run a function on an executor and wait for its end."""
-        ...
 
     def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
         """Run idle tasks on all slots of an executor, wait, and return their number."""
-        ...
 
     def tasks_done(self, executor: str) -> int:
         """Return the number of tasks that an executor has completed."""
-        ...
 
 
 class WarmupRunner(Protocol):
@@ -62,15 +59,12 @@ class WarmupRunner(Protocol):
 
     def uses_python(self, query: Any) -> bool:
         """Return whether tasks of a query need Python workers."""
-        ...
 
     def read_again(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Rerun the source tasks on an executor; False if that is not allowed."""
-        ...
 
     def compute_again(self, query: Any, executor: str, host: str, group: str) -> bool:
         """Load a state partition and compute without writing; False if that is not allowed."""
-        ...
 
 
 class Rhythms(Protocol):
@@ -78,11 +72,9 @@ class Rhythms(Protocol):
 
     def of(self, query: Any) -> Rhythm:
         """Return the rhythm of a query."""
-        ...
 
     def pause_left_s(self, query: Any, now: float) -> float:
         """Return the seconds from ``now`` (Unix) until a query's next batch; 0 during a batch."""
-        ...
 
 
 class Warmup:
