@@ -13,7 +13,6 @@ Get = Callable[[str, str], str]
 """Returns the value of a Spark setting, or the given default."""
 
 _TOPIC = "decommissioning"
-_DECOMMISSION = "spark.decommission.enabled"
 _TOLERATED = 100
 
 
@@ -57,13 +56,18 @@ class ClusterManager:
         return False
 
 
+def is_graceful(get: Get) -> bool:
+    """Return whether executors are decommissioned."""
+    return get(scaling.DECOMMISSION, "false").strip().lower() == "true"
+
+
 def decommissioning(get: Get) -> Finding:
     """Return whether executors finish their tasks before they are removed."""
-    if get(_DECOMMISSION, "false").strip().lower() == "true":
+    if is_graceful(get):
         return good("an executor that is to leave ends its tasks first")
     return idle(
-        f"executors leave only while idle between two batches; add {_DECOMMISSION}=true (before the"
-        " start: it cannot be set live)"
+        "executors leave only while idle between two batches; add"
+        f" {scaling.DECOMMISSION}=true (before the start: it cannot be set live)"
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
-from rheostat.clusters.cluster_manager import ClusterManager, Get, good, idle
+from rheostat.clusters.cluster_manager import ClusterManager, Get, good, idle, is_graceful
 from rheostat.errors import BadInput
 from rheostat.model import Finding
 
@@ -46,8 +46,7 @@ class Kubernetes(ClusterManager):
     def findings(self, get: Get, executors: int, spark_version: str) -> Iterator[Finding]:
         """Yield whatever prevents graceful decommissioning, and a small pod allocation batch."""
         yield from super().findings(get, executors, spark_version)
-        graceful = get("spark.decommission.enabled", "false").strip().lower() == "true"
-        if graceful and not get(_TEMPLATE, ""):
+        if is_graceful(get) and not get(_TEMPLATE, ""):
             yield good(
                 "a pod that a person or a drained node deletes has Kubernetes' 30 s for its tasks;"
                 " for longer batches raise terminationGracePeriodSeconds in a template, and add"
@@ -74,13 +73,14 @@ class Kubernetes(ClusterManager):
         host = get(HOST, "")
         bound = get(BOUND, host)
         called, setting = (bound, BOUND) if _calls_bound(get, spark_version) else (host, HOST)
-        if _is_any(called):
+        ip = _ip(called)
+        if ip and ip.is_unspecified:
             also = "" if setting == HOST else f"{POD_IP}=false and "
             yield _address(
                 f"executors call the driver at {called} ({setting}), which is no address to call;"
                 f" add {also}{HOST}=an address that pods reach"
             )
-        elif _is_loopback(called):
+        elif ip and ip.is_loopback:
             yield _address(
                 f"executors call the driver at {called} ({setting}), which in a pod is the pod"
                 f" itself; add {setting}=an address that pods reach"
@@ -120,18 +120,12 @@ def _calls_bound(get: Get, spark_version: str) -> bool:
     return (major, minor) >= (4, 1) and get(POD_IP, usual).strip().lower() == "true"
 
 
-def _is_any(address: str) -> bool:
+def _ip(address: str) -> IPv4Address | IPv6Address | None:
+    """Return an address as a value; None for a host name, except ``localhost``."""
     try:
-        return ip_address(address.strip("[]")).is_unspecified
+        return ip_address("127.0.0.1" if address == "localhost" else address.strip("[]"))
     except ValueError:
-        return False
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ip_address(address.strip("[]")).is_loopback
-    except ValueError:
-        return address == "localhost"
+        return None
 
 
 def _address(line: str) -> Finding:

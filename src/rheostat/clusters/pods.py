@@ -134,13 +134,10 @@ def taken_of(pod_list: Mapping[str, Any]) -> dict[str, str]:
 
 
 def stuck_pods_of(
-    pod_list: Mapping[str, Any],
-    registered: Collection[str],
-    now: float,
-    patience_s: float = STUCK_S,
+    pod_list: Mapping[str, Any], registered: Collection[str], now: float
 ) -> dict[str, str]:
     """Return the nodes, by pod, of pods that are reported as running though they were deleted and
-    should have ended ``patience_s`` seconds ago: the kubelet of their node does not answer.
+    should have ended ``STUCK_S`` seconds ago: the kubelet of their node does not answer.
 
     Spark counts them as executors and requests no replacements. Kubernetes keeps them until the
     node returns or its object is deleted.
@@ -152,7 +149,7 @@ def stuck_pods_of(
         # Kubernetes sets this to the end of the grace period.
         end_s = _seconds(metadata.get("deletionTimestamp"))
         runs = (item.get("status") or {}).get("phase") == "Running"
-        if runs and executor not in registered and end_s and now - end_s >= patience_s:
+        if runs and executor not in registered and end_s and now - end_s >= STUCK_S:
             stuck[str(metadata["name"])] = str((item.get("spec") or {}).get("nodeName"))
     return stuck
 
@@ -201,19 +198,15 @@ def waiting_words(pods: Iterable[Pod]) -> str:
     )
 
 
-def unreachable(
-    pods: Iterable[Pod], registered: Collection[str], now: float, patience_s: float = 60.0
-) -> tuple[str, ...]:
-    """Return the names of pods that have run for ``patience_s`` seconds without a registered
-    executor, which means that they cannot reach the driver.
-    """
+def unreachable(pods: Iterable[Pod], registered: Collection[str], now: float) -> tuple[str, ...]:
+    """Return the pods that have run for a minute without registering: no way to the driver."""
     return tuple(
         pod.name
         for pod in pods
         if pod.phase == "Running"
         and pod.executor not in registered
         and pod.since_s is not None
-        and now - pod.since_s >= patience_s
+        and now - pod.since_s >= 60.0
     )
 
 

@@ -44,15 +44,14 @@ def planned(
     given: Mapping[str, Given],
     master: str,
     beside: Mapping[str, Wanted] | None = None,
-    linger_s: float = scaling.LINGER_S,
     initial: int = 1,
 ) -> Plan:
     """Return the settings for an application on ``master`` that is to have ``limits`` executors.
 
     ``given`` are the user's settings. They stay unchanged, except that a wanted value with
     ``joins`` is put in front of the user's. ``beside`` are additional wanted settings, and the only
-    ones on a ``local`` master, which has no executors. ``linger_s`` is in seconds. ``initial`` is
-    the initial executor count if the user has configured fewer.
+    ones on a ``local`` master, which has no executors. ``initial`` is the initial executor count if
+    the user has configured fewer.
     """
     beside = beside or {}
     if master.startswith("local") and not master.startswith("local-cluster"):
@@ -66,7 +65,7 @@ def planned(
         **beside,
         **manager.wanted(fitting.max_executors, cores),
         **scaling.beginning(initial),
-        **scaling.leaving(linger_s),
+        **scaling.leaving(),
         **moves,
     }
     lines = (*clamped, *_too_many(fitting, given), *(override if moves else ()))
@@ -128,11 +127,8 @@ def _fitting(
 def _ceilings(given: Mapping[str, Given], cores: int | None) -> Iterator[tuple[int, str]]:
     total = _count(given, scaling.CORES_MAX)
     if total is not None and cores:
-        room = total // cores
-        yield (
-            room,
-            f"{_override_text(scaling.CORES_MAX, given)} has room for {room} executors of {cores}",
-        )
+        room, override = total // cores, _override_text(scaling.CORES_MAX, given)
+        yield room, f"{override} has room for {room} executors of {cores}"
     most = _count(given, scaling.MOST)
     if most is not None and not _is_off(given):
         yield most, _override_text(scaling.MOST, given)
@@ -150,30 +146,20 @@ def _allocation(
     """Return the settings of dynamic allocation and messages about it; no settings if the user has
     switched it off or configured it to change the size itself.
     """
-    moving = [
-        name
-        for name in scaling.MOVING
-        if name in given and not scaling.never_ends(given[name].value)
-    ]
-    starts = (
-        "; the application starts with all executors that it may have" if starts_with_all else ""
-    )
-    if not starts_with_all and scaling.ENABLED not in given:
+    timeouts = [name for name in scaling.MOVING if name in given]
+    moving = [name for name in timeouts if not scaling.never_ends(given[name].value)]
+    starts = "; the application starts with all executors that it may have" * starts_with_all
+    if not starts_with_all and (scaling.ENABLED not in given or _is_off(given)):
         return {}, ()  # YARN and Kubernetes honour spark.executor.instances
     if _is_off(given):
-        return {}, (
-            (f"{_override_text(scaling.ENABLED, given)}{starts}",) if starts_with_all else ()
-        )
+        return {}, (f"{_override_text(scaling.ENABLED, given)}{starts}",)
     if moving and scaling.ENABLED in given:
-        return {}, (
-            f"{_override_text(moving[0], given)}: Spark itself changes the size, Rheostat does not",
-        )
+        override = _override_text(moving[0], given)
+        return {}, (f"{override}: Spark itself changes the size, Rheostat does not",)
+    if _is_no(given, scaling.TRACKING) and not _is_yes(given, _SERVICE):
+        moving = [*moving, scaling.TRACKING]
     if moving:
         return {}, (f"{_override_text(moving[0], given)}: dynamic allocation stays off{starts}",)
-    if _is_no(given, scaling.TRACKING) and not _is_yes(given, _SERVICE):
-        return {}, (
-            f"{_override_text(scaling.TRACKING, given)}: dynamic allocation stays off{starts}",
-        )
     wanted = scaling.allocation(limits, initial)
     least = _count(given, scaling.LEAST) or 0  # Spark rejects a floor above its ceiling
     if least > limits.max_executors:
@@ -194,8 +180,8 @@ def _too_many(limits: Limits, given: Mapping[str, Given]) -> Iterator[str]:
 
 
 def _abrupt(given: Mapping[str, Given]) -> Iterator[str]:
-    if _is_no(given, "spark.decommission.enabled"):
-        override = _override_text("spark.decommission.enabled", given)
+    if _is_no(given, scaling.DECOMMISSION):
+        override = _override_text(scaling.DECOMMISSION, given)
         yield f"{override}: executors leave only while idle between two batches"
 
 

@@ -78,6 +78,7 @@ _IDLE = tuple(
         "shuffleTracking.timeout",
     )
 )
+DECOMMISSION = "spark.decommission.enabled"
 LINGER = "spark.test.executor.decommission.initial.sleep.millis"
 FAILURES = "spark.executor.maxNumFailures"
 NEVER = "1000000s"
@@ -93,6 +94,7 @@ With Spark's default of 1 s, each of six cycles 3 -> 1 of an aggregation failed 
 """
 
 _STILL = "never: only Rheostat changes the size"
+_READS = "the running batch reads what it wrote"
 
 
 def leaving(linger_s: float = LINGER_S) -> dict[str, Wanted]:
@@ -103,13 +105,8 @@ def leaving(linger_s: float = LINGER_S) -> dict[str, Wanted]:
     running batch with a shuffle still read its output.
     """
     return {
-        "spark.decommission.enabled": Wanted(
-            "true", "an executor that leaves ends its tasks first"
-        ),
-        LINGER: Wanted(
-            str(round(linger_s * 1000)),
-            "ms that it stays: the running batch reads what it wrote",
-        ),
+        DECOMMISSION: Wanted("true", "an executor that leaves ends its tasks first"),
+        LINGER: Wanted(str(round(linger_s * 1000)), f"ms that it stays: {_READS}"),
     }
 
 

@@ -23,11 +23,9 @@ from rheostat.spark.warming.warm_start import WarmStart, prepare
 
 OPTIONS_FILE = "executor.args"
 
-EXECUTOR_MEMORY_MIB = 512
-"""Heap of an executor; Spark rejects less than 450 MiB."""
-
-SMALL = {"spark.executor.memory": f"{EXECUTOR_MEMORY_MIB}m"}
-"""The default executor memory, so that a local cluster has room for one executor per core."""
+_HEAP = "512m"
+SMALL = {"spark.executor.memory": _HEAP}
+"""The default heap, so that there is room for an executor per core; Spark rejects 449 MiB."""
 
 # Files that libraries unpack (RocksDB, LZ4) go to the executor's own folder, which is always
 # removed. Eight executors share two cores: one garbage-collection thread, only the fast compiler,
@@ -55,7 +53,6 @@ def session_options(
     *,
     jars: Sequence[Path] = (),
     archive_flags: Sequence[str] = (),
-    memory_mib: int = EXECUTOR_MEMORY_MIB,
     driver_memory_mib: int | None = None,
     quiet: bool = False,
     linger_s: float = LINGER_S,
@@ -68,7 +65,7 @@ def session_options(
     needs ``spark_home.driver_environment``. Raises ``BadInput`` as ``scaling_options`` does.
     """
     user = user or {}
-    wanted = local_settings(jars=jars, archive_flags=archive_flags, memory_mib=memory_mib)
+    wanted = local_settings(jars=jars, archive_flags=archive_flags)
     wanted[_FLAGS] = replace(wanted[_FLAGS], joins=" ")
     if driver_memory_mib:
         wanted["spark.driver.memory"] = Wanted(f"{driver_memory_mib}m", "room for this driver")
@@ -86,7 +83,6 @@ def local_settings(
     *,
     jars: Sequence[Path] = (),
     archive_flags: Sequence[str] = (),
-    memory_mib: int = EXECUTOR_MEMORY_MIB,
 ) -> dict[str, Wanted]:
     """Return the additional settings of a local session; ``given`` are the user's settings."""
     here = "the cluster is on this computer"
@@ -95,7 +91,7 @@ def local_settings(
     return {
         "spark.driver.host": Wanted(LOOPBACK, here),
         **({} if own_host else {"spark.driver.bindAddress": Wanted(LOOPBACK, here)}),
-        "spark.executor.memory": Wanted(f"{memory_mib}m", "many executors share one computer"),
+        "spark.executor.memory": Wanted(_HEAP, "many executors share one computer"),
         "spark.ui.enabled": Wanted("true", "shadow mode and receivers need it"),
         "spark.ui.port": Wanted("0", "any free port"),
         "spark.ui.showConsoleProgress": Wanted("false", "it hides the script's own lines"),

@@ -83,10 +83,15 @@ def driver_environment(jdk: Jdk, folder: Path) -> dict[str, str]:
     }
 
 
+def pyspark_folders() -> list[Path]:
+    """Return the folders of the installed PySpark; usually one, none without it."""
+    spec = importlib.util.find_spec("pyspark")
+    return [Path(folder) for folder in (spec and spec.submodule_search_locations) or ()]
+
+
 def find_spark_home() -> SparkHome:
     """Return the installed PySpark's Spark; raises ``BadInput`` without it or a suitable Java."""
-    spec = importlib.util.find_spec("pyspark")
-    for folder in map(Path, (spec.submodule_search_locations or ()) if spec else ()):
+    for folder in pyspark_folders():
         for core in folder.glob("jars/spark-core_*.jar"):
             scala, _, version = core.stem.partition("_")[2].partition("-")
             return SparkHome(folder.resolve(), version, scala, find_jdk())

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import time
-import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +16,7 @@ from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
+from rheostat.spark.sensing.rest_pages import read_json
 
 START_DEADLINE_S = 90.0
 POLL_S = 0.1
@@ -78,11 +76,6 @@ class Cluster:
         return len(self._children) == 1 + len(self.hosts) and all(
             child.alive for child in self._children
         )
-
-    @property
-    def worker_pid(self) -> int | None:
-        """The process id of the first worker's Java; None if it does not run."""
-        return self._children[1].pid if self.alive else None
 
     def driver_environment(self) -> dict[str, str]:
         """Return the environment that a driver of this cluster needs."""
@@ -167,15 +160,9 @@ def worker_command(
     home: SparkHome, port: int, cores: int, memory_mib: int, folder: Path, host: str = LOOPBACK
 ) -> list[str]:
     """Return the command of a worker of the master at ``port`` with files in ``folder``."""
-    size = (
-        "--cores",
-        str(cores),
-        "--memory",
-        f"{cores * memory_mib}m",
-        "--work-dir",
-        str(folder / f"work-{host}"),
-    )
-    return home.daemon(_WORKER, "--host", host, "--webui-port", "0", *size, url_of(port))
+    size = ("--cores", str(cores), "--memory", f"{cores * memory_mib}m")
+    place = ("--host", host, "--webui-port", "0", "--work-dir", str(folder / f"work-{host}"))
+    return home.daemon(_WORKER, *place, *size, url_of(port))
 
 
 def url_of(port: int) -> str:
@@ -195,22 +182,13 @@ def listens(ui_port: int) -> bool:
 
 def registered(ui_port: int, workers: int = 1) -> bool:
     """Return whether at least ``workers`` workers have registered with the master."""
-    status = _status(ui_port)
-    return (
-        status is not None
-        and sum(worker["state"] == "ALIVE" for worker in status["workers"]) >= workers
-    )
+    listed: list[dict[str, Any]] = (_status(ui_port) or {}).get("workers", [])
+    return sum(worker["state"] == "ALIVE" for worker in listed) >= workers
 
 
-def _status(ui_port: int) -> dict[str, Any] | None:
-    """Return the master's status (``/json/``); None if it does not answer."""
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with (
-        contextlib.suppress(OSError, ValueError),
-        opener.open(f"http://{LOOPBACK}:{ui_port}/json/", timeout=10) as answer,
-    ):
-        return dict(json.load(answer))
-    return None
+def _status(ui_port: int) -> Any:
+    """Return the master's status; None if it does not answer."""
+    return read_json(f"http://{LOOPBACK}:{ui_port}/json/", 10.0)
 
 
 def wait_for(name: str, ready: Callable[[], bool], alive: Callable[[], bool], log: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rheostat.clusters.scaling_settings import Given
 from rheostat.errors import BadInput
+from rheostat.local.spark_home import pyspark_folders
 from rheostat.machine.properties_file import properties
 
 SUBMIT = "PYSPARK_SUBMIT_ARGS"
@@ -58,7 +58,7 @@ def defaults_file(environment: Mapping[str, str]) -> Path:
     ``conf`` of ``SPARK_HOME``, else of the installed PySpark.
     """
     folder = environment.get("SPARK_CONF_DIR")
-    home = environment.get("SPARK_HOME") or _installed()
+    home = environment.get("SPARK_HOME") or next(iter(pyspark_folders()), "")
     return (Path(folder) if folder else Path(home) / "conf") / "spark-defaults.conf"
 
 
@@ -109,8 +109,3 @@ def _options(environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield option, value
         elif word in (*_OPTIONS, _FILE, "--conf", "-c"):
             yield word, next(words, "")
-
-
-def _installed() -> str:
-    spec = importlib.util.find_spec("pyspark")
-    return next(iter((spec and spec.submodule_search_locations) or ()), "")

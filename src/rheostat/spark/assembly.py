@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -63,6 +63,7 @@ from rheostat.spark.starting import (
     JobNotes,
     LoopService,
     Start,
+    broker_of,
     committed_by,
     session_start,
     start_at,
@@ -143,7 +144,7 @@ class _Parts:
 
 
 def _parts(spark: Any, settings: Settings, internals: Internals | None) -> _Parts:
-    offsets = _offsets(settings.kafka)
+    offsets = broker_of(settings.kafka)
     return _Parts(
         spark=spark,
         settings=settings,
@@ -309,13 +310,3 @@ def _training(spark: Any) -> Callable[[str], None]:
     """Return a function that makes a leaving executor write a missing class archive."""
     warm, application = of_session(spark), str(spark.sparkContext.applicationId)
     return (lambda executor: warm.train_soon(application, executor)) if warm else (lambda _: None)
-
-
-def _offsets(kafka: Mapping[str, Any] | None) -> Offsets | None:
-    if kafka is None:
-        return None
-    try:
-        from rheostat.kafka.offsets import Offsets
-    except ImportError:
-        return None
-    return Offsets(kafka)

@@ -62,7 +62,5 @@ def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdic
     placement = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
     missing = coordinator.cannot_place() if placement.places else None
     return (
-        placement
-        if missing is None
-        else Verdict(False, f"state stays where Spark has put it: {missing}")
+        Verdict(False, f"state stays where Spark has put it: {missing}") if missing else placement
     )

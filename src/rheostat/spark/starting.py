@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rheostat.capacity.initial_size import (
     InitialSize,
@@ -34,6 +34,9 @@ from rheostat.spark.overhead import Overhead
 from rheostat.spark.sensing.capabilities import application_id
 from rheostat.storage.file_system import FileSystem
 from rheostat.storage.local_files import LocalFileSystem
+
+if TYPE_CHECKING:
+    from rheostat.kafka.offsets import Offsets as Broker
 
 _log = logging.getLogger("rheostat")
 Latest = Callable[[Sequence[str]], Offsets | None]
@@ -110,7 +113,7 @@ def facts_before_session(settings: Settings, name: str, now: float) -> StartFact
     """Return the facts that are known before a session exists; raises nothing."""
     try:
         history = local_history(settings, name)
-        with _broker(settings.kafka) as latest:
+        with _latest(settings.kafka) as latest:
             return start_facts(history, 1, LocalFileSystem(), latest, now, now)
     except Exception as fault:
         _unknown(fault)
@@ -234,22 +237,26 @@ class JobNotes:
         return {**self._fixed, "checkpoints": checkpoints}
 
 
-@contextmanager
-def _broker(kafka: Mapping[str, Any] | None) -> Iterator[Latest | None]:
-    """Yield the broker's offset request; None without a configured broker or its client library."""
+def broker_of(kafka: Mapping[str, Any] | None) -> Broker | None:
+    """Return the offsets of the configured broker; None without one or its client library."""
     if kafka is None:
-        yield None
-        return
+        return None
     try:
         from rheostat.kafka.offsets import Offsets as Broker
     except ImportError:
-        yield None
-        return
-    broker = Broker(kafka)
+        return None
+    return Broker(kafka)
+
+
+@contextmanager
+def _latest(kafka: Mapping[str, Any] | None) -> Iterator[Latest | None]:
+    """Yield the broker's offset request, if there is one."""
+    broker = broker_of(kafka)
     try:
-        yield broker.latest
+        yield broker.latest if broker else None
     finally:
-        broker.close()
+        if broker:
+            broker.close()
 
 
 def _backlog_rows(checkpoints: Iterable[str], files: FileSystem, latest: Latest) -> float | None:

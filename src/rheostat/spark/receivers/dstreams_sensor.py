@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Protocol
+from typing import Any
 
 from rheostat.model import InFlight, Observation
 from rheostat.ports import Sensor
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest_pages import Pages, Rest
 
 _TIME = "%Y-%m-%dT%H:%M:%S.%fGMT"
 _RATE_S = 60.0
 COMPLETED, PROCESSING, QUEUED = "COMPLETED", "PROCESSING", "QUEUED"
-
-
-class Pages(Protocol):
-    """The driver's REST interface."""
-
-    def get(self, page: str) -> Any:
-        """Return the parsed JSON of a page; None without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from rheostat.clusters.pods import (
     waiting_words,
 )
 from rheostat.protocols.orders import MANY_FAILURES, total_to_request
+from rheostat.spark.internals.block_managers import oldest_first
 from rheostat.spark.sensing import executor_ends
 
 _log = logging.getLogger("rheostat")
@@ -161,11 +162,7 @@ class Platform:
     def _losses(self, registered: frozenset[str]) -> list[str]:
         """Return why executors were lost that Rheostat did not remove, each once."""
         before, self._known = self._known, registered
-        # By length first: executor 10 comes after executor 9.
-        gone = sorted(
-            (before or frozenset()) - registered,
-            key=lambda executor_id: (len(executor_id), executor_id),
-        )
+        gone = oldest_first((before or frozenset()) - registered)
         if not gone:
             return []
         reasons = self._reasons()

@@ -26,39 +26,29 @@ class Obstacles:
 def obstacles(spark: Any) -> Obstacles:
     """Return the obstacles to live scaling, one line each."""
     if is_connect(spark):
-        return Obstacles(
-            blocking=(
-                (
-                    "Spark Connect: a remote session shows no executors and changes none; its"
-                    " server sizes them where it is run by: rheostat connect-server"
-                ),
-            )
+        blocking = (
+            "Spark Connect: a remote session shows no executors and changes none; its server sizes"
+            " them where it is run by: rheostat connect-server"
         )
-    if is_local(spark):
-        master = spark.sparkContext.master
-        return Obstacles(
-            blocking=(
-                (
-                    f"master {master} has no executors to scale; use a cluster, or: rheostat run"
-                    " --local 8 app.py"
-                ),
-            )
+    elif is_local(spark):
+        blocking = (
+            f"master {spark.sparkContext.master} has no executors to scale; use a cluster, or:"
+            " rheostat run --local 8 app.py"
         )
-    # Two controllers that set totals would undo each other's changes.
-    if allocates_dynamically(spark):
-        conflict = (
+    elif allocates_dynamically(spark):  # two controllers would undo each other's changes
+        blocking = (
             "Spark's own dynamic allocation is in effect: not scaling against it; turn"
             " spark.dynamicAllocation.enabled off"
         )
-        return Obstacles(blocking=(conflict,))
-    findings = []
-    can_decommission = is_on(spark, "spark.decommission.enabled")
-    if not can_decommission:
-        findings.append(
+    elif is_on(spark, "spark.decommission.enabled"):
+        return Obstacles(can_decommission=True)
+    else:
+        degrading = (
             "spark.decommission.enabled is off (it cannot be set live): executors leave only while"
             " idle between two batches"
         )
-    return Obstacles(degrading=tuple(findings), can_decommission=can_decommission)
+        return Obstacles(degrading=(degrading,))
+    return Obstacles(blocking=(blocking,))
 
 
 def observation_obstacles(spark: Any) -> tuple[str, ...]:
@@ -131,15 +121,10 @@ def _count(spark: Any, name: str) -> int | None:
 
 def slots_per_executor(spark: Any) -> int:
     """Return an executor's cores divided by the CPUs of a task; 1 if the cores are not set."""
-    cores, cpus = (
-        _setting(spark, "spark.executor.cores", "1"),
-        _setting(spark, "spark.task.cpus", "1"),
-    )
-    return (
-        max(1, int(cores) // int(cpus))
-        if cores.isdecimal() and cpus.isdecimal() and int(cpus)
-        else 1
-    )
+    cores = _setting(spark, "spark.executor.cores", "1")
+    cpus = _setting(spark, "spark.task.cpus", "1")
+    known = cores.isdecimal() and cpus.isdecimal() and int(cpus)
+    return max(1, int(cores) // int(cpus)) if known else 1
 
 
 def application_id(spark: Any) -> str:

@@ -38,11 +38,7 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     (r"OOMKilled|exit(?:ed with)? (?:code|status):? 137.*out of memory", "memory", "out of memory"),
     (r"memory limits|exceeding (?:physical|virtual|memory)", "memory", "beyond its memory limit"),
     (r"\bpreempted\b", "preempted", "preempted by another workload"),
-    (
-        r"released on a \*?lost\*? node|(?:slave|worker) lost",
-        "node",
-        "its node is lost",
-    ),
+    (r"released on a \*?lost\*? node|(?:slave|worker) lost", "node", "its node is lost"),
     (r"unhealthy node", "node", "its node is not healthy"),
     (r"deleted by a user or the framework", DELETED, "its pod was deleted"),
     (

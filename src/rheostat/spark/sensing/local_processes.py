@@ -81,15 +81,8 @@ class LocalExecutors:
                 user, system, user_ended, system_ended = (
                     int(field) * self._tick_s for field in fields[11:15]
                 )
-                yield (
-                    pid,
-                    _Process(
-                        int(fields[1]),
-                        head.partition("(")[2],
-                        user + system,
-                        user_ended + system_ended,
-                    ),
-                )
+                name, ended_s = head.partition("(")[2], user_ended + system_ended
+                yield pid, _Process(int(fields[1]), name, user + system, ended_s)
             except (OSError, ValueError, IndexError):
                 continue  # the process has ended in the meantime
 

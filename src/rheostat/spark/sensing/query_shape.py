@@ -73,13 +73,9 @@ class Query:
 
 def checkpoint_files_class(spark_version: str) -> str:
     """Return the checkpoint file manager that renames local files in 16 ms instead of 90."""
-    package = "org.apache.spark.sql.execution.streaming"
     moved = tuple(map(int, spark_version.split(".")[:2])) >= (4, 1)
-    return (
-        f"{package}.checkpointing.FileSystemBasedCheckpointFileManager"
-        if moved
-        else f"{package}.FileSystemBasedCheckpointFileManager"
-    )
+    package = f"org.apache.spark.sql.execution.streaming{'.checkpointing' * moved}"
+    return f"{package}.FileSystemBasedCheckpointFileManager"
 
 
 def shape(

@@ -137,17 +137,10 @@ class StageUsage:
         if not wanted:
             return observation
         if idle:
-            nothing = (
-                tuple(
-                    replace(stage, rows_in=0.0, rows_out=0.0, busy_s=0.0)
-                    for stage in last.stages.stages
-                )
-                if last.stages
-                else None
-            )
+            stages = last.stages.stages if last.stages and "stages" in wanted else None
             return replace(
                 observation,
-                stages=nothing if "stages" in wanted else None,
+                stages=None if stages is None else tuple(map(_idle, stages)),
                 cpu=0.0 if "cpu" in wanted else observation.cpu,
             )
         if self._is_due(observation.t_s, batch, last):
@@ -199,6 +192,10 @@ class StageUsage:
         }
 
 
+def _idle(stage: Stage) -> Stage:
+    return replace(stage, rows_in=0.0, rows_out=0.0, busy_s=0.0)
+
+
 def _rows(batch: ReportedBatch) -> float:
     return sum(rows for _, rows in batch.rows_by_source)
 
@@ -224,12 +221,8 @@ def _by_executor(observation: Observation, last: LastStages) -> Mapping[str, Exe
     samples = dict(observation.by_executor or {})
     total = sum(last.rows_per_s.values())
     for name, rate in last.rows_per_s.items():
-        waiting = (
-            observation.lag_rows * rate / total
-            if observation.lag_rows is not None and total
-            else None
-        )
-        samples[name] = replace(
-            samples.get(name, ExecutorSample()), rows_per_s=rate, lag_rows=waiting
-        )
+        lag_rows = observation.lag_rows
+        waiting = lag_rows * rate / total if lag_rows is not None and total else None
+        known = samples.get(name, ExecutorSample())
+        samples[name] = replace(known, rows_per_s=rate, lag_rows=waiting)
     return samples or None

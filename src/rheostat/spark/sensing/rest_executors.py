@@ -37,10 +37,8 @@ class ExecutorsEndpoint:
 
     def registered(self) -> list[Executor] | None:
         """Return the executors that are registered now; None without an answer."""
-        executors = self._executors("executors")
-        return (
-            None if executors is None else [executor for executor in executors if executor.active]
-        )
+        listed = self._executors("executors")
+        return None if listed is None else [executor for executor in listed if executor.active]
 
     def all(self) -> list[Executor] | None:
         """Return all executors since the start of the application; None without an answer."""
@@ -68,10 +66,9 @@ class ExecutorsEndpoint:
         return {executor.id: executor.remove_reason for executor in self.all() or []}
 
     def _executors(self, which: str) -> list[Executor] | None:
+        # Spark lists the driver among the executors.
         return self._fetch(
-            # Spark lists the driver among the executors.
-            which,
-            lambda listed: [_executor(read) for read in listed if read["id"] != "driver"],
+            which, lambda listed: [_executor(r) for r in listed if r["id"] != "driver"]
         )
 
     def _fetch(self, page: str, read: Callable[[Any], _T]) -> _T | None:
@@ -121,8 +118,5 @@ def busy_share(
     # A new executor has no earlier value to compare with.
     known = [executor for executor in executors if executor.id in before[1]]
     slot_s = sum(executor.slots for executor in known) * (now - before[0])
-    return (
-        min(1.0, sum(executor.task_s - before[1][executor.id] for executor in known) / slot_s)
-        if slot_s
-        else None
-    )
+    task_s = sum(executor.task_s - before[1][executor.id] for executor in known)
+    return min(1.0, task_s / slot_s) if slot_s else None

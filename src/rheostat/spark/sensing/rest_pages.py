@@ -8,9 +8,16 @@ import urllib.request
 from typing import Any, Protocol
 
 _TIMEOUT_S = 5.0
-_OPENER = urllib.request.build_opener(
-    urllib.request.ProxyHandler({})
-)  # the driver is never behind the user's proxy
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def read_json(url: str, timeout_s: float) -> Any:
+    """Return the parsed JSON at a URL, without the user's proxy; None without an answer."""
+    try:
+        with _OPENER.open(url, timeout=timeout_s) as answer:
+            return json.load(answer)
+    except (http.client.HTTPException, OSError, ValueError):
+        return None
 
 
 class Pages(Protocol):
@@ -32,10 +39,4 @@ class Rest:
     def get(self, page: str) -> Any:
         """Return the parsed JSON of a page; None without the UI, an answer or the page."""
         # Without a UI no request may wait for its time-out at every tick.
-        if self._url is None:
-            return None
-        try:
-            with _OPENER.open(f"{self._url}/{page}", timeout=self._timeout_s) as answer:
-                return json.load(answer)
-        except (http.client.HTTPException, OSError, ValueError):
-            return None
+        return read_json(f"{self._url}/{page}", self._timeout_s) if self._url else None

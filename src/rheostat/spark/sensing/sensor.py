@@ -115,10 +115,8 @@ class SparkSensor(Sensor):
         batch_s = self._real_time_s(query)
         if batch_s is not None:
             name = query.name or query.id
-            text = (
-                f"query {name} runs in real-time mode, in batches of {batch_s:g} s: its executors"
-            )
-            _log.warning("rheostat: %s are not reduced while it runs", text)
+            text = f"query {name} runs in real-time mode, in batches of {batch_s:g} s"
+            _log.warning("rheostat: %s: its executors are not reduced while it runs", text)
         return batch_s
 
     def _check_broker(self, requested: bool, now: float) -> bool | None:
@@ -136,14 +134,12 @@ class SparkSensor(Sensor):
     def _executors(self, now: float) -> Observation:
         """Return the signals that all queries share: the executors, and their slots' busy share."""
         # The busy share is a difference: it needs a second answer, and policies wait for it.
-        answered_once = (
-            self._task_s is not None and self._polled is not None and self._polled.busy is None
-        )
-        if self._polled is None or now - self._polled.t_s >= (
-            _FIRST_POLL_S if answered_once else _POLL_S
-        ):
-            self._polled = self._poll(now)
-        return replace(self._polled, t_s=now, receivers=self._receivers())
+        polled = self._polled
+        answered_once = self._task_s is not None and polled is not None and polled.busy is None
+        interval_s = _FIRST_POLL_S if answered_once else _POLL_S
+        if polled is None or now - polled.t_s >= interval_s:
+            self._polled = polled = self._poll(now)
+        return replace(polled, t_s=now, receivers=self._receivers())
 
     def _poll(self, now: float) -> Observation:
         empty = Observation(t_s=now, application=self._application)
@@ -152,13 +148,8 @@ class SparkSensor(Sensor):
             return empty
         if executors and self._first_start_s is None and self._endpoint:
             self._first_start_s = self._endpoint.first_start_s()
-        before, self._task_s = (
-            self._task_s,
-            (
-                now,
-                {executor.id: executor.task_s for executor in executors},
-            ),
-        )
+        before = self._task_s
+        self._task_s = (now, {executor.id: executor.task_s for executor in executors})
         return replace(
             self._local.observe(now, executors) if self._local else empty,
             application=self._application,

@@ -18,7 +18,6 @@ from typing import Any, Protocol
 from rheostat.signals.rhythm import Rhythm
 
 _log = logging.getLogger("rheostat")
-WAYS = ("auto", "off")
 DEADLINE_S = 20.0
 """An executor that is not warm after this many seconds gets its state nevertheless."""
 
@@ -78,8 +77,7 @@ class Rhythms(Protocol):
 
 
 class Warmup:
-    """Warms executors, in one thread each; ``way`` is ``auto`` or ``off``, ``active`` returns the
-    queries.
+    """Warms executors, in one thread each; ``active`` returns the queries.
 
     ``loads``: the warm-up may load first state. An executor is warm when its tasks have ended, or
     after ``DEADLINE_S``.
@@ -91,7 +89,6 @@ class Warmup:
         runner: WarmupRunner,
         rhythms: Rhythms,
         active: Callable[[], Iterable[Any]],
-        way: str = "auto",
         clock: Callable[[], float] = time.monotonic,
         loads: bool = True,
     ) -> None:
@@ -99,7 +96,6 @@ class Warmup:
         self._runner = runner
         self._rhythms = rhythms
         self._active = active
-        self._way = way
         self._clock = clock
         self._loads = loads
         self._known: set[str] = set()
@@ -115,7 +111,7 @@ class Warmup:
         """Whether executors are warmed before they get state: a query has run a batch."""
         # The rescale controller reads this at every poll, so the JVM is called only until a query
         # has run a batch.
-        return not self._closed and self._way == "auto" and bool(self._known or self._begun())
+        return not self._closed and bool(self._known or self._begun())
 
     def begin(self, executor: str, host: str) -> None:
         """Start to warm an executor; an executor is warmed once."""

@@ -310,9 +310,8 @@ def test_an_executor_is_awaited_no_longer_than_the_deadline() -> None:
     tasks.gate.set()
 
 
-def test_a_disabled_or_closed_warm_up_does_nothing() -> None:
+def test_a_closed_warm_up_does_nothing() -> None:
     tasks = Tasks()
-    assert not Warmup(tasks, tasks, tasks, lambda: [Query()], way="off").available
     closed = Warmup(tasks, tasks, tasks, lambda: [Query()])
     closed.close()
     assert not closed.available
