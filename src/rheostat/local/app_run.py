@@ -227,17 +227,16 @@ class AppRun:
             name: Given(value, SCRIPT) for name, value in own.items() if before.get(name) != value
         }
         local, master = None, request.master_of(scripts)
+        given = {**request.given, **scripts}
         if master is not None:
-            given = {**request.given, **scripts}
             cluster_manager(master).check(master, os.environ, given)
         if master is None:
-            local = self._local({**request.given, **scripts})
+            local = self._local(given)
         elif request.master and MASTER not in scripts:
             os.environ[SUBMIT] = with_master(os.environ.get(SUBMIT), request.master)
-        self._attaches = self._can_attach({**request.given, **scripts})
+        self._attaches = self._can_attach(given)
         planned = plan(request, scripts, local, self._attaches)
         if self._attaches and not request.shadow and request.order is None:
-            given = {**request.given, **scripts}
             self._own_executors = own_executors(planned.limits, given, master or LOCAL)
         self._log_once((*(_set_for(planned) if local is None else ()), *planned.lines))
         if request.order is None:

@@ -35,10 +35,7 @@ def executors_under(parents: Collection[int]) -> list[psutil.Process]:
 
 def executor_id(process: psutil.Process) -> str | None:
     """Return Spark's executor ID of a process; None if it is not an executor."""
-    try:
-        words = process.cmdline()
-    except psutil.Error:
-        return None
+    words = _words(process)
     after = words[words.index("--executor-id") + 1 :] if "--executor-id" in words else []
     return after[0] if after else None
 
@@ -57,11 +54,16 @@ def _parent(process: psutil.Process) -> int | None:
         return None
 
 
-def _is_executor(process: psutil.Process) -> bool:
+def _words(process: psutil.Process) -> list[str]:
+    """Return the command line of a process; empty once it has ended."""
     try:
-        return not BACKENDS.isdisjoint(process.cmdline())
+        return list(process.cmdline())
     except psutil.Error:
-        return False
+        return []
+
+
+def _is_executor(process: psutil.Process) -> bool:
+    return not BACKENDS.isdisjoint(_words(process))
 
 
 def end_driver() -> None:
@@ -84,8 +86,4 @@ def end_driver() -> None:
 
 
 def _is_driver(process: psutil.Process) -> bool:
-    try:
-        words = process.cmdline()
-    except psutil.Error:
-        return False
-    return any(word.endswith(_DRIVER_PROGRAMS) for word in words)
+    return any(word.endswith(_DRIVER_PROGRAMS) for word in _words(process))

@@ -182,7 +182,7 @@ def listens(ui_port: int) -> bool:
 
 def registered(ui_port: int, workers: int = 1) -> bool:
     """Return whether at least ``workers`` workers have registered with the master."""
-    listed: list[dict[str, Any]] = (_status(ui_port) or {}).get("workers", [])
+    listed: list[dict[str, str]] = (_status(ui_port) or {}).get("workers", [])
     return sum(worker["state"] == "ALIVE" for worker in listed) >= workers
 
 

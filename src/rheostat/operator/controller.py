@@ -101,9 +101,8 @@ class Controller:
         if not gone:
             self._pods[uid] = pod
         if gone or before is None or driver_of(before) != driver_of(pod):
-            labels = pod["metadata"].get("labels") or {}
             for item, wanted in self._wanted.items():
-                if isinstance(wanted, Application) and _has(labels, pod, wanted):
+                if isinstance(wanted, Application) and _has(pod, wanted):
                     self._wakes[item].set()
 
     def close(self) -> None:
@@ -185,13 +184,7 @@ class Controller:
             sizes = f"{before.target} to {outcome.status.target} executors"
             message = ": ".join(filter(None, (sizes, outcome.status.reason)))
             await self._cluster.tell(body, "Normal", "Rescaled", message)
-        ready = next(
-            (condition for condition in outcome.status.conditions if condition.type == "Ready"),
-            None,
-        )
-        old = next(
-            (condition for condition in before.conditions if condition.type == "Ready"), None
-        )
+        ready, old = _ready(outcome.status), _ready(before)
         if ready and (old is None or (old.true, old.reason) != (ready.true, ready.reason)):
             kind = "Normal" if ready.true else "Warning"
             await self._cluster.tell(body, kind, ready.reason, ready.message)
@@ -199,7 +192,7 @@ class Controller:
     async def _observe(self, uid: str, wanted: Application) -> Observed:
         drivers = self._drivers(wanted)
         rival = self._rival(uid, wanted, drivers)
-        running = [driver for driver in drivers if driver.running and not driver.leaving]
+        running = [driver for driver in drivers if driver.serves]
         if rival or len(running) != 1:
             return Observed(drivers=drivers, rival=rival)
         observed = Observed(
@@ -230,11 +223,7 @@ class Controller:
         return Endpoint(address=address, token=token or None, ca=ca, name=name)
 
     def _drivers(self, wanted: Application) -> tuple[Driver, ...]:
-        drivers = [
-            driver_of(pod)
-            for pod in self._pods.values()
-            if _has(pod["metadata"].get("labels") or {}, pod, wanted)
-        ]
+        drivers = [driver_of(pod) for pod in self._pods.values() if _has(pod, wanted)]
         return tuple(sorted(drivers, key=lambda driver: driver.name))
 
     def _rival(self, uid: str, wanted: Application, drivers: tuple[Driver, ...]) -> str | None:
@@ -244,7 +233,7 @@ class Controller:
         for other, theirs in self._wanted.items():
             if other == uid or isinstance(theirs, BadInput):
                 continue
-            shared = any(_has(pod["metadata"].get("labels") or {}, pod, theirs) for pod in pods)
+            shared = any(_has(pod, theirs) for pod in pods)
             if shared and _age(self._bodies[other]) < own:
                 return theirs.name
         return None
@@ -269,9 +258,7 @@ class Controller:
             await self._send(wanted, body, action)
 
     async def _send(self, wanted: Application, body: Body, action: SendSizing | Drain) -> None:
-        drivers = [
-            driver for driver in self._drivers(wanted) if driver.running and not driver.leaving
-        ]
+        drivers = [driver for driver in self._drivers(wanted) if driver.serves]
         if len(drivers) != 1:
             return
         try:
@@ -287,14 +274,14 @@ class Controller:
         """Report in the condition why the driver was not updated; the next round retries."""
         uid = body["metadata"]["uid"]
         status = self._written[uid]
-        outcome = _not_ready(status, error)
+        ready = Condition(type="Ready", true=False, reason=error.reason, message=str(error))
+        others = tuple(condition for condition in status.conditions if condition.type != "Ready")
+        outcome = Outcome(replace(status, conditions=(ready, *others)))
         await self._write(uid, {**body, "status": status_json(status, {}, _now())}, status, outcome)
 
 
-def _not_ready(status: Status, error: ApiError) -> Outcome:
-    ready = Condition(type="Ready", true=False, reason=error.reason, message=str(error))
-    others = tuple(condition for condition in status.conditions if condition.type != "Ready")
-    return Outcome(replace(status, conditions=(ready, *others)))
+def _ready(status: Status) -> Condition | None:
+    return next((condition for condition in status.conditions if condition.type == "Ready"), None)
 
 
 def _read(body: Body) -> Application | BadInput:
@@ -305,9 +292,10 @@ def _read(body: Body) -> Application | BadInput:
         return wrong
 
 
-def _has(labels: Mapping[str, str], pod: Body, wanted: Application) -> bool:
-    same = pod["metadata"].get("namespace") == wanted.namespace
-    return same and wanted.labels.items() <= labels.items()
+def _has(pod: Body, wanted: Application) -> bool:
+    meta = pod["metadata"]
+    labels = meta.get("labels") or {}
+    return meta.get("namespace") == wanted.namespace and wanted.labels.items() <= labels.items()
 
 
 def _age(body: Body) -> tuple[str, str]:

@@ -7,6 +7,8 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import urllib3
 from kubernetes import client
@@ -70,17 +72,10 @@ class ApiLease:
 
     def read(self) -> Held | None:
         """Return the lease, or None if it does not exist."""
-        try:
-            read = self._api.read_namespaced_lease(
-                self._name, self._namespace, _request_timeout=_ANSWER_S
-            )
-        except client.ApiException as refused:
-            if refused.status == _GONE:
-                return None
-            raise OSError(_refusal_text(refused)) from None
-        except urllib3.exceptions.HTTPError as fault:
-            raise OSError(str(fault)) from None
-        return Held(read.spec.holder_identity or "", read.metadata.resource_version)
+        read = _answer(self._api.read_namespaced_lease, self._name, self._namespace)
+        return (
+            Held(read.spec.holder_identity or "", read.metadata.resource_version) if read else None
+        )
 
     def write(self, holder: str, version: str | None) -> bool:
         """Write the holder; return False if another process has written since ``version``."""
@@ -90,21 +85,21 @@ class ApiLease:
         )
         meta = client.V1ObjectMeta(name=self._name, resource_version=version)
         body = client.V1Lease(metadata=meta, spec=spec)
-        try:
-            if version is None:
-                self._api.create_namespaced_lease(self._namespace, body, _request_timeout=_ANSWER_S)
-            else:
-                self._api.replace_namespaced_lease(
-                    self._name, self._namespace, body, _request_timeout=_ANSWER_S
-                )
-        except client.ApiException as refused:
-            if refused.status in (_GONE, _CONFLICT):
-                return False
-            raise OSError(_refusal_text(refused)) from None
-        except urllib3.exceptions.HTTPError as fault:
-            raise OSError(str(fault)) from None
-        return True
+        if version is None:
+            written = _answer(self._api.create_namespaced_lease, self._namespace, body)
+        else:
+            replaced = self._api.replace_namespaced_lease
+            written = _answer(replaced, self._name, self._namespace, body)
+        return written is not None
 
 
-def _refusal_text(refused: client.ApiException) -> str:
-    return f"the API server answered {refused.status}: {refused.reason}"
+def _answer(call: Callable[..., Any], *given: Any) -> Any:
+    """Return an answer; None if the lease is missing or was changed, OSError for other faults."""
+    try:
+        return call(*given, _request_timeout=_ANSWER_S)
+    except client.ApiException as refused:
+        if refused.status in (_GONE, _CONFLICT):
+            return None
+        raise OSError(f"the API server answered {refused.status}: {refused.reason}") from None
+    except urllib3.exceptions.HTTPError as fault:
+        raise OSError(str(fault)) from None

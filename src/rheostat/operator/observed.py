@@ -26,6 +26,11 @@ class Driver:
     size: int | None = None
     end: str = ""
 
+    @property
+    def serves(self) -> bool:
+        """Whether it runs and is not being deleted."""
+        return self.running and not self.leaving
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:

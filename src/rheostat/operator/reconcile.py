@@ -105,16 +105,15 @@ def reconcile(wanted: Application, status: Status, observed: Observed) -> Outcom
     status = replace(status, observed_generation=wanted.generation)
     if observed.rival:
         message = f"the driver belongs to {observed.rival}, which is older; delete one of the two"
-        return _with_message(status, "TwoResources", message)
+        return _unready(status, "TwoResources", message)
     if wanted.template is not None:
         return _own_driver_outcome(wanted, status, observed)
-    running = [driver for driver in observed.drivers if driver.running and not driver.leaving]
+    running = [driver for driver in observed.drivers if driver.serves]
     if len(running) != 1:
         labels = ",".join(f"{name}={value}" for name, value in sorted(wanted.labels.items()))
         reason = "SeveralDrivers" if running else "NoDriver"
-        return _with_message(
-            status, reason, f"{len(running)} running pods have the labels {labels}"
-        )
+        message = f"{len(running)} running pods have the labels {labels}"
+        return _unready(status, reason, message)
     return _live(wanted, status, observed)
 
 
@@ -140,11 +139,11 @@ def _own_driver_outcome(wanted: Application, status: Status, observed: Observed)
         driver = _driver(status, observed)
     if driver is None:
         start = Start(status.incarnation, _first_size(wanted.sizing, status, least))
-        return _with_message(status, "Starting", f"starting with {start.size} executors", (start,))
+        return _unready(status, "Starting", f"starting with {start.size} executors", (start,))
     if driver.ended:
-        return _with_message(status, "Ended", f"the driver {driver.name} has ended on its own")
-    if not driver.running or driver.leaving:
-        return _with_message(status, "Starting", f"the driver {driver.name} is not running yet")
+        return _unready(status, "Ended", f"the driver {driver.name} has ended on its own")
+    if not driver.serves:
+        return _unready(status, "Starting", f"the driver {driver.name} is not running yet")
     outcome = _live(wanted, status, observed)
     size, report = _size(wanted.sizing), observed.report
     halted = wanted.sizing.paused or (report is not None and report.halted)
@@ -152,7 +151,7 @@ def _own_driver_outcome(wanted: Application, status: Status, observed: Observed)
         other = size != (driver.size or status.started_at)
         wait = _wait(other, status, observed)
         if wait:
-            return _with_message(outcome.status, "Waiting", wait, outcome.actions)
+            return _unready(outcome.status, "Waiting", wait, outcome.actions)
         if other:
             status = replace(status, restarting_to=size)
             return _restarting(status, driver, report, _restart_order(driver, report))
@@ -229,30 +228,24 @@ def _restarting(
 ) -> Outcome:
     """Return the outcome of a restart whose next driver is not started yet."""
     if driver is None or driver.leaving:
-        return _with_message(
-            status,
-            "Stopping",
-            f"the driver stops, to restart with {status.restarting_to} executors",
-        )
+        message = f"the driver stops, to restart with {status.restarting_to} executors"
+        return _unready(status, "Stopping", message)
     if order is RestartOrder.STOP:
-        return _with_message(
-            status, "Stopping", "its batches are complete", (Stop(driver.name, driver.uid),)
-        )
+        stop = Stop(driver.name, driver.uid)
+        return _unready(status, "Stopping", "its batches are complete", (stop,))
     if report is None:
-        return _with_message(
-            status, "Draining", "the driver does not answer, so it cannot be drained"
-        )
+        message = "the driver does not answer, so it cannot be drained"
+        return _unready(status, "Draining", message)
     drain = (Drain(driver.uid),) if order is RestartOrder.DRAIN else ()
-    return _with_message(status, "Draining", "waiting for its batches to complete", drain)
+    return _unready(status, "Draining", "waiting for its batches to complete", drain)
 
 
 def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
     """Return the outcome for a running driver: send its sizing and adopt its report."""
     report = observed.report
     if report is None:
-        return _with_message(
-            status, observed.silence_reason, observed.silence or "the driver is silent"
-        )
+        silence = observed.silence or "the driver is silent"
+        return _unready(status, observed.silence_reason, silence)
     status = replace(
         status,
         replicas=report.executors if report.executors is not None else status.replicas,
@@ -270,14 +263,13 @@ def _live(wanted: Application, status: Status, observed: Observed) -> Outcome:
         actions.append(SendSizing(sizing))
     if report.halted:
         reason = "Paused" if sizing.paused else "Halted"
-        return _with_message(status, reason, report.detail, tuple(actions), phase=report.phase)
+        return _unready(status, reason, report.detail, tuple(actions), phase=report.phase)
     if not report.can_scale and sizing.mode != "shadow":
         message = f"live scaling is not possible: {'; '.join(report.cannot)}"
-        return _with_message(status, "CannotScale", message, tuple(actions), phase=report.phase)
+        return _unready(status, "CannotScale", message, tuple(actions), phase=report.phase)
     if report.contested and sizing.mode == "external":
-        return _with_message(
-            status, "Contested", report.contested, tuple(actions), phase=report.phase
-        )
+        contested = report.contested
+        return _unready(status, "Contested", contested, tuple(actions), phase=report.phase)
     reason, message = "Sized", _sizing_text(sizing)
     if observed.unapplied_size is not None and sizing.mode != "external":
         unapplied = _unapplied_text(observed.unapplied_size, sizing.mode)
@@ -293,7 +285,7 @@ def mirrored(mode: str, replicas: int | None, status: Status) -> tuple[Action, .
     return (Adopt(status.target),) if follows and status.target else ()
 
 
-def _with_message(
+def _unready(
     status: Status,
     reason: str,
     message: str,

@@ -184,12 +184,8 @@ def _application(streaming: Any, rest: Rest) -> tuple[Rest, str, int]:
 
 
 def _rest(streaming: Any) -> Rest:
-    return Rest(*_ui(streaming), ANSWER_S)
-
-
-def _ui(streaming: Any) -> tuple[str | None, str]:
     context = streaming.sparkContext
-    return context.uiWebUrl, context.applicationId
+    return Rest(context.uiWebUrl, context.applicationId, ANSWER_S)
 
 
 def _handle(

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from rheostat.clusters.registry import why_refused
 from rheostat.errors import BadInput, RheostatError
+from rheostat.fault_log import FaultLog
 from rheostat.spark.sensing.capabilities import application_id
 
 _log = logging.getLogger("rheostat")
@@ -138,12 +139,7 @@ class SessionHook:
             self.fault = fault
             raise
         except Exception as fault:
-            _log.warning(
-                "rheostat: no setting was added, the job runs unchanged: %s: %s",
-                type(fault).__name__,
-                fault,
-            )
-            _log.debug("rheostat: where it failed", exc_info=True)
+            FaultLog("no setting was added, the job runs unchanged").warn(fault)
             return []
         self._made = made
         return list(made.items())
@@ -159,12 +155,7 @@ class SessionHook:
         except RheostatError as fault:
             _log.warning("rheostat: not attached, the job keeps running: %s", fault)
         except Exception as fault:
-            _log.warning(
-                "rheostat: not attached, the job keeps running: %s: %s",
-                type(fault).__name__,
-                fault,
-            )
-            _log.debug("rheostat: where it failed", exc_info=True)
+            FaultLog("not attached, the job keeps running").warn(fault)
 
     def _stop(self) -> None:
         """Stop the observer of an application that has ended."""

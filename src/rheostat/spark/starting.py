@@ -20,6 +20,7 @@ from rheostat.capacity.initial_size import (
     capacity_rows_per_s,
     initial_size,
 )
+from rheostat.fault_log import FaultLog
 from rheostat.guards.starting import Starting
 from rheostat.journal.folder import FolderJournal, memory_of
 from rheostat.journal.remote_journal import RemoteJournal, journal_of_command, last_run, tails
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from rheostat.kafka.offsets import Offsets as Broker
 
 _log = logging.getLogger("rheostat")
+_UNKNOWN = "the previous run is unknown"
 Latest = Callable[[Sequence[str]], Offsets | None]
 """Requests the next offset of each partition of topics from the broker."""
 
@@ -116,7 +118,7 @@ def facts_before_session(settings: Settings, name: str, now: float) -> StartFact
         with _latest(settings.kafka) as latest:
             return start_facts(history, 1, LocalFileSystem(), latest, now, now)
     except Exception as fault:
-        _unknown(fault)
+        FaultLog(_UNKNOWN).warn(fault)
         return StartFacts()
 
 
@@ -139,7 +141,7 @@ def session_start(
         before_s = spark.sparkContext.startTime / 1000
         facts = start_facts(history, configured, internals.files, latest, now, before_s)
     except Exception as fault:
-        _unknown(fault)
+        FaultLog(_UNKNOWN).warn(fault)
     return start_of(facts, settings, now)
 
 
@@ -206,10 +208,6 @@ def start_of(facts: StartFacts, settings: Settings, now: float) -> Start:
         reports_lag=settings.kafka is not None,
     )
     return Start(facts=facts, size=size, guard=guard)
-
-
-def _unknown(fault: Exception) -> None:
-    _log.warning("rheostat: the previous run is unknown: %s: %s", type(fault).__name__, fault)
 
 
 def _executors(start: Start) -> str:

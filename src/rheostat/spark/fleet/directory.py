@@ -94,15 +94,34 @@ class Directory:
             return receiver in self._wanted
 
 
+class JsonHandler(BaseHTTPRequestHandler):
+    """Answers in JSON and logs nothing: an executor's log is not an access log."""
+
+    def answer(self, status: int, answer: Mapping[str, Any], closes: bool = False) -> None:
+        """Send an answer; the last one of the connection if it ``closes``."""
+        body = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        if closes:
+            self.send_header("Connection", "close")
+            self.close_connection = True
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Log nothing."""
+
+
 def _handler(directory: Directory) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         timeout = 10.0
 
         def do_GET(self) -> None:
             """Return the addresses of the receivers to a sender."""
             known = self.path == "/receivers"
             answer = {"receivers": directory.addresses()} if known else {"error": "GET /receivers"}
-            self._answer(200 if known else 404, answer)
+            self.answer(200 if known else 404, answer)
 
         def do_POST(self) -> None:
             """Take the report of a receiver."""
@@ -111,19 +130,8 @@ def _handler(directory: Directory) -> type[BaseHTTPRequestHandler]:
                 report = json.loads(self.rfile.read(length))
                 go_on = directory.record_report(int(self.path.removeprefix("/receivers/")), report)
             except (ValueError, KeyError, TypeError, AttributeError):
-                self._answer(400, {"error": "POST /receivers/N with a receiver's report"})
+                self.answer(400, {"error": "POST /receivers/N with a receiver's report"})
             else:
-                self._answer(200, {"go_on": go_on})
-
-        def _answer(self, status: int, answer: Mapping[str, Any]) -> None:
-            body = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Log nothing."""
+                self.answer(200, {"go_on": go_on})
 
     return Handler

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import socketserver
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from http.server import ThreadingHTTPServer
 
 from rheostat.errors import BadInput
+from rheostat.spark.fleet.directory import JsonHandler
 from rheostat.spark.fleet.intake import (
     MOST_ID_BYTES,
     Intake,
@@ -24,20 +23,20 @@ IDLE_S = 30.0
 def http_server(intake: Intake, bind: str) -> ThreadingHTTPServer:
     """Return a server on a free port of the address ``bind``, not yet serving."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(JsonHandler):
         protocol_version = "HTTP/1.1"
         timeout = IDLE_S
 
-        def do_POST(self) -> None:
+        def do_POST(self) -> None:  # noqa: N802
             """Take the records of a body, which are acknowledged all together or not at all."""
             length = self.headers.get("Content-Length", "")
             if self.path != "/records":
-                self._answer(404, {"error": "records go to POST /records"}, closes=True)
+                self.answer(404, {"error": "records go to POST /records"}, closes=True)
             elif not length.isdecimal():
-                self._answer(411, {"error": "Content-Length is missing"}, closes=True)
+                self.answer(411, {"error": "Content-Length is missing"}, closes=True)
             elif int(length) > MOST_BYTES:
                 refusal = f"at most {MOST_BYTES} bytes a request, but there are {length}"
-                self._answer(413, {"error": refusal}, closes=True)
+                self.answer(413, {"error": refusal}, closes=True)
             else:
                 self._take(self.rfile.read(int(length)))
 
@@ -46,25 +45,11 @@ def http_server(intake: Intake, bind: str) -> ThreadingHTTPServer:
                 records = from_json_lines(body)
                 intake.take(records)
             except BadInput as fault:
-                self._answer(400, {"error": str(fault)})
+                self.answer(400, {"error": str(fault)})
             except NotWritten as fault:
-                self._answer(503, {"error": str(fault)}, closes=True)
+                self.answer(503, {"error": str(fault)}, closes=True)
             else:
-                self._answer(200, {"acknowledged": len(records)})
-
-        def _answer(self, status: int, answer: dict[str, Any], closes: bool = False) -> None:
-            body = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            if closes:
-                self.send_header("Connection", "close")
-                self.close_connection = True
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Log nothing: an executor's log is not an access log."""
+                self.answer(200, {"acknowledged": len(records)})
 
     server = ThreadingHTTPServer((bind, 0), Handler)
     server.daemon_threads = True

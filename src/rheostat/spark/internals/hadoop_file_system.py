@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rheostat.spark.internals.gateway import RAISED, Gateway, java_message
 from rheostat.storage.file_system import (
@@ -16,6 +16,7 @@ from rheostat.storage.file_system import (
     moves_in_one_step,
 )
 
+_T = TypeVar("_T")
 _REWRITTEN_BYTES = 192 * 1024
 _STREAMED_BYTES = 1 << 40
 _MISSING = "FileNotFoundException"
@@ -69,23 +70,14 @@ class HadoopFileSystem:
         """Return the status of a file or folder; None if it does not exist."""
         with self._errors(name, "read"):
             system, path = self._at(name)
-            try:
-                return _status(system.getFileStatus(path))
-            except RAISED as fault:
-                if _MISSING not in java_message(fault):
-                    raise
-                return None
+            return _unless_missing(lambda: _status(system.getFileStatus(path)))
 
     def names(self, folder: str) -> list[str]:
         """Return the sorted names in a folder; an empty list if it does not exist."""
         with self._errors(folder, "read"):
             system, path = self._at(folder)
-            try:
-                return sorted(str(file.getPath().getName()) for file in system.listStatus(path))
-            except RAISED as fault:
-                if _MISSING not in java_message(fault):
-                    raise
-                return []
+            files = _unless_missing(lambda: system.listStatus(path)) or ()
+            return sorted(str(file.getPath().getName()) for file in files)
 
     def files_below(self, folder: str) -> dict[str, FileStatus]:
         """Return all files below a folder by their names relative to it."""
@@ -104,22 +96,14 @@ class HadoopFileSystem:
         """Return the bytes of a file, or of all files below a folder; None if it does not exist."""
         with self._errors(name, "read"):
             system, path = self._at(name)
-            try:
-                return int(system.getContentSummary(path).getLength())
-            except RAISED as fault:
-                if _MISSING not in java_message(fault):
-                    raise
-                return None
+            return _unless_missing(lambda: int(system.getContentSummary(path).getLength()))
 
     def read_text(self, name: str) -> str | None:
         """Return the text of a file (UTF-8); None if it does not exist."""
         with self._errors(name, "read"):
             system, path = self._at(name)
-            try:
-                stream = system.open(path)
-            except RAISED as fault:
-                if _MISSING not in java_message(fault):
-                    raise
+            stream = _unless_missing(lambda: system.open(path))
+            if stream is None:
                 return None
             try:
                 return str(self._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
@@ -298,6 +282,16 @@ def own_files(java_options: str = "") -> HadoopFileSystem:
     SparkContext._ensure_initialized(conf=options if java_options else None)
     jvm: Any = SparkContext._jvm
     return HadoopFileSystem(jvm, jvm.org.apache.spark.deploy.SparkHadoopUtil.get().conf)
+
+
+def _unless_missing(call: Callable[[], _T]) -> _T | None:
+    """Return the result of a call; None if its file does not exist."""
+    try:
+        return call()
+    except RAISED as fault:
+        if _MISSING not in java_message(fault):
+            raise
+        return None
 
 
 def _status(status: Any) -> FileStatus:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.errors import BadInput, RheostatError
+from rheostat.machine.atomic_file import write_atomic
 from rheostat.machine.java_jar import build_jar
 from rheostat.machine.jdk import Jdk, find_jdk
 from rheostat.machine.scratch_folder import cache_folder as user_cache
@@ -190,10 +191,8 @@ class WarmStart:
         nowhere = self._kept / "nothing"  # the agent then does nothing
         works = _starts(self._jdk, self._wanted(nowhere))
         text = "".join(f"{_quoted(flag)}\n" for flag in self._wanted(self._kept) if works)
-        partial = self.options.with_suffix(".partial")
-        partial.write_text(text, encoding="utf-8")
         # An executor may start at this moment and must read one version of the options completely.
-        partial.replace(self.options)
+        write_atomic(self.options, text)
 
     def _wanted(self, folder: Path) -> tuple[str, ...]:
         return (*use(self.archive), f"-javaagent:{self.agent}={folder}") if self.trained else RECORD
@@ -245,9 +244,7 @@ class WarmStart:
         )
         # The list is written last and atomically, because ``trained`` takes it for the sign of
         # completion.
-        partial = self.classes.with_suffix(".partial")
-        partial.write_text("".join(f"{name}\n" for name in classes), encoding="utf-8")
-        partial.replace(self.classes)
+        write_atomic(self.classes, "".join(f"{name}\n" for name in classes))
         self.refresh()
 
 
@@ -345,13 +342,9 @@ def _follows(line: Sequence[str], option: str, value: str) -> bool:
 def _starts(jdk: Jdk, flags: Sequence[str]) -> bool:
     """Return whether a JVM starts with the options."""
     try:
-        line = [str(jdk.java), *flags, "-version"]
-        return (
-            subprocess.run(
-                line, capture_output=True, timeout=_PROBE_DEADLINE_S, stdin=subprocess.DEVNULL
-            ).returncode
-            == 0
-        )
+        line, quiet = [str(jdk.java), *flags, "-version"], subprocess.DEVNULL
+        run = subprocess.run(line, capture_output=True, timeout=_PROBE_DEADLINE_S, stdin=quiet)
+        return run.returncode == 0
     except (OSError, subprocess.TimeoutExpired):
         return False
 
