@@ -31,8 +31,7 @@ from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.receivers.dstreams_sensor import read_batches
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape
 from rheostat_lab.receivers.line_feed import LineFeed
 

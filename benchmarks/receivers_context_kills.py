@@ -29,7 +29,7 @@ from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.dstreams import LOG
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.receivers.dstreams_sensor import read_batches
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest import Rest
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, pid_of, until
 from rheostat_lab.receivers.line_feed import LineFeed
 from rheostat_lab.rescale.rescale_ways import LOOP, Scripted

@@ -24,7 +24,7 @@ from rheostat.local.spark_home import find_spark_home
 from rheostat.local.spark_processes import end_driver
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
+from rheostat.spark.sensing.rest import ExecutorsEndpoint
 from rheostat_lab.clusters.cluster_kinds import KINDS, local_cluster
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live

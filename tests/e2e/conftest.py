@@ -17,8 +17,7 @@ from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import driver_environment, find_spark_home
 from rheostat.local.standalone_cluster import HOSTS, Cluster
 from rheostat.model import Limits
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
 from rheostat_lab.services.broker import Broker
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from rheostat.local.local_session import start_session
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.status_store import StatusStore
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest import Rest
 
 SLOW_S = 60.0
 

@@ -27,8 +27,7 @@ from tests.e2e.kubernetes_here import RequestedSize, needs_kubernetes
 
 from rheostat.journal.folder import read
 from rheostat.machine.process import Child
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
 
 if TYPE_CHECKING:
     from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster

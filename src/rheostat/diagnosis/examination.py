@@ -16,8 +16,7 @@ from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.scaling_capabilities import placement_verdict
 from rheostat.spark.sensing.capabilities import is_connect, is_local, obstacles
-from rheostat.spark.sensing.in_flight import stage_tasks
-from rheostat.spark.sensing.progress import ReportedBatch, batch_of
+from rheostat.spark.sensing.progress import ReportedBatch, batch_of, stage_tasks
 from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
     FILES,

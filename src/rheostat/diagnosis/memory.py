@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rheostat.model import Finding
-from rheostat.spark.sensing.rest_pages import Pages
+from rheostat.spark.sensing.rest import Pages
 
 GC_SHARE = 0.1
 """Share of task time in garbage collection above which Spark's UI marks an executor."""

@@ -16,7 +16,7 @@ from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
 from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
-from rheostat.spark.sensing.rest_pages import read_json
+from rheostat.spark.sensing.rest import read_json
 
 START_DEADLINE_S = 90.0
 POLL_S = 0.1

@@ -18,7 +18,7 @@ from rheostat.settings import Settings
 from rheostat.spark.exports import Registry, registry_of
 from rheostat.spark.handle import Handle
 from rheostat.spark.journaling.start_events import directed_start
-from rheostat.spark.session_queries import drain
+from rheostat.spark.restarting import drain
 
 if TYPE_CHECKING:
     from rheostat.control.sizing import Sizing

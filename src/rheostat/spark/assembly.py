@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rheostat.clusters.scaling_settings import FAILURES
 from rheostat.journal.control_channel import ControlChannel, Order
 from rheostat.loop import Loop
-from rheostat.model import Capabilities, Memory
+from rheostat.model import Capabilities, Memory, Observation
 from rheostat.ports import Actuator, SignalNeeds
 from rheostat.protocols.orders import tolerated_failures
 from rheostat.settings import Settings
@@ -27,7 +28,6 @@ from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.stream_executions import table_of
 from rheostat.spark.journaling.journals import Kept, kept
 from rheostat.spark.overhead import Overhead
-from rheostat.spark.repartition_command import partitions_command
 from rheostat.spark.resizing.actuator import LiveSize, NoopActuator, SparkActuator
 from rheostat.spark.resizing.conflict_detector import (
     ConflictDetector,
@@ -38,7 +38,7 @@ from rheostat.spark.resizing.platform import Platform
 from rheostat.spark.resizing.rescale_controller import RescaleController
 from rheostat.spark.resizing.rescale_ports import RescaleConfig
 from rheostat.spark.resizing.state_placement import Placement
-from rheostat.spark.restarting import JobWatch, RestartActuator
+from rheostat.spark.restarting import JobWatch, RestartActuator, SessionQueries
 from rheostat.spark.scaling_capabilities import ScalingCapabilities, scaling_capabilities
 from rheostat.spark.sensing.capabilities import (
     application_id,
@@ -52,13 +52,12 @@ from rheostat.spark.sensing.capabilities import (
     slots_per_executor,
 )
 from rheostat.spark.sensing.local_processes import LocalExecutors
+from rheostat.spark.sensing.query_shape import rescale_command, rescaling_means
 from rheostat.spark.sensing.resource_usage import OF_STAGES, LocalUsage, StageUsage
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Pages, Rest
+from rheostat.spark.sensing.rest import ExecutorsEndpoint, Pages, Rest
 from rheostat.spark.sensing.running_queries import Rhythms, RunningQueries
 from rheostat.spark.sensing.sensor import SparkSensor, wanted_receivers
 from rheostat.spark.sensing.stages import StagesEndpoint
-from rheostat.spark.session_queries import SessionQueries
 from rheostat.spark.starting import (
     JobNotes,
     LoopService,
@@ -71,9 +70,11 @@ from rheostat.spark.starting import (
 from rheostat.spark.warming.preload import Preload
 from rheostat.spark.warming.warm_start import of_session
 from rheostat.spark.warming.warmup import Warmup
+from rheostat.state.proposed_count import Command
 
 if TYPE_CHECKING:
     from rheostat.kafka.offsets import Offsets
+
 
 STATE_WAIT_S = 3.0
 """Spark's default wait for a preferred executor, in seconds.
@@ -310,3 +311,41 @@ def _training(spark: Any) -> Callable[[str], None]:
     """Return a function that makes a leaving executor write a missing class archive."""
     warm, application = of_session(spark), str(spark.sparkContext.applicationId)
     return (lambda executor: warm.train_soon(application, executor)) if warm else (lambda _: None)
+
+
+UNKNOWN = "CHECKPOINT"
+
+
+def partitions_command(
+    spark: Any, internals: Internals | None, settings: Settings, journal: Path
+) -> Command:
+    """Return a function that returns the command: a restart for a supervised job, else a
+    repartition of the stopped query's checkpoint, with its path if the session knows it. State of
+    Spark 3.5 cannot be repartitioned, and that of 4.0 to 4.2 only by a newer PySpark.
+    """
+
+    def command(observation: Observation, number: int) -> str:
+        means = rescaling_means(spark.version)
+        if settings.restarts and means == "own":
+            return f"rheostat restart {_quoted(journal)} --partitions {number}"
+        checkpoint = (
+            UNKNOWN if means == "none" else _checkpoint(spark, internals, observation.query)
+        )
+        line = rescale_command(means, checkpoint, number)
+        return line if means == "none" else f"{line}, while the query is stopped"
+
+    return command
+
+
+def _checkpoint(spark: Any, internals: Internals | None, name: str | None) -> str:
+    """Return the checkpoint of the query with that name, or of the only query."""
+    active = list(spark.streams.active)
+    named = [query for query in active if name in (query.name, str(query.id))] or active
+    if internals is None or len(named) != 1:
+        return UNKNOWN
+    folder = internals.queries.state_folder(named[0])
+    return UNKNOWN if folder is None else _quoted(Path(folder.removeprefix("file:")).parent)
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))

@@ -31,8 +31,7 @@ from rheostat.spark.sensing.capabilities import (
     obstacles,
     slots_per_executor,
 )
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
 from rheostat.spark.starting import LoopService
 
 OWN = "spark.streaming.dynamicAllocation.enabled"

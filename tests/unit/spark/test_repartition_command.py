@@ -9,7 +9,7 @@ import pytest
 
 from rheostat.model import Observation
 from rheostat.settings import Settings
-from rheostat.spark.repartition_command import partitions_command
+from rheostat.spark.assembly import partitions_command
 
 LIVE, SUPERVISED = Settings(), Settings(restarts=Path("restart"))
 

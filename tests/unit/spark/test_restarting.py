@@ -10,8 +10,7 @@ import pytest
 
 from rheostat.journal.control_channel import LOOP, ControlChannel, Order
 from rheostat.model import Decision, RepartitionState
-from rheostat.spark.restarting import DRAINING_S, IDLE_S, JobWatch, RestartActuator
-from rheostat.spark.session_queries import drain
+from rheostat.spark.restarting import DRAINING_S, IDLE_S, JobWatch, RestartActuator, drain
 
 
 class Queries:

@@ -24,8 +24,7 @@ from rheostat.spark.sensing.query_shape import (
     SHUFFLE_PARTITIONS,
     checkpoint_files_class,
 )
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint, unix_s
-from rheostat.spark.sensing.rest_pages import Pages, Rest
+from rheostat.spark.sensing.rest import ExecutorsEndpoint, Pages, Rest, unix_s
 from rheostat_lab.nexmark.landing import landing_of
 from rheostat_lab.nexmark.queries import find_query
 from rheostat_lab.nexmark.streams import topic_streams, with_service_time

@@ -18,7 +18,7 @@ from rheostat.model import Limits
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.receiver_tracker import DStreams
 from rheostat.spark.receivers.dstreams_sensor import COMPLETED, read_batches
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest import Rest
 from rheostat_lab.receivers.line_feed import LineFeed
 
 DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

@@ -26,8 +26,7 @@ from rheostat.errors import RheostatError
 from rheostat.local.spark_processes import end_driver, executor_id
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
 from rheostat.spark.warming.preload import GROUP
 from rheostat_lab.clusters.cluster_kinds import KINDS, LocalCluster, local_cluster
 from rheostat_lab.clusters.kubernetes.control_plane import NAMESPACE

@@ -19,7 +19,7 @@ from rheostat.spark.internals.placed_tasks import LocalityWaits, PlacedTasks, Wa
 from rheostat.spark.internals.state_loads import OperatorStores, StateLoads
 from rheostat.spark.internals.status_store import StatusStore
 from rheostat.spark.internals.stream_executions import Queries
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest import Rest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

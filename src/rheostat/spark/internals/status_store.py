@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from rheostat.spark.internals.gateway import Gateway
-from rheostat.spark.sensing.rest_pages import Pages
+from rheostat.spark.sensing.rest import Pages
 
 _UNAVAILABLE = (Py4JError, OSError, LookupError)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rheostat.model import InFlight, Observation
 from rheostat.ports import Sensor
-from rheostat.spark.sensing.rest_pages import Pages, Rest
+from rheostat.spark.sensing.rest import Pages, Rest
 
 _TIME = "%Y-%m-%dT%H:%M:%S.%fGMT"
 _RATE_S = 60.0

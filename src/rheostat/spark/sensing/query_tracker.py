@@ -10,8 +10,7 @@ from rheostat.model import Observation
 from rheostat.signals.lag import Offsets, lag_by_partition, lag_rows, littles_law_s
 from rheostat.signals.latency import ArrivalCurve, Points, Wait, mean_s, with_point
 from rheostat.signals.statistics.windows import growth_per_s
-from rheostat.spark.sensing.in_flight import in_flight
-from rheostat.spark.sensing.progress import ReportedBatch, batch_of, reported_trigger_s
+from rheostat.spark.sensing.progress import ReportedBatch, batch_of, in_flight, reported_trigger_s
 from rheostat.spark.sensing.resource_usage import LastStages, StageUsage
 from rheostat.spark.sensing.source_tracker import (
     Readers,

@@ -10,7 +10,7 @@ from typing import Protocol
 from rheostat.model import ExecutorSample, Observation, Stage
 from rheostat.spark.sensing.local_processes import Used, load_per_core
 from rheostat.spark.sensing.progress import ReportedBatch
-from rheostat.spark.sensing.rest_executors import Executor
+from rheostat.spark.sensing.rest import Executor
 from rheostat.spark.sensing.stages import BatchStages
 
 _KEPT_S = 60.0

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from rheostat.signals.rhythm import REMEMBERED, BatchTime, Rhythm
-from rheostat.spark.sensing.in_flight import runs_batch
+from rheostat.spark.sensing.progress import runs_batch
 from rheostat.spark.sensing.state_stores import Operator, operators
 from rheostat.storage.file_system import FileSystem, moves_in_one_step
 

@@ -10,10 +10,10 @@ from typing import Any
 from rheostat.model import Observation
 from rheostat.ports import Sensor
 from rheostat.signals.lag import Offsets
-from rheostat.spark.sensing.in_flight import stage_tasks
+from rheostat.spark.sensing.progress import stage_tasks
 from rheostat.spark.sensing.query_tracker import LatestOffsets, QueryTracker
 from rheostat.spark.sensing.resource_usage import LocalUsage, StageUsage
-from rheostat.spark.sensing.rest_executors import ExecutorsEndpoint, busy_share
+from rheostat.spark.sensing.rest import ExecutorsEndpoint, busy_share
 from rheostat.spark.sensing.source_tracker import Readers
 
 _log = logging.getLogger("rheostat")

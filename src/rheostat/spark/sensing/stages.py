@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 from rheostat.model import Stage
-from rheostat.spark.sensing.rest_pages import Pages
+from rheostat.spark.sensing.rest import Pages
 
 Page: TypeAlias = Mapping[str, Any]
 """A stage in the REST interface of the driver's UI."""

@@ -14,8 +14,7 @@ import pytest
 
 from rheostat.spark.fleet.directory import Directory
 from rheostat.spark.fleet.intake import Intake
-from rheostat.spark.fleet.push_sources import MOST_BYTES
-from rheostat.spark.fleet.receiving import SOURCES, ReceiverTask, executor_id, serve
+from rheostat.spark.fleet.receiving import MOST_BYTES, SOURCES, ReceiverTask, executor_id, serve
 from rheostat_lab.push.push_verdict import judge
 from rheostat_lab.push.sender import Senders
 

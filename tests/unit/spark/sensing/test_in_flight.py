@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from rheostat.model import InFlight
-from rheostat.spark.sensing.in_flight import batch_start_s, in_flight
-from rheostat.spark.sensing.progress import batch_of
+from rheostat.spark.sensing.progress import batch_of, batch_start_s, in_flight
 
 RUNNING = {"message": "Processing new data", "isTriggerActive": True, "isDataAvailable": True}
 CLEANING = {

@@ -12,7 +12,7 @@ from rheostat.model import ExecutorSample, Observation, Stage
 from rheostat.spark.sensing.local_processes import Used
 from rheostat.spark.sensing.progress import ReportedBatch
 from rheostat.spark.sensing.resource_usage import LastStages, LocalUsage, StageUsage
-from rheostat.spark.sensing.rest_executors import Executor
+from rheostat.spark.sensing.rest import Executor
 from rheostat.spark.sensing.stages import BatchStages
 
 

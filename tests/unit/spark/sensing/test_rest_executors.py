@@ -8,8 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from rheostat.spark.sensing.rest_executors import Executor, ExecutorsEndpoint, unix_s
-from rheostat.spark.sensing.rest_pages import Rest
+from rheostat.spark.sensing.rest import Executor, ExecutorsEndpoint, Rest, unix_s
 
 DRIVER = {"id": "driver", "maxTasks": 0, "isActive": True, "totalDuration": 0, "addTime": "a"}
 FIRST = {

@@ -8,7 +8,7 @@ import pytest
 
 from rheostat.model import InFlight, Observation
 from rheostat.spark.sensing.progress import batch_of, reported_trigger_s
-from rheostat.spark.sensing.rest_executors import Executor
+from rheostat.spark.sensing.rest import Executor
 from rheostat.spark.sensing.sensor import SparkSensor
 
 WAITING = {"message": "Waiting for next trigger", "isTriggerActive": False, "isDataAvailable": True}
