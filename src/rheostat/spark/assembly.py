@@ -29,10 +29,7 @@ from rheostat.spark.internals.stream_executions import table_of
 from rheostat.spark.journaling.journals import Kept, kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.resizing.actuator import LiveSize, NoopActuator, SparkActuator
-from rheostat.spark.resizing.conflict_detector import (
-    ConflictDetector,
-    SharedCluster,
-)
+from rheostat.spark.resizing.conflict_detector import ConflictDetector, SharedCluster
 from rheostat.spark.resizing.locality import LocalityWait
 from rheostat.spark.resizing.platform import Platform
 from rheostat.spark.resizing.rescale_controller import RescaleController

@@ -158,11 +158,7 @@ def _dstreams(streaming: Any) -> tuple[Internals, DStreams]:
 
 
 def _batches_within(
-    streaming: Any,
-    settings: Settings,
-    internals: Internals,
-    dstreams: DStreams,
-    actuator: Actuator,
+    streaming: Any, settings: Settings, internals: Internals, dstreams: DStreams, actuator: Actuator
 ) -> Handle:
     """Return the handle of an autoscaler that also uses Spark's internals."""
 

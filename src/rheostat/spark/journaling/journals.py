@@ -29,11 +29,7 @@ from rheostat.spark.internals.hadoop_file_system import application_files
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.kill_switches import KillSwitches
 from rheostat.spark.journaling.start_events import NotedCheckpoints
-from rheostat.spark.sensing.capabilities import (
-    application_id,
-    is_connect,
-    is_in_cluster,
-)
+from rheostat.spark.sensing.capabilities import application_id, is_connect, is_in_cluster
 from rheostat.storage.file_system import FileSystem, moves_in_one_step
 from rheostat.storage.local_files import LocalFileSystem
 

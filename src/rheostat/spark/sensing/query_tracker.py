@@ -12,12 +12,7 @@ from rheostat.signals.latency import ArrivalCurve, Points, Wait, mean_s, with_po
 from rheostat.signals.statistics.windows import growth_per_s
 from rheostat.spark.sensing.progress import ReportedBatch, batch_of, in_flight, reported_trigger_s
 from rheostat.spark.sensing.resource_usage import LastStages, StageUsage
-from rheostat.spark.sensing.source_tracker import (
-    Readers,
-    SourceTrackers,
-    SourceView,
-    SourceViews,
-)
+from rheostat.spark.sensing.source_tracker import Readers, SourceTrackers, SourceView, SourceViews
 
 # Without data Spark reports progress every 10 s (noDataProgressEventInterval).
 _IDLE_S = 10.0
@@ -201,11 +196,7 @@ class QueryTracker:
         return 0.0 if idle else growth_per_s(self._arrivals[-2:])
 
     def _wait(
-        self,
-        batch: ReportedBatch,
-        rows: float | None,
-        rate: float | None,
-        now: float,
+        self, batch: ReportedBatch, rows: float | None, rate: float | None, now: float
     ) -> Wait | None:
         """Return how long the uncommitted rows have waited, from the arrival curve."""
         points = self._arrivals

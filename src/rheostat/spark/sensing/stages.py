@@ -25,9 +25,7 @@ _MOST_READ = 4
 
 
 def linked(
-    stages: Sequence[Stage],
-    pages: Sequence[Page],
-    sources: Sequence[tuple[str, float]],
+    stages: Sequence[Stage], pages: Sequence[Page], sources: Sequence[tuple[str, float]]
 ) -> tuple[Stage, ...]:
     """Return the stages with their upstreams, and with names that are the same in every batch.
 
