@@ -66,8 +66,7 @@ class SparkHome:
             "SPARK_HOME": str(self.folder),
             "SPARK_SCALA_VERSION": self.scala,
             "SPARK_PUBLIC_DNS": LOOPBACK,
-            # Spark puts this folder on the class path. It must be missing or empty: files in it
-            # would invalidate a class archive.
+            # On the class path: missing or empty, as files would invalidate a class archive.
             "SPARK_CONF_DIR": str(self.folder / "conf"),
         }
 

@@ -20,8 +20,7 @@ _VARIABLES = {
     "SPARK_EXECUTOR_MEMORY": "spark.executor.memory",
     "SPARK_DRIVER_MEMORY": "spark.driver.memory",
 }
-"""The variables that ``spark-submit`` uses as defaults
-(``SparkSubmitArguments.loadEnvironmentArguments``)."""
+"""Defaults of ``spark-submit`` (``SparkSubmitArguments.loadEnvironmentArguments``)."""
 
 _OPTIONS = {
     "--master": "spark.master",

@@ -58,8 +58,7 @@ def main(arguments: list[str]) -> int:
 
 def _parent_closed(woken: int) -> bool:
     """Wait for an event and return whether it was the end of standard input."""
-    # The timeout covers a parent that died while a fork of it still holds the other end of the
-    # pipe.
+    # The timeout covers a parent that died while a fork of it still holds the pipe.
     ready, _, _ = select.select([0, woken], [], [], ADOPTION_CHECK_S)
     if woken in ready:
         os.read(woken, 4096)

@@ -53,8 +53,7 @@ def complete_jars(folder: Path) -> tuple[Path, ...]:
 def _fetch(folder: Path, what: str, dependencies: str, release: str) -> tuple[Path, ...]:
     java = find_jdk().java
     folder.mkdir(parents=True, exist_ok=True)
-    # A folder next to the target makes moving a JAR atomic, so concurrent fetches of the same JARs
-    # do no harm.
+    # A folder next to the target: moving is atomic, and concurrent fetches do no harm.
     with ScratchFolder("fetch", folder.parent) as scratch:
         fetched = _run_ivy(java, scratch, what, dependencies, release)
         for path in fetched:

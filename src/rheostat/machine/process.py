@@ -43,8 +43,7 @@ class Child:
                 stderr=output,
                 cwd=folder,
                 env={**os.environ, **(environment or {})},
-                # Leave the terminal's process group: Ctrl-C then reaches only the parent, which
-                # stops its children in order.
+                # Not in the terminal's process group: Ctrl-C reaches the parent only.
                 start_new_session=True,
                 pass_fds=holds,  # the supervisor keeps these; its command does not inherit them
             )

@@ -18,8 +18,7 @@ ABSENT = (Py4JError, AttributeError, TypeError)
 (py4j takes an unknown class name for a package, which cannot be called)."""
 
 RAISED = (Py4JError, PySparkException)
-"""The errors raised for a fault of the JVM: a session turns some Java exceptions, such as an
-unknown host, into PySpark's own."""
+"""The errors for a fault of the JVM; a session turns some Java exceptions into PySpark's."""
 
 
 class Gateway:

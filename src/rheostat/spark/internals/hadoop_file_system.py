@@ -21,8 +21,7 @@ _REWRITTEN_BYTES = 192 * 1024
 _STREAMED_BYTES = 1 << 40
 _MISSING = "FileNotFoundException"
 _TAKEN = ("AlreadyExists", "RemoteFileChangedException")
-"""The exceptions for an existing file: raised when it is opened, or with a conditional write when
-it is closed."""
+"""The exceptions for an existing file, when it is opened or conditionally closed."""
 
 _NO_CONNECTOR = ("ClassNotFoundException", "No FileSystem for scheme")
 

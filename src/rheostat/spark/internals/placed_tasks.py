@@ -106,8 +106,7 @@ _ROWS = 500_000
 """A batch with more rows is not reread for a warm-up."""
 
 _PARTITIONS = 2
-"""The number of tasks per stage that are rerun: the first loads most classes, the second
-the rest."""
+"""The tasks per stage that are rerun: the first loads most classes, the second the rest."""
 
 
 class WarmupRunner:

@@ -141,8 +141,7 @@ class SparkActuator(Actuator):
 
         Its decision is not restored: the size may have changed since.
         """
-        # Every application numbers its executors from 0 or 1, so the numbers of another one would
-        # refer to the wrong executors.
+        # Every application numbers its executors anew; those of another one are different.
         if kept.get("application") == self._notes()["application"]:
             self._kept = kept["protocol"]
             self._protocols.resume(self._kept, now)

@@ -54,8 +54,7 @@ class BatchBoundaryTracker:
             for run_id, batch in batches.items()
             if self._passes(run_id, batch, idle, fresh, now)
         ]
-        # A round waits for the slowest query: the result of its assignment shows only after its
-        # next batch.
+        # A round waits for the slowest query: an assignment shows only after its next batch.
         if passed and not any(beat.needed for beat in self._beats.values()):
             self.number = (self.number or 0) + 1
             for beat in self._beats.values():
@@ -86,7 +85,6 @@ class BatchBoundaryTracker:
             beat.checked_s = now
             if not idle(run_id, now - beat.since_s):
                 return False
-        # A fast query passes several boundaries in one round of a slow one, so the count stops at
-        # 0.
+        # A fast query passes several boundaries in a round, so the count stops at 0.
         beat.batch, beat.since_s, beat.needed = batch, now, max(0, beat.needed - 1)
         return True

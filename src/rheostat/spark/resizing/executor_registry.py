@@ -20,8 +20,7 @@ class ExecutorRegistry:
         self.hosts: Mapping[str, str] = {}
         """The host of each executor, oldest first."""
         self.coming = False
-        """Whether a registered executor is not reachable yet: it becomes reachable within a second,
-        and a source may prefer it."""
+        """Whether an executor has registered that is not reachable yet, but preferable."""
         self.seasoned: set[str] = set()
         """Executors that have held state: their next load is not their first."""
 
@@ -31,8 +30,7 @@ class ExecutorRegistry:
 
         Registered but unreachable executors are counted only in the ``phase`` growing.
         """
-        # Counting calls into Spark's JVM: too expensive for the 40 polls per second that await a
-        # boundary.
+        # Counting calls the JVM: too expensive for 40 polls per second.
         eager_s = POLL_S if self.coming else COUNT_S
         if busy and now - self._counted_s < (eager_s if phase == "growing" else IDLE_S):
             return False
@@ -61,8 +59,7 @@ class ExecutorRegistry:
 
     def arriving(self, lives: Mapping[str, Life]) -> set[str]:
         """Return the fresh executors that arrive or are new to the protocol, if it knows any."""
-        # Before its first step the protocol knows no executor: all of them are old, and none must
-        # be hidden.
+        # Before its first step the protocol knows no executor, and none must be hidden.
         new = self.hosts.keys() - lives.keys() if lives else set()
         known = {executor for executor, life in lives.items() if life.phase in ARRIVING}
         return (new | known) - self.seasoned
@@ -78,7 +75,6 @@ class ExecutorRegistry:
         return {
             executor
             for executor, joined in self._joined.items()
-            # An executor that registered during round n missed part of its batches; the first
-            # complete ones belong to round n + 1.
+            # Its first complete batches belong to the round after that of its registration.
             if joined is not None and round_number <= joined
         }

@@ -79,8 +79,7 @@ class SourceHiding:
             return
         self._last_request = request
         preferred = self._block_managers.preferred()
-        # Once all are hidden, the source prefers none; while one is cold, the warm ones serve it
-        # better.
+        # Once all are hidden, the source prefers none; until then the warm ones serve it.
         hidden = [executor for executor in preferred if not cold or executor in cold]
         if hidden:
             self.works = self._block_managers.hide(hidden)

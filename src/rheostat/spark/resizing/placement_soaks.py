@@ -66,8 +66,7 @@ SOAKS: tuple[Soak, ...] = (
         ),
     ),
 )
-"""The record of each is in ``benchmarks/soaks``, with the query, the moves and the kills of every
-round."""
+"""Each has a record in ``benchmarks/soaks``, with the query, moves and kills of each round."""
 
 
 @dataclass(frozen=True, slots=True)

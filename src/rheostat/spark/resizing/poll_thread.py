@@ -96,8 +96,7 @@ class PollThread:
         """Stop polling, and wait for a call in progress."""
         self._end.set()
         if self._thread:
-            # A call into a JVM that is shutting down may hang; the user's application must end
-            # nevertheless.
+            # A call into a JVM that shuts down may hang; the application must end nevertheless.
             self._thread.join(timeout=10)
 
     def _run(self, tick: Callable[[], None], end: threading.Event) -> None:

@@ -177,8 +177,7 @@ class RescaleController:
         if due:
             self._hide_from_sources()  # the next batch may be planned during the step
         passed, over = self._update_boundaries(now)
-        # Before the step: Spark may plan the next batch within milliseconds, and a step makes many
-        # calls first.
+        # Before the step, whose many calls take longer than Spark's planning of a batch.
         self._send(self._moves.take(passed))
         if due or over or now - self._advanced_s >= ASSERT_S:
             self._carry_out(self._advance(request, over, now), passed)
@@ -207,13 +206,11 @@ class RescaleController:
         if over or self._busy:
             self._state.poll()
             self._registry.note_holders(self._state.holders.values())
-        # A complete round without a finding ends the alert; without queries there is no round to
-        # wait for.
+        # A complete round without a finding ends the alert, as does a lack of queries.
         self._alert &= not over and self._boundaries.number is not None
         target, standby = request.target, self._terms.standby_above(request.target)
         if not request.decided:
-            # The current size becomes the target, so that state is placed but no executor is added
-            # or removed.
+            # The current size becomes the target: state is placed, and the size stays.
             target, standby = max(target, undecided_size(self._memory, self._registry.hosts)), 0
         step = advance(self._memory, self._facts(now), target, request.replace, standby)
         self._memory, self._rescaling, self._advanced_s = step.memory, step.rescaling, now
@@ -322,8 +319,7 @@ class ExecutorOrders:
 
     def cold(self, executors: Collection[str]) -> set[str]:
         """Return the executors that are not warm yet; empty if none can be warmed."""
-        # An executor that can never become warm must not count as cold, or the protocol would wait
-        # for its time limit.
+        # An executor that cannot become warm is not cold: the protocol would wait for it.
         if not executors or self._warmth is None or not self._warmth.available:
             return set()
         return set(executors) - self._warmth.ready()

@@ -14,13 +14,11 @@ from rheostat.spark.resizing.rescale_ports import Preloading, Queries
 from rheostat.state.assignment import Unit
 
 OUT_SHARE, IN_SHARE = 0.4, 0.2
-"""The share of a batch that a move may add when scaling out and in: below one half and one quarter,
-which would be noticeable."""
+"""The share of a batch that a move may add when scaling out and in, hardly noticeable."""
 
 _REMEMBERED = 9
 _LEAST_S = 0.08
-"""The minimum load time per partition: batches vary by more than a small load takes, and spreading
-moves costs little."""
+"""The minimum load time per partition: batches vary by more than a small load takes."""
 
 
 def slack_s(batch_s: float, slo_s: float, growing: bool) -> float:
@@ -134,8 +132,7 @@ class StateLoading:
             units = Counter(executor for unit, executor in sent.items() if unit[0] == run_id)
             # The batch that loads state is unusual, and would inflate the next slack.
             self._queries.moves(run_id)
-            # Executors load in parallel, so the one with the most units determines the duration of
-            # the batch.
+            # Executors load in parallel, so the one with the most units determines the time.
             self._loads.sent(run_id, max(units.values()), cold=bool(units.keys() - set(seasoned)))
 
     def room(self, runs: Collection[str], growing: bool, cold: bool) -> LoadRoom:

@@ -117,8 +117,7 @@ class Placement:
         sent = 0
         for unit, executor in assignment.items():
             if unit in self._stores and executor in hosts:
-                # All stores, not only the first: a join has four per partition, and tasks follow
-                # the locations of all.
+                # All stores: a join has four per partition, and tasks follow all locations.
                 for store in self._stores[unit]:
                     self._coordinator.report(store, hosts[executor], executor)
                 sent += 1

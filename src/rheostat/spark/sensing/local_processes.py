@@ -46,8 +46,7 @@ class LocalExecutors:
         self._names = {
             pid: name
             for pid, candidate in processes.items()
-            # The command line of a known process is not read again: it costs more than the
-            # statistics.
+            # A known command line is not read again: it costs more than the statistics.
             if (name := self._names.get(pid) or self._executor(pid, candidate))
         }
         below: dict[str, float] = {}

@@ -18,8 +18,7 @@ from rheostat.spark.sensing.source_tracker import Readers
 
 _log = logging.getLogger("rheostat")
 _POLL_S = 15.0
-"""The polling interval of the executors' endpoint: a call costs 20 to 60 ms of the driver's CPU
-while its JVM is young."""
+"""The polling interval of the endpoint: a young JVM takes 20 to 60 ms of CPU for a call."""
 
 _FIRST_POLL_S = 4.0
 """The interval before the second poll, because time shares need two answers."""

@@ -193,8 +193,7 @@ class StagesEndpoint:
             if not place.several:
                 return [job]
             return [*self._adjacent(job, run_id, -1)[::-1], job, *self._adjacent(job, run_id, 1)]
-        # The list of all jobs is requested rarely: it costs ten times as much as all single
-        # requests.
+        # The list of all jobs is rarely requested: it costs as much as ten single requests.
         if place is None or batch_id >= place.listed + _LIST_EVERY:
             return self._of_all(run_id, batch_id)
         return []

@@ -115,8 +115,7 @@ class Preload:
         )
         began_s = self._clock()
         if chosen and self._tasks.preload(query, chosen, GROUP):
-            # Executors load in parallel and each loads its own units in turn, so the fullest one
-            # determined the total time.
+            # Executors load in parallel, so the fullest one determined the time.
             most = max(Counter(sent[partition] for partition in chosen).values())
             took_s = self._took_s.setdefault(str(query.runId), deque([FIRST_S], maxlen=_REMEMBERED))
             took_s.append((self._clock() - began_s) / most)

@@ -242,8 +242,7 @@ class WarmStart:
         (self._kept / "libraries.txt").write_text(
             "".join(f"{name}\n" for name in libraries(classes)), encoding="utf-8"
         )
-        # The list is written last and atomically, because ``trained`` takes it for the sign of
-        # completion.
+        # The list is written last and atomically: it is the sign of completion.
         write_atomic(self.classes, "".join(f"{name}\n" for name in classes))
         self.refresh()
 

@@ -22,12 +22,10 @@ DEADLINE_S = 20.0
 """An executor that is not warm after this many seconds gets its state nevertheless."""
 
 ROOM_S = 1.0
-"""The minimum pause in seconds for a warm-up of the state; one that overlaps a batch costs more
-than a cold task."""
+"""The minimum pause for a warm-up of state; one that overlaps a batch costs more than none."""
 
 FIRST_READING_S = 1.5
-"""The assumed duration in seconds of the first warm-up of the source tasks; later ones use measured
-times, 1 to 3 s so far."""
+"""The assumed seconds of the first warm-up of source tasks; measured ones are 1 to 3 s."""
 
 _REMEMBERED = 3
 HOLDS = 3
@@ -109,8 +107,7 @@ class Warmup:
     @property
     def available(self) -> bool:
         """Whether executors are warmed before they get state: a query has run a batch."""
-        # The rescale controller reads this at every poll, so the JVM is called only until a query
-        # has run a batch.
+        # Read at every poll: the JVM is called only until a query has run a batch.
         return not self._closed and bool(self._known or self._begun())
 
     def begin(self, executor: str, host: str) -> None:
@@ -143,8 +140,7 @@ class Warmup:
         self._known |= {
             str(query.runId)
             for query in queries
-            # lastProgress fetches the complete event from the JVM, so it is read only until one
-            # exists.
+            # lastProgress fetches the complete event, so it is read only until one exists.
             if str(query.runId) not in self._known and query.lastProgress is not None
         }
         return [query for query in queries if str(query.runId) in self._known]
@@ -175,8 +171,7 @@ class Warmup:
             return self._tasks.tasks_done(executor) > ours
 
         for _ in range(HOLDS):
-            # Each iteration holds the executor through one batch, then checks whether the next
-            # pause is longer.
+            # Each iteration holds the executor through one batch; the next pause may be longer.
             held = 0 if has_read() else self._hold(query, executor, host)
             ours += held
             if not (held and self._await_pause(query, lambda left_s: left_s > 0)):
