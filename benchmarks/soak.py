@@ -145,7 +145,9 @@ def play_moves(
     internals = job.internals
     rhythms, placement = Rhythms(internals.queries), Placement(internals.coordinator)
     queries = RunningQueries(job.spark, internals.queries, internals.files, rhythms)
-    preload = Preload(internals.state_loads, lambda: job.spark.streams.active, rhythms)
+    preload = Preload(
+        internals.state_loads.preload, lambda: job.spark.streams.active, rhythms.pause_left_s
+    )
     kills, last, until, run_id = 0, job.last_batch, time.monotonic() + ROUND_DEADLINE_S / 2, ""
     while job.follow_log().moves(given.partitions) < given.per_round and time.monotonic() < until:
         last = await_boundary(job, last)

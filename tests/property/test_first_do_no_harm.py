@@ -191,7 +191,7 @@ class Controller(Sensor):
             self.controller,
             Capabilities(can_scale=True),
             LiveSize(application, None),
-            LocalityWait(lambda wait: True, application),
+            LocalityWait(lambda wait: True, lambda: application.stateful),
             lambda: {"application": ID},
         )
         actuator.resume(application.journal.restore().get("rescaling", {}), application.now)

@@ -186,9 +186,9 @@ def _sized(parts: _Parts, internals: Internals, capabilities: ScalingCapabilitie
         rescale_controller(spark, settings, internals, capabilities, platform, cluster),
         Capabilities(can_scale=True, cannot=capabilities.cannot),
         size,
-        LocalityWait(internals.locality_waits.set_wait, parts.sensor),
+        LocalityWait(internals.locality_waits.set_wait, lambda: parts.sensor.stateful),
         parts.notes,
-        cluster,
+        cluster.poll,
     )
     return parts.handle(actuator, start)
 
@@ -227,7 +227,7 @@ def _sensor(
         spark,
         ExecutorsEndpoint(pages),
         offsets,
-        local=LocalUsage(LocalExecutors(application)),
+        local=LocalUsage(LocalExecutors(application).used),
         stages=StageUsage(StagesEndpoint(pages), needs.live_signals, needs.stages_every_s),
         receivers=partial(wanted_receivers, application),
         broker_changed=changed,
@@ -265,7 +265,7 @@ def rescale_controller(
     waits = internals.locality_waits
     config = RescaleConfig(
         slo_s=slo_s,
-        requests=cluster,
+        request_total=cluster.request_total,
         graceful=capabilities.graceful,
         hides=not is_on(spark, "spark.storage.decommission.enabled"),
         slots_per_executor=slots_per_executor(spark),
@@ -300,7 +300,9 @@ def rescale_controller(
         Placement(internals.coordinator, weigh, shares == "ranges"),
         Warmup(internals.tasks, internals.warmup_runner, rhythms, active, loads=loads),
         config,
-        Preload(internals.state_loads, active, rhythms) if verdict.loads else None,
+        Preload(internals.state_loads.preload, active, rhythms.pause_left_s)
+        if verdict.loads
+        else None,
     )
 
 

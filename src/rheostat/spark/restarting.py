@@ -264,7 +264,7 @@ def finishing(spark: Any, folder: Path, order: Order, batches: OneBatch) -> Poll
         lambda: batches.started,
     )
     thread = PollThread(watch.poll, watch.pause_s, internals.gateway.stopped)
-    thread.start(lambda: None)
+    thread.start()
     return thread
 
 

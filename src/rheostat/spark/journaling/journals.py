@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from rheostat.spark.internals.hadoop_file_system import application_files
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.kill_switches import KillSwitches
 from rheostat.spark.journaling.start_events import NotedCheckpoints
+from rheostat.spark.resizing.poll_thread import PollThread
 from rheostat.spark.sensing.capabilities import application_id, is_connect, is_in_cluster
 from rheostat.storage.file_system import FileSystem, moves_in_one_step
 from rheostat.storage.local_files import LocalFileSystem
@@ -196,9 +196,6 @@ def _dies_with_driver(spark: Any, folder: Path) -> bool:
     return cluster_manager(str(spark.sparkContext.master)).deletes(folder)
 
 
-_LAST_S = 10.0
-
-
 class Spaced:
     """A task that is run at most once per ``pause_s`` seconds, or at once where it is ``urgent``;
     after a failure it is run at the next call.
@@ -233,10 +230,10 @@ class BackgroundTasks:
 
     def __init__(self, tasks: Mapping[str, Callable[[], None]], interval_s: float) -> None:
         self._tasks = tasks
-        self._interval_s = interval_s
         self._failing: set[str] = set()
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="rheostat-background", daemon=True)
+        self._thread = PollThread(
+            lambda _: self.turn(), lambda _: interval_s, lambda: False, "rheostat-background"
+        )
 
     def start(self) -> None:
         """Run the tasks once now, then repeatedly in the thread."""
@@ -260,10 +257,4 @@ class BackgroundTasks:
 
     def close(self) -> None:
         """End the thread; a task that does not return within 10 s is abandoned."""
-        self._end.set()
-        if self._thread.is_alive():
-            self._thread.join(_LAST_S)
-
-    def _run(self) -> None:
-        while not self._end.wait(self._interval_s):
-            self.turn()
+        self._thread.stop()

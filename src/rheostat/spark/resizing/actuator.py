@@ -67,19 +67,11 @@ class LiveSize(SizeInForce):
         return self.update(self._executors.registered(), requested, now)
 
 
-class Environment(Protocol):
-    """Observes changes to the executors that Rheostat did not request."""
-
-    def poll(self, target: int, now: float) -> str:
-        """Return a description of them, empty if there are none; called at every tick."""
-
-
 class SparkActuator(Actuator):
-    """Brings an application to its target size; ``replace executor N`` replaces that executor with
-    a new one.
+    """Brings an application to its target size; ``replace executor N`` replaces that executor.
 
-    ``notes`` are stored in the memory, among them the application's id: the memory of another
-    application is not resumed.
+    ``changes_of_others`` describes what Rheostat did not request. ``notes`` are stored in the
+    memory, among them the application's id: the memory of another application is not resumed.
     """
 
     def __init__(
@@ -89,9 +81,9 @@ class SparkActuator(Actuator):
         size: LiveSize,
         locality_wait: LocalityWait,
         notes: Callable[[], Memory],
-        environment: Environment | None = None,
+        changes_of_others: Callable[[int, float], str] = lambda *_: "",
     ) -> None:
-        self._environment = environment
+        self._changes_of_others = changes_of_others
         self._protocols = protocols
         self._capabilities = capabilities
         self._size = size
@@ -127,7 +119,7 @@ class SparkActuator(Actuator):
         decided = self._size.decided
         target = decision.target if decided is None else decided
         # Before the protocol: the cluster manager's refusals limit the total that it requests.
-        happens = self._environment.poll(target, now) if self._environment else ""
+        happens = self._changes_of_others(target, now)
         rescaling = self._protocols.reconcile(target, replaced, now, decided is not None)
         self._kept = rescaling.memory
         self._locality_wait.tick(rescaling.phase != "steady", now)

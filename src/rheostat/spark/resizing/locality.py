@@ -12,7 +12,6 @@ idle executor.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Protocol
 
 from rheostat.spark.resizing.rescale_ports import BlockManagers
 
@@ -21,20 +20,14 @@ COLD_S = 20.0
 """The approximate time for which a new executor is cold."""
 
 
-class Queries(Protocol):
-    """The running queries."""
-
-    @property
-    def stateful(self) -> bool:
-        """Whether a query has state."""
-
-
 class LocalityWait:
     """Shortens the wait of stateless applications until ``COLD_S`` after a rescale."""
 
-    def __init__(self, set_wait: Callable[[str | None], bool], queries: Queries) -> None:
+    def __init__(
+        self, set_wait: Callable[[str | None], bool], stateful: Callable[[], bool]
+    ) -> None:
         self._set_wait = set_wait
-        self._queries = queries
+        self._stateful = stateful
         self._until_s = float("-inf")
         self._is_short = False
 
@@ -42,7 +35,7 @@ class LocalityWait:
         """Update whether the size is changing."""
         if changing:
             self._until_s = now + COLD_S
-        short = now < self._until_s and not self._queries.stateful
+        short = now < self._until_s and not self._stateful()
         # Spark reads the wait for each new task set, so a change takes effect with the next stage.
         if short != self._is_short:
             self._set_wait(SHORT if short else None)

@@ -78,17 +78,19 @@ class PollThread:
         poll: Callable[[float], None],
         pause_s: Callable[[float], float],
         ended: Callable[[], bool],
+        name: str = "rheostat-rescale",
     ) -> None:
+        self._name = name
         self._poll, self._pause_s, self._ended = poll, pause_s, ended
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
         self._faults = FaultLog("a step of the rescale failed; retrying")
 
-    def start(self, tick: Callable[[], None]) -> None:
+    def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Start polling; ``tick`` is called in the same thread every ``TICK_S``."""
         self._end = threading.Event()
         self._thread = threading.Thread(
-            target=self._run, args=(tick, self._end), name="rheostat-rescale", daemon=True
+            target=self._run, args=(tick, self._end), name=self._name, daemon=True
         )
         self._thread.start()
 

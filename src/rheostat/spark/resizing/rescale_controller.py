@@ -301,13 +301,13 @@ class ExecutorOrders:
         self._block_managers = block_managers
         self._warmth = warmth
         self._terms = terms
-        self._requests = terms.requests or executors
+        self._request_total = terms.request_total or executors.request_total
 
     def carry_out(self, order: Order, hosts: Mapping[str, str]) -> None:
         """Carry out an order; ``hosts`` are the hosts of the reachable executors."""
         match order:
             case Request(total):
-                self._requests.request_total(total)
+                self._request_total(total)
             case WarmUp(executor):
                 self._warm_up(executor, hosts)
             case Hide(executors):

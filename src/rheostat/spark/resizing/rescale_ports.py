@@ -95,18 +95,11 @@ class Preloading(Protocol):
         """Return the seconds for loading in pauses and per unit; None: the batches load."""
 
 
-class Requests(Protocol):
-    """Passes requests for executors to the cluster manager."""
-
-    def request_total(self, executors: int) -> bool:
-        """Request a total."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescaleConfig:
     """What the session allows, the objective in seconds, and the number of standby executors.
 
-    Totals of executors are requested through ``requests``, directly if it is None. ``graceful`` is
+    Totals of executors are requested by ``request_total``, directly if it is None. ``graceful`` is
     false if executors cannot be decommissioned: then idle ones are killed. ``nodes`` returns the
     node of each executor from the hosts of all; with ``frees_nodes``, of executors with equal
     amounts of state, one on the emptiest node is removed first. ``hides`` is false if a hidden
@@ -118,7 +111,7 @@ class RescaleConfig:
     """
 
     slo_s: float = 10.0
-    requests: Requests | None = None
+    request_total: Callable[[int], bool] | None = None
     graceful: bool = True
     hides: bool = True
     slots_per_executor: int = 1

@@ -22,13 +22,6 @@ OF_STAGES = frozenset({"stages", "cpu", "by_executor", "output_rows_per_s"})
 """
 
 
-class Processes(Protocol):
-    """Reports the resource usage of executors since their start."""
-
-    def used(self) -> Mapping[str, Used]:
-        """Return the usage by executor; empty if they run on other computers."""
-
-
 class Finder(Protocol):
     """Finds the stages of a batch."""
 
@@ -46,9 +39,11 @@ class LocalUsage:
     """CPU shares per slot of the executors on this computer, between two observations."""
 
     def __init__(
-        self, processes: Processes, load: Callable[[], float | None] = load_per_core
+        self,
+        used: Callable[[], Mapping[str, Used]],
+        load: Callable[[], float | None] = load_per_core,
     ) -> None:
-        self._processes = processes
+        self._used = used
         self._load = load
         self._before: tuple[float, Mapping[str, Used]] | None = None
 
@@ -56,7 +51,7 @@ class LocalUsage:
         """Return cpu, cpu_python, load_per_core and the CPU by executor; absent for executors on
         other computers, and at the first observation.
         """
-        used = self._processes.used()
+        used = self._used()
         before, self._before = self._before, (now, used)
         empty = Observation(t_s=now, load_per_core=self._load() if used else None)
         slots = {executor.id: executor.slots for executor in executors}

@@ -8,7 +8,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from statistics import median
-from typing import Any, Protocol
+from typing import Any
 
 from rheostat.spark.warming.warmup import POLL_S
 from rheostat.state.assignment import Unit
@@ -30,34 +30,26 @@ _TRIES = 3
 """The number of consecutive failures after which loading ends: it is not supported here."""
 
 
-class Pauses(Protocol):
-    """Returns the pauses of queries."""
-
-    def pause_left_s(self, query: Any, now: float) -> float:
-        """Return the seconds from ``now`` (Unix) until a query's next batch; 0 during a batch."""
-
-
-class Tasks(Protocol):
-    """Runs tasks on executors."""
-
-    def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
-        """Open assigned state partitions and wait for the end; False if impossible."""
+Load = Callable[[Any, Collection[int], str], bool]
+"""Opens assigned state partitions of a query and waits for the end; False if impossible."""
 
 
 class Preload:
-    """Loads the moves of a boundary as far as the pause allows; ``active`` returns the queries.
+    """Loads the moves of a boundary as far as the pause allows; ``active`` returns the queries, and
+    ``pause_left_s`` the seconds from a Unix time until a query's next batch, 0 during a batch.
 
     Load times are measured; the batch loads the rest, and everything after three failures.
     """
 
     def __init__(
         self,
-        tasks: Tasks,
+        load: Load,
         active: Callable[[], Iterable[Any]],
-        pauses: Pauses,
+        pause_left_s: Callable[[Any, float], float],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._tasks, self._active, self._pauses, self._clock = tasks, active, pauses, clock
+        self._open, self._active = load, active
+        self._pause_left_s, self._clock = pause_left_s, clock
         self._busy = threading.Lock()
         self._took_s: dict[str, deque[float]] = {}
         """The load times of a partition in seconds, by run."""
@@ -114,7 +106,7 @@ class Preload:
             else ()
         )
         began_s = self._clock()
-        if chosen and self._tasks.preload(query, chosen, GROUP):
+        if chosen and self._open(query, chosen, GROUP):
             # Executors load in parallel, so the fullest one determined the time.
             most = max(Counter(sent[partition] for partition in chosen).values())
             took_s = self._took_s.setdefault(str(query.runId), deque([FIRST_S], maxlen=_REMEMBERED))
@@ -123,7 +115,7 @@ class Preload:
     def _pause_s(self, query: Any) -> float:
         until_s = self._clock() + BOUNDARY_S
         while True:
-            left_s = self._pauses.pause_left_s(query, self._clock())
+            left_s = self._pause_left_s(query, self._clock())
             if left_s > 0 or self._clock() >= until_s:
                 return left_s
             time.sleep(POLL_S)

@@ -10,7 +10,6 @@ from rheostat.spark.resizing.actuator import LiveSize, NoopActuator, SparkActuat
 from rheostat.spark.resizing.locality import SHORT, LocalityWait
 
 ABLE = Capabilities(can_scale=True)
-STATELESS = SimpleNamespace(stateful=False)
 
 
 class Protocols:
@@ -53,7 +52,7 @@ def actuator_of(
     counted = SimpleNamespace(registered=lambda: executors, requested=lambda: executors)
     size = LiveSize(counted, None)
     size.now(0.0)
-    own = locality_wait or LocalityWait(nothing, STATELESS)
+    own = locality_wait or LocalityWait(nothing, lambda: False)
     return SparkActuator(protocols, ABLE, size, own, lambda: {"application": application})
 
 
@@ -118,7 +117,7 @@ def test_locality_wait_is_short_during_a_rescale_and_restored_at_the_end():
         waits.append(wait)
         return True
 
-    actuator = actuator_of(protocols, locality_wait=LocalityWait(set_wait, STATELESS))
+    actuator = actuator_of(protocols, locality_wait=LocalityWait(set_wait, lambda: False))
     for phase in ("steady", "growing"):
         protocols.phase = phase
         actuator.rescale(Decision(target=2, reason="test"), 5.0)

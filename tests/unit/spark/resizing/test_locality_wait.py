@@ -27,7 +27,7 @@ class Stateful:
 
 def test_the_wait_is_short_from_a_change_until_new_executors_are_warm():
     waits = Waits()
-    locality_wait = LocalityWait(waits.set, Stateful(False))
+    locality_wait = LocalityWait(waits.set, lambda: False)
     for now, changing in (
         (0.0, False),
         (5.0, True),
@@ -43,13 +43,13 @@ def test_the_wait_is_short_from_a_change_until_new_executors_are_warm():
 
 def test_with_state_the_applications_wait_is_kept():
     waits = Waits()
-    LocalityWait(waits.set, Stateful(True)).tick(True, 5.0)
+    LocalityWait(waits.set, lambda: True).tick(True, 5.0)
     assert waits.values == []
 
 
 def test_state_that_appears_ends_the_short_wait():
     waits, queries = Waits(), Stateful(False)
-    locality_wait = LocalityWait(waits.set, queries)
+    locality_wait = LocalityWait(waits.set, lambda: queries.stateful)
     locality_wait.tick(True, 5.0)
     queries.stateful = True
     locality_wait.tick(True, 6.0)
@@ -59,7 +59,7 @@ def test_state_that_appears_ends_the_short_wait():
 @pytest.mark.parametrize(("changing", "values"), [(True, [SHORT, None]), (False, [])])
 def test_the_applications_wait_is_restored_at_the_end(changing, values):
     waits = Waits()
-    locality_wait = LocalityWait(waits.set, Stateful(False))
+    locality_wait = LocalityWait(waits.set, lambda: False)
     locality_wait.tick(changing, 5.0)
     locality_wait.restore()
     locality_wait.restore()

@@ -80,7 +80,7 @@ def test_cpu_is_the_share_per_slot_between_two_observations():
         Processes(
             {"0": Used(10.0, 1.0), "1": Used(0.0, 0.0)},
             {"0": Used(15.0, 3.0), "1": Used(10.0, 0.0)},
-        ),
+        ).used,
         lambda: 0.4,
     )
     first, second = local.observe(100.0, executors(1, 2)), local.observe(110.0, executors(1, 2))
@@ -97,16 +97,17 @@ def test_cpu_is_the_share_per_slot_between_two_observations():
 
 def test_a_new_executor_counts_from_the_next_observation():
     local = LocalUsage(
-        Processes({"0": Used(0.0, 0.0)}, {"0": Used(5.0, 0.0), "1": Used(9.0, 0.0)}), lambda: None
+        Processes({"0": Used(0.0, 0.0)}, {"0": Used(5.0, 0.0), "1": Used(9.0, 0.0)}).used,
+        lambda: None,
     )
     local.observe(100.0, executors(1))
     assert local.observe(110.0, executors(1, 1)).cpu == pytest.approx(0.5)
 
 
 def test_remote_executors_have_neither_cpu_nor_load():
-    local = LocalUsage(Processes({}, {}), lambda: 3.0)
+    local = LocalUsage(Processes({}, {}).used, lambda: 3.0)
     assert [local.observe(t, executors(1)).load_per_core for t in (100.0, 110.0)] == [None, None]
-    some = LocalUsage(Processes({"0": Used(0.0, 0.0)}, {"0": Used(5.0, 0.0)}), lambda: 3.0)
+    some = LocalUsage(Processes({"0": Used(0.0, 0.0)}, {"0": Used(5.0, 0.0)}).used, lambda: 3.0)
     assert [some.observe(t, executors(1, 1)).cpu for t in (100.0, 110.0)] == [None, None]
 
 

@@ -60,7 +60,7 @@ def join() -> None:
 
 def preloading(*queries: Query, **options: object) -> tuple[Preload, Tasks]:
     tasks = Tasks(**options)  # type: ignore[arg-type]
-    return Preload(tasks, lambda: queries, tasks, lambda: tasks.now), tasks
+    return Preload(tasks.preload, lambda: queries, tasks.pause_left_s, lambda: tasks.now), tasks
 
 
 def to(executor: str, *partitions: int, run_id: str = "q") -> dict[tuple[str, int], str]:
