@@ -328,10 +328,11 @@ class AppRun:
             warm, cold = arrivals(of_script(self.request.script), cluster.folder, jars)
             if cold:
                 _log.info("rheostat: %s", cold)
+        arriving = warm.settings if warm else {}
         return {
             MASTER: Wanted(cluster.url, NO_MASTER),
             **local_settings(given, jars=jars, archive_flags=warm.flags if warm else ()),
-            **_arriving(warm.settings if warm else {}),
+            **{name: Wanted(value, "executors arrive warm") for name, value in arriving.items()},
         }
 
     def _started(self, given: Mapping[str, Given]) -> Cluster:
@@ -344,7 +345,3 @@ class AppRun:
             self._stack.callback(end_driver)
             os.environ.update(self._cluster.driver_environment())
         return self._cluster
-
-
-def _arriving(settings: Mapping[str, str]) -> dict[str, Wanted]:
-    return {name: Wanted(value, "executors arrive warm") for name, value in settings.items()}

@@ -15,7 +15,6 @@ from rheostat.operator.streaming_application import (
     PLURAL,
     ROLE,
     VERSION,
-    Application,
     application_of,
 )
 
@@ -58,14 +57,9 @@ def _job_of(body: Body, running: list[Body], token: str | None) -> DriverJob:
         return AbsentJob(name, f"the resource is invalid: {wrong}")
     own = [pod for pod in running if wanted.labels.items() <= _labels(pod).items()]
     running[:] = [pod for pod in running if pod not in own]
-    return DriverJob(_address(own[0], wanted), token, name) if own else AbsentJob(name, _ABSENT)
-
-
-_ABSENT = "no pod of its driver runs"
-
-
-def _address(pod: Body, wanted: Application) -> str:
-    return f"{driver_of(pod).ip}:{wanted.control_port}"
+    if not own:
+        return AbsentJob(name, "no pod of its driver runs")
+    return DriverJob(f"{driver_of(own[0]).ip}:{wanted.control_port}", token, name)
 
 
 def _labels(pod: Body) -> Mapping[str, str]:

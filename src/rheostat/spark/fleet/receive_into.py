@@ -137,11 +137,7 @@ def _reader(spark: Any, kafka: Mapping[str, Any], topic: str) -> Any:
     if "readStream" not in dir(spark) and not is_connect(spark):
         raise BadInput(f"a SparkSession is needed, but it is {spark!r:.80}")
     reader = spark.readStream.format("kafka").option("subscribe", topic)
-    for name, value in {"startingOffsets": "earliest", **_prefixed(kafka)}.items():
+    own = {f"kafka.{name}": value for name, value in kafka.items()}  # the prefix is the source's
+    for name, value in {"startingOffsets": "earliest", **own}.items():
         reader = reader.option(name, str(value))
     return reader.load()
-
-
-def _prefixed(kafka: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a client's settings with the prefix that Spark's Kafka source requires."""
-    return {f"kafka.{name}": value for name, value in kafka.items()}

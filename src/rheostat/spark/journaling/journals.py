@@ -84,7 +84,7 @@ def journal_of(spark: Any, settings: Settings) -> FolderJournal:
     if isinstance(settings.journal, Path):
         claim = _claim(settings.journal, interval_s)
         return FolderJournal(settings.journal, options=options, claim=claim)
-    place = _place(spark)
+    place = default_place(not is_connect(spark) and is_in_cluster(spark))
     erase_old(place, time.time() - options.journal_days * _DAY_S)
     near = place / application_id(spark)
     if settings.journal is None:
@@ -128,16 +128,10 @@ def _pause_s(uri: str, settings: Settings) -> float:
     return 0.0 if moves_in_one_step(uri) else settings.retention.object_store_s
 
 
-def _place(spark: Any) -> Path:
-    """Return the default folder of journals: in cluster mode in the container's working directory,
-    which is deleted with it, because a container has no home folder (YARN sets ``/home/``).
-    """
-    in_container = not is_connect(spark) and is_in_cluster(spark)
-    return default_place(in_container)
-
-
 def default_place(in_container: bool = False) -> Path:
-    """Return the default folder of journals; in a container in its working directory."""
+    """Return the default folder of journals; in a container, which has no home folder (YARN sets
+    ``/home/``), in its working directory, which is deleted with it.
+    """
     return Path.cwd() / "rheostat-journal" if in_container else state_folder() / "journal"
 
 

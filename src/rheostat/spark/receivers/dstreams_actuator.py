@@ -113,13 +113,10 @@ class DStreamsActuator(Actuator):
         if isinstance(order, Request):
             self._executors.request_total(order.total)
         elif isinstance(order, Decommission):
-            self._decommission(order)
+            # Otherwise the executor is killed once its receivers have moved, or at the deadline.
+            if self._graceful:
+                self._executors.decommission(list(order.executors))
         elif isinstance(order, Kill):
             self._executors.kill(list(order.executors))
         elif not self._receivers.move(order.receiver, order.executor, hosts[order.executor]):
             _log.warning("rheostat: receiver %s could not be moved", order.receiver)
-
-    def _decommission(self, order: Decommission) -> None:
-        # Otherwise the executor is killed once its receivers have moved, or at the deadline.
-        if self._graceful:
-            self._executors.decommission(list(order.executors))

@@ -128,9 +128,8 @@ class Platform:
         if lacking and wanted != self._wanted:
             self._read_s, self._pause_s = float("-inf"), FRESH_S
         self._wanted = wanted
-        if self._pods.available and (
-            lost or lacking or self._stuck_pods or self._is_new(registered)
-        ):
+        is_new = not set(registered) <= self._nodes.keys()
+        if self._pods.available and (lost or lacking or self._stuck_pods or is_new):
             self._read(registered, wanted, lacking, now)
         if not lacking:
             self._words, self._refusal = "", None
@@ -145,9 +144,6 @@ class Platform:
         with suppress(Refused):  # a failing read of the pods is reported separately
             for line in lacking(self._pods.rights(), self._pods.namespace):
                 _log.warning("rheostat: %s", line)
-
-    def _is_new(self, registered: Collection[str]) -> bool:
-        return not set(registered) <= self._nodes.keys()
 
     def _record_leaving(self, registered: Collection[str]) -> None:
         """Record why other programs remove executors, as long as their pods exist."""
