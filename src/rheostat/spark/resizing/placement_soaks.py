@@ -23,50 +23,17 @@ class Soak:
     provider: str
     checkpoint_format: int
     moves: int
-    date: str
-    command: str
     pauses: bool = False
     """Whether state was also loaded, and verified, in the pauses between batches."""
 
 
-SOAKS: tuple[Soak, ...] = (
-    Soak(
-        spark="4.3.0",
-        provider="RocksDBStateStoreProvider",
-        checkpoint_format=1,
-        moves=10_106,
-        date="2026-11-22",
-        command=(
-            "python benchmarks/soak.py --kind moves --checkpoint-format 1 --state"
-            " benchmarks/soaks/4.3.0-rocksdb-1.json"
-        ),
-    ),
-    Soak(
-        spark="4.3.0",
-        provider="RocksDBStateStoreProvider",
-        checkpoint_format=1,
-        moves=14_585,
-        date="2026-11-23",
-        pauses=True,
-        command=(
-            "python benchmarks/soak.py --kind moves --checkpoint-format 1 --trigger 5 --executors 3"
-            " --partitions 36 --queries window,distinct,several,transform,count,session --state"
-            " benchmarks/soaks/4.3.0-rocksdb-1-pauses.json"
-        ),
-    ),
-    Soak(
-        spark="3.5.7",
-        provider="RocksDBStateStoreProvider",
-        checkpoint_format=1,
-        moves=10_213,
-        date="2026-11-22",
-        command=(
-            "python benchmarks/soak.py --kind moves --checkpoint-format 1 --state"
-            " benchmarks/soaks/3.5.7-rocksdb-1.json"
-        ),
-    ),
+_ROCKSDB = "RocksDBStateStoreProvider"
+SOAKS = (
+    Soak(spark="4.3.0", provider=_ROCKSDB, checkpoint_format=1, moves=10_106),
+    Soak(spark="4.3.0", provider=_ROCKSDB, checkpoint_format=1, moves=14_585, pauses=True),
+    Soak(spark="3.5.7", provider=_ROCKSDB, checkpoint_format=1, moves=10_213),
 )
-"""Each has a record in ``benchmarks/soaks``, with the query, moves and kills of each round."""
+"""Each has a record in ``benchmarks/soaks``; ``docs/evidence/state-moves.md`` has the commands."""
 
 
 @dataclass(frozen=True, slots=True)
