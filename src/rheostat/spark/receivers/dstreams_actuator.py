@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
@@ -13,24 +13,9 @@ from rheostat.protocols.orders import Decommission, Kill, Request
 from rheostat.protocols.receivers.receiver_moves import ReceiverFacts, ReceiverOrder, step
 from rheostat.spark.internals.receiver_tracker import Receiver
 from rheostat.spark.resizing.actuator import LiveSize
+from rheostat.spark.resizing.rescale_ports import Executors
 
 _log = logging.getLogger("rheostat")
-
-
-class Executors(Protocol):
-    """The executors, as implemented in ``spark.internals``."""
-
-    def hosts(self) -> dict[str, str]:
-        """Return the host of every reachable executor, oldest first."""
-
-    def request_total(self, executors: int) -> bool:
-        """Request a total of executors."""
-
-    def decommission(self, executors: Sequence[str]) -> None:
-        """Decommission executors: they finish their tasks and end."""
-
-    def kill(self, executors: Sequence[str]) -> None:
-        """Kill executors."""
 
 
 class Receivers(Protocol):

@@ -22,12 +22,18 @@ class Cluster:
     def hosts(self) -> dict[str, str]:
         return dict.fromkeys(self.executors, "127.0.0.1")
 
+    def registered(self) -> int:
+        return len(self.executors)
+
     def request_total(self, executors: int) -> bool:
         self.requests.append(("request", executors))
         return True
 
     def decommission(self, executors: Sequence[str]) -> None:
         self.requests.append(("decommission", *executors))
+
+    def kill_idle(self, executors: Sequence[str]) -> None:
+        self.asked.append(("kill idle", *executors))
 
     def kill(self, executors: Sequence[str]) -> None:
         self.requests.append(("kill", *executors))
