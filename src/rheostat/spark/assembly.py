@@ -312,9 +312,6 @@ def _training(spark: Any) -> Callable[[str], None]:
     return (lambda executor: warm.train_soon(application, executor)) if warm else (lambda _: None)
 
 
-UNKNOWN = "CHECKPOINT"
-
-
 def partitions_command(
     spark: Any, internals: Internals | None, settings: Settings, journal: Path
 ) -> Command:
@@ -326,25 +323,17 @@ def partitions_command(
     def command(observation: Observation, number: int) -> str:
         means = rescaling_means(spark.version)
         if settings.restarts and means == "own":
-            return f"rheostat restart {_quoted(journal)} --partitions {number}"
-        checkpoint = (
-            UNKNOWN if means == "none" else _checkpoint(spark, internals, observation.query)
-        )
+            return f"rheostat restart {shlex.quote(str(journal))} --partitions {number}"
+        checkpoint = _checkpoint(spark, internals, observation.query) or "CHECKPOINT"
         line = rescale_command(means, checkpoint, number)
         return line if means == "none" else f"{line}, while the query is stopped"
 
     return command
 
 
-def _checkpoint(spark: Any, internals: Internals | None, name: str | None) -> str:
+def _checkpoint(spark: Any, internals: Internals | None, name: str | None) -> str | None:
     """Return the checkpoint of the query with that name, or of the only query."""
     active = list(spark.streams.active)
     named = [query for query in active if name in (query.name, str(query.id))] or active
-    if internals is None or len(named) != 1:
-        return UNKNOWN
-    folder = internals.queries.state_folder(named[0])
-    return UNKNOWN if folder is None else _quoted(Path(folder.removeprefix("file:")).parent)
-
-
-def _quoted(path: Path) -> str:
-    return shlex.quote(str(path))
+    folder = internals.queries.checkpoint(named[0]) if internals and len(named) == 1 else None
+    return folder and shlex.quote(folder.removeprefix("file:"))

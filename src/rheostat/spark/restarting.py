@@ -31,8 +31,8 @@ class Streams(Protocol):
     def last_batch(self, query: Any) -> int:
         """Return the number of the last completed batch of a query, -1 for none."""
 
-    def state_folder(self, query: Any) -> str | None:
-        """Return the folder of a query's state."""
+    def checkpoint(self, query: Any) -> str | None:
+        """Return the folder of a query's checkpoint."""
 
     def sink_folder(self, query: Any) -> str | None:
         """Return the folder that a query writes files to."""
@@ -121,8 +121,7 @@ class SessionQueries:
 
     def checkpoint(self, run_id: str) -> str | None:
         """Return a query's checkpoint; None if it is unknown."""
-        folder = self._streams.state_folder(self._queries[run_id]) if self._streams else None
-        return None if folder is None else folder.removesuffix("/state")
+        return self._streams.checkpoint(self._queries[run_id]) if self._streams else None
 
     def sink(self, run_id: str) -> str | None:
         """Return the folder that a query writes files to; None for another sink."""
