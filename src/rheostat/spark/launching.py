@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from rheostat.clusters.registry import why_refused
 from rheostat.errors import BadInput, RheostatError
-from rheostat.fault_log import FaultLog
+from rheostat.loop import FaultLog
 from rheostat.spark.sensing.capabilities import application_id
 
 _log = logging.getLogger("rheostat")

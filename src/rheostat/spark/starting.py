@@ -20,7 +20,7 @@ from rheostat.capacity.initial_size import (
     capacity_rows_per_s,
     initial_size,
 )
-from rheostat.fault_log import FaultLog
+from rheostat.loop import FaultLog
 from rheostat.guards.starting import Starting
 from rheostat.journal.folder import FolderJournal, memory_of
 from rheostat.journal.remote_journal import RemoteJournal, journal_of_command, last_run, tails
