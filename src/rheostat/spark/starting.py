@@ -20,12 +20,11 @@ from rheostat.capacity.initial_size import (
     capacity_rows_per_s,
     initial_size,
 )
-from rheostat.loop import FaultLog
 from rheostat.guards.starting import Starting
 from rheostat.journal.folder import FolderJournal, memory_of
 from rheostat.journal.remote_journal import RemoteJournal, journal_of_command, last_run, tails
 from rheostat.kafka.checkpoint_offsets import committed_offsets
-from rheostat.loop import Loop
+from rheostat.loop import FaultLog, Loop
 from rheostat.model import Decision, Limits, Memory
 from rheostat.settings import Settings
 from rheostat.signals.lag import Offsets, lag_rows
