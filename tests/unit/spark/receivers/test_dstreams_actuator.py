@@ -33,7 +33,7 @@ class Cluster:
         self.requests.append(("decommission", *executors))
 
     def kill_idle(self, executors: Sequence[str]) -> None:
-        self.asked.append(("kill idle", *executors))
+        self.requests.append(("kill idle", *executors))
 
     def kill(self, executors: Sequence[str]) -> None:
         self.requests.append(("kill", *executors))
