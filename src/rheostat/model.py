@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from rheostat.actions import Action
 from rheostat.errors import BadInput
 
 Evidence: TypeAlias = Mapping[str, float | int | str | None]
@@ -200,47 +201,6 @@ class Observation:
     def wait_s(self) -> float | None:
         """The wait of the rows: ``lag_s``, otherwise its estimate by Little's law."""
         return self.lag_s if self.lag_s is not None else self.lag_littles_law_s
-
-
-@dataclass(frozen=True, slots=True)
-class ReplaceExecutor:
-    """Start another executor, then remove this one."""
-
-    executor: str
-
-    def __str__(self) -> str:
-        """Return the action as the journal records it."""
-        return f"replace executor {self.executor}"
-
-
-@dataclass(frozen=True, slots=True)
-class RepartitionState:
-    """Change the number of state partitions of a query with ``command``, which a user runs."""
-
-    partitions_before: int
-    partitions: int
-    command: str
-
-    def __str__(self) -> str:
-        """Return the action as the journal records it."""
-        return (
-            f"its {self.partitions_before} state partitions limit it, {self.partitions} would"
-            f" suffice: {self.command}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """An action that only a person can carry out."""
-
-    text: str
-
-    def __str__(self) -> str:
-        """Return the action as the journal records it."""
-        return self.text
-
-
-Action: TypeAlias = ReplaceExecutor | RepartitionState | Recommendation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

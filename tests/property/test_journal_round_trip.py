@@ -1,6 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rheostat.actions import Recommendation, ReplaceExecutor
 from rheostat.journal.record import from_line, to_line
 from rheostat.model import (
     Decision,
@@ -8,9 +9,7 @@ from rheostat.model import (
     GuardChange,
     InFlight,
     Observation,
-    Recommendation,
     Record,
-    ReplaceExecutor,
     Rescaling,
     Stage,
 )

@@ -9,16 +9,14 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
+from rheostat.actions import Action, Recommendation, ReplaceExecutor
 from rheostat.model import (
-    Action,
     Decision,
     ExecutorSample,
     GuardChange,
     InFlight,
     Observation,
-    Recommendation,
     Record,
-    ReplaceExecutor,
     Rescaling,
     Stage,
 )

@@ -14,8 +14,9 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Protocol
 
+from rheostat.actions import RepartitionState
 from rheostat.journal.control_channel import LOOP, ControlChannel, Order, Report, RestartRequest
-from rheostat.model import Capabilities, Decision, Memory, RepartitionState, Rescaling
+from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.ports import Actuator
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.resizing.poll_thread import PollThread

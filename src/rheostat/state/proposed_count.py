@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from rheostat.model import Decision, Observation, RepartitionState
+from rheostat.actions import RepartitionState
+from rheostat.model import Decision, Observation
 
 Command = Callable[[Observation, int], str]
 """The limited query and the proposed number of partitions -> the command that changes it."""

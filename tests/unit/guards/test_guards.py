@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from rheostat.actions import Action, ReplaceExecutor
 from rheostat.errors import BadInput
 from rheostat.guards import (
     Bounds,
@@ -18,7 +19,7 @@ from rheostat.guards import (
     guard,
     standard_guards,
 )
-from rheostat.model import Action, Decision, GuardChange, Limits, Observation, ReplaceExecutor
+from rheostat.model import Decision, GuardChange, Limits, Observation
 
 LIMITS = Limits(min_executors=2, max_executors=6)
 

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from rheostat.actions import Recommendation, ReplaceExecutor
 from rheostat.journal.record import from_line, observation_from, to_line
 from rheostat.model import (
     Decision,
@@ -9,9 +10,7 @@ from rheostat.model import (
     GuardChange,
     InFlight,
     Observation,
-    Recommendation,
     Record,
-    ReplaceExecutor,
     Rescaling,
     Stage,
 )

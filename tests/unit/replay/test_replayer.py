@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from rheostat.actions import ReplaceExecutor
 from rheostat.errors import BadInput
-from rheostat.model import Decision, Evidence, Limits, Memory, Observation, ReplaceExecutor, hold
+from rheostat.model import Decision, Evidence, Limits, Memory, Observation, hold
 from rheostat.replay.recording import Recording, by_application, packaged, read
 from rheostat.replay.replayer import Decided, Request, as_line, replay
 from rheostat.replay.validate import Moment

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from rheostat.actions import RepartitionState
 from rheostat.journal.control_channel import LOOP, ControlChannel, Order
-from rheostat.model import Decision, RepartitionState
+from rheostat.model import Decision
 from rheostat.spark.restarting import DRAINING_S, IDLE_S, JobWatch, RestartActuator, drain
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.model import Decision, Observation, RepartitionState
+from rheostat.actions import RepartitionState
+from rheostat.model import Decision, Observation
 from rheostat.state.proposed_count import with_partitions
 
 

@@ -8,17 +8,9 @@ from dataclasses import dataclass, fields, replace
 from statistics import median
 from typing import Any, ClassVar
 
+from rheostat.actions import Action, Recommendation, ReplaceExecutor
 from rheostat.errors import BadInput
-from rheostat.model import (
-    Action,
-    Decision,
-    ExecutorSample,
-    Memory,
-    Observation,
-    Recommendation,
-    ReplaceExecutor,
-    hold,
-)
+from rheostat.model import Decision, ExecutorSample, Memory, Observation, hold
 from rheostat.policies.parameters import About, parameter
 from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Protocol
 
-from rheostat.model import Capabilities, Decision, Memory, ReplaceExecutor, Rescaling
+from rheostat.actions import ReplaceExecutor
+from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.ports import Actuator
 from rheostat.protocols.size_in_force import SizeInForce
 from rheostat.spark.resizing.locality import LocalityWait

@@ -1,7 +1,8 @@
 import pytest
 
+from rheostat.actions import Recommendation, ReplaceExecutor
 from rheostat.errors import BadInput
-from rheostat.model import ExecutorSample, Observation, Recommendation, ReplaceExecutor
+from rheostat.model import ExecutorSample, Observation
 from rheostat.policies.rules.dhalion import Dhalion
 from rheostat.testing.contracts import follow
 

@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from rheostat.model import Capabilities, Decision, Recommendation, ReplaceExecutor, Rescaling
+from rheostat.actions import Recommendation, ReplaceExecutor
+from rheostat.model import Capabilities, Decision, Rescaling
 from rheostat.spark.resizing.actuator import LiveSize, NoopActuator, SparkActuator
 from rheostat.spark.resizing.locality import SHORT, LocalityWait
 
