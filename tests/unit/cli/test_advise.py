@@ -83,6 +83,13 @@ def test_the_totals_count_the_slot_hours_of_shared_executors_once():
     assert (total["slot_hours"], total["saved_slot_hours"]) == (8.0, 3.25)
 
 
+def test_the_totals_do_not_count_a_saving_of_low_confidence():
+    doubtful = row("limited", 6.0, 0.5)
+    doubtful["advice"]["confidence"] = "low: the simulation misses the share of late rows by 48 %"
+    total = command._sum([doubtful, row("sure", 2.0, 0.5)])
+    assert (total["slot_hours"], total["saved_slot_hours"]) == (8.0, 1.0)
+
+
 def test_the_last_failure_of_a_query_is_shown_in_one_line():
     failing = row("breaks", 1.0, 0.1)
     failing["facts"]["failures"] = ["Job aborted", "Division by zero"]

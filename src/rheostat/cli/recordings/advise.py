@@ -26,7 +26,7 @@ COLUMNS = ("query", "slot-h", "in time", "fixed", "simple", "predictive", "saved
 LEGEND = (
     "Slot-hours that were paid, and those that the smallest fixed number of executors, the cheapest"
     " simple policy and the default policy (predictive) need for the objective; saved: by the"
-    " default policy."
+    " default policy, which the total counts unless the confidence is low."
 )
 CHARTS = 200
 """Queries whose charts the page has: those that save most."""
@@ -139,8 +139,9 @@ def _paid_hours(row: Mapping[str, Any]) -> float:
 
 
 def _saved_hours(row: Mapping[str, Any]) -> float:
+    """Return what totals and ranking count: nothing where the confidence in the saving is low."""
     advice = row["advice"]
-    if advice is None or advice["saved_share"] is None:
+    if advice is None or advice["saved_share"] is None or advice["confidence"].startswith("low"):
         return -1.0
     return float(advice["saved_share"] * _paid_hours(row))
 
