@@ -126,6 +126,7 @@ class _Search:
             executors=self.run.executors_at(0.0),
             slots_per_executor=self.run.slots_per_executor,
             trigger_s=self.run.trigger_s,
+            max_rows=self.run.rows_limit,
             source_partitions=self.source,
             state_partitions=self.state,
             # Search times as logarithms, which keeps them positive and makes errors relative.

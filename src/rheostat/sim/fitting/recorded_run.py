@@ -19,6 +19,13 @@ from rheostat.sim.bookkeeping import Book
 from rheostat.sim.plant import Ledger
 from rheostat.sim.workload import Steps, Sum, Trace, Workload
 
+_FEWEST_LIMITED = 3
+"""Batches at a limit of rows that show it."""
+
+_SAME_ROWS, _LEFT = 0.98, 1.5
+"""Shares of the largest batch: rows of a batch of the same size, and rows left behind; a batch
+without a limit takes all that wait."""
+
 _FEWEST_BATCHES = 8
 _GAP = 20.0
 """Multiple of the median distance between two rows from which their distance is a gap."""
@@ -89,6 +96,22 @@ class Recorded:
     def trigger_s(self) -> float:
         """The trigger interval in seconds; 0 if it was not recorded."""
         return next(filter(None, (now.trigger_s for now in self.observations)), 0.0)
+
+    @property
+    def rows_limit(self) -> int | None:
+        """The limit of rows per batch (as ``maxOffsetsPerTrigger``); None without a sign of one.
+
+        A limit shows in three batches with as many rows, each of which leaves more than the next
+        one can take.
+        """
+        ends = [late for early, late in pairwise(self.observations) if ended(early, late)]
+        most = max((now.batch_rows or 0 for now in ends), default=0)
+        limited = [
+            now
+            for now in ends
+            if (now.batch_rows or 0) > _SAME_ROWS * most and (now.lag_rows or 0) > _LEFT * most
+        ]
+        return most if len(limited) >= _FEWEST_LIMITED else None
 
     @cached_property
     def sizes(self) -> tuple[tuple[float, int], ...]:

@@ -49,9 +49,10 @@ def written_log(
     row_s: float = 0.002,
     executors: int = 2,
     fixed_s: float = 0.5,
+    most_rows: int | None = None,
 ) -> Iterator[str]:
     """Yield the lines of a query that runs batches back to back, with a fixed cost plus ``row_s``
-    executor seconds per row.
+    executor seconds per row, and at most ``most_rows`` rows in a batch.
     """
     yield event("SparkListenerLogStart", **{"Spark Version": "4.0.1"})
     properties = {"spark.task.cpus": "1", "spark.dynamicAllocation.enabled": "true"}
@@ -63,15 +64,18 @@ def written_log(
     yield event(f"{STREAMING}QueryStartedEvent", id="q-1", runId="r-1", name="orders")
     t_s, arrived, done = START_S + 1.0, 100.0, 0
     for batch in range(batches):
-        last = int(arrived)
+        latest = int(arrived)
+        last = latest if most_rows is None else min(latest, done + most_rows)
         batch_s = fixed_s + (last - done) * row_s / executors
+        if most_rows is not None:  # no two real batches last equally long
+            batch_s += 0.001 * (batch % 7)
         job = {"sql.streaming.queryId": "q-1", "streaming.sql.batchId": str(batch)}
         yield event("SparkListenerJobStart", **{"Stage IDs": [batch], "Properties": job})
         for number in range(TASKS):
             yield task(batch, str(number % executors), (last - done) * row_s / TASKS)
         yield event(
             f"{STREAMING}QueryProgressEvent",
-            progress=progress(batch, t_s, batch_s, (done, last, last)),
+            progress=progress(batch, t_s, batch_s, (done, last, latest)),
         )
         arrived += rate(t_s - START_S) * batch_s
         t_s, done = t_s + round(batch_s, 3), last

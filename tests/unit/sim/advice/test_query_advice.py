@@ -7,7 +7,7 @@ import pytest
 from tests.unit.replay.event_logs.written_log import written_log
 
 from rheostat.errors import BadInput
-from rheostat.model import Slo
+from rheostat.model import Limits, Slo
 from rheostat.replay.event_logs.application_log import read_log
 from rheostat.replay.event_logs.log_files import LogFiles
 from rheostat.replay.event_logs.log_recording import moments
@@ -52,6 +52,15 @@ def test_the_default_policy_meets_the_objective_at_lower_cost_than_a_fixed_size(
 def test_the_fit_is_validated_on_held_out_batches(advice):
     assert advice.batch_error < 0.1
     assert advice.confidence.startswith("fair: only one size was recorded")
+
+
+def test_a_limit_of_rows_is_part_of_the_simulated_job():
+    lines = written_log(lambda t_s: 450.0, 280, row_s=0.0018, executors=1, most_rows=800)
+    log = read_log("file", lines)
+    recording = {"shop/orders": moments(log, log.queries["q-1"])}
+    advice = advise(recording, Slo(latency_s=15.0), Limits.between(1, 4))
+    assert advice.fixed_executors == 2  # without the limit one executor would suffice
+    assert not advice.confidence.startswith("low")
 
 
 def written(tmp_path, name, lines):
