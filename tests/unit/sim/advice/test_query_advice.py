@@ -57,8 +57,8 @@ def test_the_fit_is_validated_on_held_out_batches(advice):
 def test_a_limit_of_rows_is_part_of_the_simulated_job():
     lines = written_log(lambda t_s: 450.0, 280, row_s=0.0018, executors=1, most_rows=800)
     log = read_log("file", lines)
-    recording = {"shop/orders": moments(log, log.queries["q-1"])}
-    advice = advise(recording, Slo(latency_s=15.0), Limits.between(1, 4))
+    limits = Limits.between(1, 4)
+    advice = advise({"shop/orders": moments(log, log.queries["q-1"])}, Slo(latency_s=15.0), limits)
     assert advice.fixed_executors == 2  # without the limit one executor would suffice
     assert not advice.confidence.startswith("low")
 
