@@ -241,7 +241,7 @@ class Slo:
                 given = (
                     dict(_objective(part) for part in given.split(","))
                     if "=" in given
-                    else (float(given))
+                    else float(given)
                 )
             except ValueError:
                 raise BadInput(

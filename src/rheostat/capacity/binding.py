@@ -57,16 +57,22 @@ def binding(
 
 
 def larger_limit(
-    model: BatchModel, limit: int, rate_per_s: float, trigger_s: float, sizes: Sequence[int]
+    model: BatchModel,
+    limit: int,
+    rate_per_s: float,
+    trigger_s: float,
+    sizes: Sequence[int],
+    slots: int = 1,
 ) -> tuple[int, int | None]:
     """Return a limit of rows per batch that lets a backlog shrink, rounded to two digits, and the
-    fewest of ``sizes`` (in slots) that process as many rows within the trigger interval; None if
-    none does.
+    fewest of ``sizes`` (of ``slots`` each) that process as many rows within the trigger interval;
+    None if none does.
     """
     wanted = _SPARE * max(limit, rate_per_s * trigger_s)
     step = 10 ** max(0, math.floor(math.log10(wanted)) - 1)
     rows = math.ceil(wanted / step) * step
-    return rows, next((size for size in sizes if model.batch_s(rows, size) <= trigger_s), None)
+    fitting = (size for size in sizes if model.batch_s(rows, size * slots) <= trigger_s)
+    return rows, next(fitting, None)
 
 
 def raise_limit(rows: int, executors: int | None, trigger_s: float) -> str:

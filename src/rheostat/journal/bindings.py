@@ -111,8 +111,7 @@ def _binding(query: str, batches: Sequence[Observation]) -> Binding | None:
 
 def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Observation]) -> Binding:
     slots, slots_per_executor = _slots(recent[-1]), recent[-1].slots_per_executor or 1
-    tasks = max((stage.tasks for stage in model.model.stages), default=1)
-    sizes = model.model.worth_having(min(tasks, 4 * slots + 64), rows)
+    sizes = _sizes(model, rows, slots)
     numbers = _numbers(model, rows, recent[-1])
     parts_s = mean_parts(batch.batch_parts_s for batch in recent)
     bound = capacity.binding(model.model, rows, slots, sizes, parts_s)
@@ -163,11 +162,16 @@ def _rows_limit(recent: Sequence[Observation]) -> str:
 def _larger_limit(model: Identified, limit: int, last: Observation) -> str:
     """Return the limit of rows and the executors that would process the arrivals."""
     trigger_s, per_executor = last.trigger_s or 0.0, last.slots_per_executor or 1
-    tasks = max((stage.tasks for stage in model.model.stages), default=1)
-    sizes = model.model.worth_having(min(tasks, 4 * _slots(last) + 64), limit)
+    sizes = _sizes(model, limit, _slots(last))
     rate_per_s = last.input_rows_per_s or 0.0
     rows, slots = capacity.larger_limit(model.model, limit, rate_per_s, trigger_s, sizes)
     return capacity.raise_limit(rows, slots and -(-slots // per_executor), trigger_s)
+
+
+def _sizes(model: Identified, rows: float, slots: int) -> list[int]:
+    """Return the numbers of slots worth having, up to a multiple of the present number."""
+    tasks = max((stage.tasks for stage in model.model.stages), default=1)
+    return model.model.worth_having(min(tasks, 4 * slots + 64), rows)
 
 
 def _slots(observation: Observation) -> int:

@@ -325,12 +325,10 @@ def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
     and if the cluster grants no more executors.
     """
     if at.state.rows_limit is not None and at.is_limited:
-        slots = [q * at.slots for q in at.sizes]
-        larger, enough = larger_limit(
-            at.model.model, at.state.rows_limit, at.forecast.p90[0], at.trigger_s, slots
-        )
-        advice = raise_limit(larger, enough and -(-enough // at.slots), at.trigger_s)
-        return Bound("rows limit", f"{_limit(at.state.rows_limit).reason}: {advice}")
+        rate_per_s, limit = at.forecast.p90[0], at.state.rows_limit
+        proposed = larger_limit(at.model.model, limit, rate_per_s, at.trigger_s, at.sizes, at.slots)
+        advice = raise_limit(*proposed, at.trigger_s)
+        return Bound("rows limit", f"{_limit(limit).reason}: {advice}")
     if not more and at.state.ceiling is not None:
         return None
     rows = max(float(at.now.batch_rows or 0), at.forecast.p50[0] * max(at.trigger_s, 1.0))

@@ -113,9 +113,12 @@ class SparkSensor(Sensor):
     def _batch_s_in_real_time(self, query: Any) -> float | None:
         batch_s = self._real_time_s(query)
         if batch_s is not None:
-            name = query.name or query.id
-            text = f"query {name} runs in real-time mode, in batches of {batch_s:g} s"
-            _log.warning("rheostat: %s: its executors are not reduced while it runs", text)
+            _log.warning(
+                "rheostat: query %s runs in real-time mode, in batches of %g s: its executors are"
+                " not reduced while it runs",
+                query.name or query.id,
+                batch_s,
+            )
         return batch_s
 
     def _check_broker(self, requested: bool, now: float) -> bool | None:
