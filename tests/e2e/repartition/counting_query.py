@@ -1,4 +1,8 @@
-"""A query on real Spark that counts words of files, one file a batch, and its expected output."""
+"""A query on real Spark that counts words of files, and its expected output.
+
+A batch has one file, unless Spark logged a file as the source's and was then cut off before it
+planned the batch: the next start plans that file and another one together.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,12 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+from rheostat.storage.file_system import FileSystem, numbered
 
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 HDFS = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"
@@ -84,12 +91,46 @@ def output(folder: Path) -> list[Any]:
 
 def expected(files: int) -> list[Any]:
     """Return the output of an uninterrupted run."""
+    return expected_of([file] for file in range(files))
+
+
+def expected_of(batches: Iterable[Iterable[int]]) -> list[Any]:
+    """Return the output of batches with these files; a batch without files has none."""
     counts: Counter[str] = Counter()
     out = []
-    for file in range(files):
-        counts.update(words(file))
-        out.append(sorted([word, counts[word]] for word in set(words(file))))
+    for files in batches:
+        read = [word for file in files for word in words(file)]
+        counts.update(read)
+        if read:
+            out.append(sorted([word, counts[word]] for word in set(read)))
     return out
+
+
+def committed_batches(checkpoint: str, files: FileSystem) -> list[list[int]]:
+    """Return the files of each batch, read from Spark's own logs; raises AssertionError unless the
+    logs of offsets and commits contain the same batches, from 0 without a gap.
+    """
+    planned, committed = (numbered(files, f"{checkpoint}/{log}") for log in ("offsets", "commits"))
+    assert planned == committed == list(range(len(planned))), (planned, committed)
+    batches, read = [], -1
+    for batch in planned:
+        offset = json.loads(_lines(files, f"{checkpoint}/offsets/{batch}")[-1])
+        entries = range(read + 1, offset["logOffset"] + 1)
+        batches.append([file for entry in entries for file in _logged(files, checkpoint, entry)])
+        read = offset["logOffset"]
+    return batches
+
+
+def _logged(files: FileSystem, checkpoint: str, entry: int) -> list[int]:
+    """Return the files of an entry of the file source's log."""
+    lines = _lines(files, f"{checkpoint}/sources/0/{entry}")[1:]
+    return [int(Path(urlsplit(json.loads(line)["path"]).path).stem) for line in lines]
+
+
+def _lines(files: FileSystem, name: str) -> list[str]:
+    text = files.read_text(name)
+    assert text is not None, f"{name} is missing"
+    return text.splitlines()
 
 
 def repartition_by_spark(folder: Path, partitions: int, exactly_once: bool = True) -> None:

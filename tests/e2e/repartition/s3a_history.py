@@ -2,11 +2,12 @@
 
 The store is faulty, and cuts this process off at random changes; the parent may kill it. Every step
 is repeated until it succeeds, and a new process continues with the step that was interrupted.
-Prints the number of cuts of each history.
+Prints the number of cuts of each history and the input files of its batches, a line of JSON each.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sys
@@ -39,7 +40,9 @@ QUICK = {
     "spark.hadoop.fs.s3a.retry.throttle.interval": "50ms",
     "spark.task.maxFailures": "1",
 }
-STEPS = (("run", 2), ("repartition", 5), ("run", 4), ("repartition", 2), ("run", 6))
+FILES = 6
+"""The number of input files in the end."""
+STEPS = (("run", 2), ("repartition", 5), ("run", 4), ("repartition", 2), ("run", FILES))
 """Commands with the number of files that have arrived, or of state partitions."""
 
 Failures = (PySparkException, Py4JError, RheostatError, OSError)
@@ -103,7 +106,8 @@ def main(folder: Path, bucket: str, server: str, histories: int) -> None:
         cuts = played(spark, own, checkpoint, server, random.Random(seed))
         control(server, "live")
         assert read_checkpoint(checkpoint, own_files()).partitions == STEPS[-2][1]
-        sys.stdout.write(f"{seed} {cuts}\n")
+        batches = counting.committed_batches(checkpoint, own_files())
+        sys.stdout.write(json.dumps({"seed": seed, "cuts": cuts, "batches": batches}) + "\n")
         sys.stdout.flush()
     os._exit(0)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from tests.e2e.repartition import counting_query as counting
+from tests.e2e.repartition.s3a_history import FILES
 from tests.e2e.repartition.test_kills_on_spark import ROOT, environment
 from tests.e2e.s3_here import BUCKET, ObjectStore, needs_s3, object_store
 
@@ -23,8 +27,9 @@ FOLDER = "checkpoints"
 CHECKPOINT = f"{FOLDER}/counting"
 POINTS = int(os.environ.get("S3A_KILLS", "30"))
 HISTORIES = int(os.environ.get("S3A_HISTORIES", "4"))
-KILLED_AFTER = 150
-"""Number of changes of checkpoints, after which the process that plays the histories is killed."""
+KILLS = int(os.environ.get("S3A_HISTORY_KILLS", str(max(1, HISTORIES // 4))))
+KILLED_WITHIN = 150
+"""The process that plays the histories is killed before a random one of so many changes."""
 
 
 def configure(folder: Path, settings: Mapping[str, str]) -> None:
@@ -127,14 +132,23 @@ def test_a_killed_repartition_continues_with_exact_output(tmp_path: Path) -> Non
     assert counting.output(tmp_path) == counting.expected(5)
 
 
-def test_random_faults_and_a_kill_lose_and_repeat_no_row(tmp_path: Path) -> None:
-    module = "tests.e2e.repartition.s3a_history"
+def test_random_faults_and_kills_lose_and_repeat_no_row(tmp_path: Path) -> None:
+    module, drawn = "tests.e2e.repartition.s3a_history", random.Random(HISTORIES)
     with object_store() as store:
         words = (str(tmp_path), f"s3a://{BUCKET}", store.url, str(HISTORIES))
-        assert killed(store, tmp_path, KILLED_AFTER, module, *words) == -signal.SIGKILL
-        sys.stdout.write(in_process(store, tmp_path, module, *words))
-    for seed in range(HISTORIES):
-        assert counting.output(tmp_path / str(seed)) == counting.expected(6), seed
+        for _ in range(KILLS):
+            after = drawn.randrange(KILLED_WITHIN)
+            assert killed(store, tmp_path, after, module, *words) == -signal.SIGKILL
+        printed = in_process(store, tmp_path, module, *words)
+    sys.stdout.write(printed)
+    histories = [json.loads(line) for line in printed.splitlines()]
+    assert [history["seed"] for history in histories] == [*range(HISTORIES)]
+    for seed, history in enumerate(histories):
+        assert [*itertools.chain(*history["batches"])] == [*range(FILES)], history
+        output = counting.output(tmp_path / str(seed))
+        assert output == counting.expected_of(history["batches"]), history
+        counts = {word: count for batch in output for word, count in batch}
+        assert counts == Counter(word for file in range(FILES) for word in counting.words(file))
 
 
 BAD_INPUT = {
