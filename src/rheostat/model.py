@@ -371,7 +371,9 @@ class Record:
     def reason(self) -> str:
         """The reason of the target; empty without a decision."""
         # Each guard extends the reason that it received, so the last one is complete.
-        return self.guards[-1].reason if self.guards else self.raw.reason if self.raw else ""
+        if self.guards:
+            return self.guards[-1].reason
+        return self.raw.reason if self.raw else ""
 
     def __str__(self) -> str:
         """Return size, reason and progress in one line."""

@@ -17,7 +17,6 @@ class Sensor(Protocol):
 
     def observe(self, now: float) -> Sequence[Observation]:
         """Return an observation per running query; an absent signal is None, never an exception."""
-        ...
 
     def close(self) -> None:
         """Close connections."""
@@ -34,7 +33,6 @@ class Policy(Protocol):
         """Return the decision and the new memory; ``memory`` is ``{}`` at the first call and is
         never changed in place.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +62,11 @@ class Actuator(Protocol):
 
     def capabilities(self) -> Capabilities:
         """Return whether the job can be rescaled, and what is not possible."""
-        ...
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Move towards the target and return the progress; idempotent, because every tick calls it
         with the target in force.
         """
-        ...
 
     def sizes(self, now: float) -> tuple[int | None, int | None] | None:
         """Return working executors and target in force; None if the sensor observes both."""
@@ -102,12 +98,9 @@ class Journal(Protocol):
 
     def restore(self) -> Memory:
         """Return the newest memory, ``{}`` if none is stored."""
-        ...
 
     def append(self, record: Record, memory: Memory) -> None:
         """Store one tick and the memory after it."""
-        ...
 
     def halted(self) -> str:
         """Return why decisions are halted; empty if they are not."""
-        ...

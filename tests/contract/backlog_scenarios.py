@@ -24,15 +24,12 @@ class Scenario(Protocol):
 
     def append(self, rows: int) -> None:
         """Append rows as one file, version or range of offsets."""
-        ...
 
     def read_all(self) -> Any:
         """Read everything in one batch and return its end offset."""
-        ...
 
     def entry(self, end: Any) -> dict[str, Any]:
         """Return the source's entry in the progress event of a batch that ended at ``end``."""
-        ...
 
 
 class Files:

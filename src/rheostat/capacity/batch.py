@@ -18,7 +18,6 @@ class Curve(Protocol):
 
     def slowdown(self, slots: float) -> float:
         """Return the run time of work on one of ``slots`` slots over that on a single slot."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

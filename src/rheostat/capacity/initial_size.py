@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from rheostat.model import Limits, Observation
+from rheostat.plural import counted
 
 LAST_SIZE_AGE_S = 86_400.0
 """A last size that is older is ignored: loads repeat daily, and after a longer pause the backlog
@@ -84,18 +85,15 @@ def capacity_rows_per_s(observations: Iterable[Observation]) -> float | None:
 
 def _candidates(facts: StartFacts, slo_s: float) -> Iterable[tuple[int, str]]:
     # Of two equal sizes the later reason replaces the earlier one: it is the more specific one.
-    yield facts.configured, f"{_executors(facts.configured)} configured"
+    yield facts.configured, f"{counted(facts.configured, 'executor')} configured"
     if facts.last_size is not None and facts.last_age_s <= LAST_SIZE_AGE_S:
         age = f"{max(0.0, facts.last_age_s):,.0f} s ago"
-        yield facts.last_size, f"the previous run ended {age} with {_executors(facts.last_size)}"
+        executors = counted(facts.last_size, "executor")
+        yield facts.last_size, f"the previous run ended {age} with {executors}"
     if facts.backlog_rows and facts.capacity_rows_per_s:
         size = backlog_size(facts.backlog_rows, facts.capacity_rows_per_s, slo_s)
         yield (
             size,
-            f"the backlog of {facts.backlog_rows:,.0f} rows needs {_executors(size)} to be"
+            f"the backlog of {facts.backlog_rows:,.0f} rows needs {counted(size, 'executor')} to be"
             f" processed within {slo_s:g} s",
         )
-
-
-def _executors(number: int) -> str:
-    return f"{number} executor{'s' * (number != 1)}"

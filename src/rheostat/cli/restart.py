@@ -11,6 +11,7 @@ import typer
 
 from rheostat.cli.output import AsJson, Out, emit
 from rheostat.errors import BadInput
+from rheostat.plural import counted
 
 if TYPE_CHECKING:
     from rheostat.restart.restart_state import RestartState
@@ -89,7 +90,7 @@ def _show(restarts: list[RestartState], last: RestartState, ordered: bool) -> No
     for restart in restarts:
         typer.echo(restart_text(restart))
     if not restarts and not ordered:
-        size = f"{last.executors} executor{'s' * (last.executors != 1)}"
+        size = counted(last.executors, "executor")
         typer.echo(f"The job was never restarted; it is {last.phase} with {size}.")
     if ordered:
         typer.echo("Restart requested. Run the same command without a size to see its progress.")

@@ -18,6 +18,7 @@ from rheostat.config import ServeOptions
 from rheostat.errors import BadInput, RheostatError
 from rheostat.journal.known_journals import known_journals
 from rheostat.machine.scratch_folder import state_folder
+from rheostat.plural import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -74,9 +75,8 @@ def serve(
 
         write_out(out, [frozen_html(jobs.get(None))])
         return
-    count = len(jobs.all())
     server = Server(reading_app(jobs, access, _whatif), *options.address, tls=options.tls)
-    typer.echo(f"{count} job{'s' * (count != 1)} at {server.url} (Ctrl-C ends it)")
+    typer.echo(f"{counted(len(jobs.all()), 'job')} at {server.url} (Ctrl-C ends it)")
     try:
         server.wait()
     finally:
@@ -218,7 +218,9 @@ def table(rows: list[dict[str, Any]]) -> Table:
 
 
 def _number(value: float | None, unit: str = "") -> str:
-    return "-" if value is None else f"{value:,.0f}{unit}" if value >= 100 else f"{value:.3g}{unit}"
+    if value is None:
+        return "-"
+    return f"{value:,.0f}{unit}" if value >= 100 else f"{value:.3g}{unit}"
 
 
 def _share(value: float | None, digits: int) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from rheostat.plural import counted
+
 NEEDED: Mapping[str, Mapping[str, str]] = {
     "pods": {
         "create": "no executor can be added",
@@ -192,7 +194,7 @@ def waiting_words(pods: Iterable[Pod]) -> str:
         if pod.phase == "Pending":
             reasons.setdefault(pod.waits or "no reason given", []).append(pod.name)
     return "; ".join(
-        f"{len(names)} pod{'s' if len(names) > 1 else ''} pending ({names[0]}"
+        f"{counted(len(names), 'pod')} pending ({names[0]}"
         f"{', ...' if len(names) > 1 else ''}): {reason}"
         for reason, names in reasons.items()
     )

@@ -27,24 +27,19 @@ class Sized(Protocol):
 
     def direct(self, policy: Policy, guards: tuple[Guard, ...]) -> None:
         """Use this policy and these guards from now on."""
-        ...
 
     @property
     def halted(self) -> str:
         """Why decisions are halted; empty if they are not."""
-        ...
 
     def halt(self) -> None:
         """Halt the decisions until ``resume``, also after a restart."""
-        ...
 
     def resume(self) -> None:
         """Resume the decisions after ``halt``."""
-        ...
 
     def pause(self, cause: str) -> None:
         """Pause the decisions for a cause that only this process stores; "" resumes them."""
-        ...
 
 
 class Refused(BadInput):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rheostat.journal.explanation import format_duration
 from rheostat.journal.starts import RESTART, SHADOW
 from rheostat.journal.status import ALLOWED_LATE_SHARE, JobStatus
+from rheostat.plural import counted
 
 HEALTHY, LATE, BOUND, HALTED, BLIND = "Healthy", "Late", "Bound", "Halted", "Blind"
 NOT_SCALING = "Not scaling"
@@ -170,4 +171,4 @@ def _size(status: JobStatus) -> str:
 
 
 def _executors(count: int | None) -> str:
-    return "unknown" if count is None else f"{count} executor{'s' * (count != 1)}"
+    return "unknown" if count is None else counted(count, "executor")

@@ -32,23 +32,18 @@ class Job(Protocol):
 
     def version(self) -> tuple[Any, ...]:
         """Return a value that changes with every record."""
-        ...
 
     def overview(self) -> Mapping[str, Any]:
         """Return status, health and cost."""
-        ...
 
     def series(self, from_s: float | None, to_s: float | None, points: int) -> Mapping[str, Any]:
         """Return the columns of the charts."""
-        ...
 
     def decisions(self, from_s: float | None, to_s: float | None) -> list[dict[str, Any]]:
         """Return the decisions, the newest first."""
-        ...
 
     def record(self, at_s: float) -> Mapping[str, Any] | None:
         """Return the decision at ``at_s`` (Unix seconds)."""
-        ...
 
 
 Scan = Callable[[], Iterable[Job]]

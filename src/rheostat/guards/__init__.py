@@ -44,13 +44,11 @@ class Guard(Protocol):
     @property
     def name(self) -> str:
         """Return the name under which the journal records the changes of this guard."""
-        ...
 
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
         """Return the decision, changed or unchanged, and the new memory."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

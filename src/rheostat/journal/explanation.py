@@ -15,6 +15,7 @@ from rheostat.journal.evidence_terms import term, with_unit
 from rheostat.journal.starts import SHADOW, Start, start_at
 from rheostat.journal.totals import longest_gap_s
 from rheostat.model import Decision, Observation, Record
+from rheostat.plural import counted
 from rheostat.protocols.size_in_force import OTHER
 
 _EPOCH_S = 1e8
@@ -55,7 +56,7 @@ def verdict(record: Record) -> str:
         return record.rescaling.detail
     if record.target is None:
         return "nothing was decided"
-    executors = f"{record.target} executor{'s' * (record.target != 1)}"
+    executors = counted(record.target, "executor")
     sizes = f"stay at {executors}" if size in (None, record.target) else f"{size} -> {executors}"
     applied = applied_guard(record)
     if not record.raw or applied is None:
@@ -186,7 +187,7 @@ class History:
         passed = format_duration(self._previous.t_s - self._target_s)
         share = count / self._reasons.total()
         return (
-            f"The target has been {self._target} executor{'s' * (self._target != 1)} for {passed};"
+            f"The target has been {counted(self._target, 'executor')} for {passed};"
             f" {share:.0%} of the decisions since gave this reason: {self._examples[kind]}"
         )
 

@@ -49,16 +49,17 @@ def last_run(segments_backwards: Iterable[str], before_s: float) -> LastRun | No
     records = _newest(segments_backwards, before_s)
     if not records:
         return None
-    # A size that was only advised was never in force.
-    sizes = (
-        (record.observation.executors if record.observation else None)
-        if record.rescaling.phase == "advised"
-        else record.target
-        for record in records
-    )
     observations = tuple(record.observation for record in records if record.observation)
+    sizes = map(_size_in_force, records)
     size = next((size for size in sizes if size is not None), None)
     return LastRun(size=size, t_s=records[0].t_s, observations=observations)
+
+
+def _size_in_force(record: Record) -> int | None:
+    """Return a record's size; a size that was only advised was never in force."""
+    if record.rescaling.phase != "advised":
+        return record.target
+    return record.observation.executors if record.observation else None
 
 
 def tails(folder: Path) -> Iterator[str]:

@@ -72,7 +72,8 @@ class RecordMetrics:
         ``application``; ``start`` has the settings in force, None if unknown.
         """
         observed = record.observation
-        application = (start and start.application) or (observed and observed.application) or ""
+        names = (source.application for source in (start, observed) if source)
+        application = next(filter(None, names), "")
         decision = {"action": action_of(record), "reason": reason_class(record)}
         parts = (
             [Sample("decisions_total", 1.0, decision)],
@@ -98,7 +99,7 @@ class RecordMetrics:
         if self._target is None:  # a counter must start at 0 to show its first increment
             yield from (_finished(d, outcome, 0.0) for d in ("out", "in") for outcome in OUTCOMES)
         before = self._target or observed.size or record.target
-        direction = "out" if record.target > before else "in" if record.target < before else ""
+        direction = _direction(before, record.target)
         pending, self._rescales_open = self._rescales_open, []
         for rescale in pending:
             blocked = rescale.blocked or phase == "blocked"
@@ -124,7 +125,8 @@ class RecordMetrics:
         self._broker_up = self._broker_up if up is None else up
 
     def _state_moves(self, record: Record) -> Iterator[Sample]:
-        if not (places := record.rescaling.places):
+        places = record.rescaling.places
+        if not places:
             return
         holders = holders_of(places)
         moves = sum(self._holders.get(unit, to) != to for unit, to in holders.items())
@@ -198,6 +200,13 @@ def _arrived(rescale: _Rescale, executors: int | None) -> bool:
     return (
         executors >= rescale.target if rescale.direction == "out" else executors <= rescale.target
     )
+
+
+def _direction(before: int, target: int) -> str:
+    """Return the direction of a change of size; empty without a change."""
+    if target == before:
+        return ""
+    return "out" if target > before else "in"
 
 
 def _finished(direction: str, outcome: str, count: float = 1.0) -> Sample:

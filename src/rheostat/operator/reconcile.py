@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
@@ -178,8 +179,9 @@ def _restart_facts(phase: str, driver: Driver | None, report: Report | None) -> 
     """Return the restart facts from a driver's pod and control API. A drained driver is stopped at
     once; one that does not answer cannot be drained.
     """
+    state: Literal["alive", "ended"] = "ended" if driver and driver.ended else "alive"
     return RestartFacts(
-        process="none" if driver is None else "ended" if driver.ended else "alive",
+        process="none" if driver is None else state,
         acknowledged=report is None or report.draining,
         drained=report is not None and report.drained,
         limit_s=-1.0 if phase == "stopping" and driver and not driver.leaving else math.inf,

@@ -1,11 +1,8 @@
-"""Formats of counts and rates in the reasons of policies."""
+"""The required size and its cause, as the reasons of policies state them."""
 
 from __future__ import annotations
 
-
-def counted(number: int, one: str) -> str:
-    """Return a number with its noun: 1 executor, 2 executors."""
-    return f"{number:,} {one}{'s' * (number != 1)}"
+from rheostat.plural import counted
 
 
 def needed(executors: int, rows_per_s: float, per_executor: float | None) -> str:

@@ -88,13 +88,11 @@ class Rewriter(Protocol):
 
     def measure(self, state: StateVersion) -> Mapping[StoreId, StoreCount]:
         """Count every store as Spark would load it, without writing; raises RheostatError."""
-        ...
 
     def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
         """Write every store of every operator with the wanted number of partitions; raises BadInput
         before anything is written if an operator cannot be rewritten, RheostatError on failure.
         """
-        ...
 
 
 def differences(

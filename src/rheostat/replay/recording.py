@@ -83,12 +83,12 @@ def kind_of(path: Path) -> str:
             start = file.read(64).lstrip()
     except OSError as error:
         raise BadInput(f"the recording {path} cannot be read: {error.strerror}") from None
+    # The content decides, because file names are unreliable.
     if start.startswith(b'{"Event":'):
         return "event log"
-    return (
-        # Use the content, because file names are unreliable.
-        "parquet" if start.startswith(b"PAR1") else "journal" if start.startswith(b"{") else "csv"
-    )
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    return "journal" if start.startswith(b"{") else "csv"
 
 
 def moments_of(table: Table, recording: str) -> Iterator[Moment]:

@@ -38,9 +38,9 @@ def check_columns(columns: Sequence[str], origin: str, names: Mapping[str, str])
     if unknown:
         near = difflib.get_close_matches(unknown[0], FIELDS, n=1)
         meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(FIELDS)}"
+        noun = "columns" if len(unknown) > 1 else "column"
         raise BadInput(
-            f"{origin}: unknown column{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown))} in"
-            f" the header; {meant}"
+            f"{origin}: unknown {noun} {', '.join(map(repr, unknown))} in the header; {meant}"
         )
     if "t_s" not in names:
         raise BadInput(

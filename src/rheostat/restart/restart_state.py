@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rheostat.plural import counted
 from rheostat.storage.event_log import EventLog, known_fields
 from rheostat.storage.local_files import LocalFileSystem
 
@@ -50,9 +51,9 @@ class RestartState:
 
 def restart_text(state: RestartState) -> str:
     """Return a restart in one line: the sizes, the duration and the reason."""
-    sizes = [f"{state.executors_before} -> {_executors(state.executors)}"]
-    if state.executors_before in (None, state.executors):
-        sizes = [f"at {_executors(state.executors)}"]
+    size = counted(state.executors, "executor")
+    is_resized = state.executors_before not in (None, state.executors)
+    sizes = [f"{state.executors_before} -> {size}" if is_resized else f"at {size}"]
     if state.partitions is not None and state.partitions != state.partitions_before:
         before = "" if state.partitions_before is None else f"{state.partitions_before} -> "
         sizes.append(f"{before}{state.partitions} state partitions")
@@ -68,10 +69,6 @@ def duration(state: RestartState) -> str:
     )
     down = f"downtime {state.down_s:.1f} s" if state.down_s is not None else state.phase
     return f"{down} ({steps})" if steps else down
-
-
-def _executors(number: int) -> str:
-    return f"{number} executor{'s' * (number != 1)}"
 
 
 FILE = "restarts.jsonl"

@@ -24,4 +24,6 @@ def suspended_share(observation: Observation, slo_s: float) -> float | None:
         return min(1.0, observation.backpressure_ms_per_s / 1000)
     # A micro-batch engine reports no backpressure, but an overrunning batch has the same effect.
     ratio = batch_ratio(observation, slo_s)
-    return None if ratio is None else max(0.0, 1 - 1 / ratio) if ratio > 0 else 0.0
+    if ratio is None:
+        return None
+    return max(0.0, 1 - 1 / ratio) if ratio > 0 else 0.0

@@ -20,11 +20,9 @@ class Plant(Sensor, Actuator, Protocol):
 
     def advance(self, now: float) -> None:
         """Run all events due up to ``now``; a past time changes nothing."""
-        ...
 
     def ledger(self) -> Ledger:
         """Return the ledger up to the last ``advance``."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

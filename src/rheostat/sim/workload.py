@@ -31,11 +31,9 @@ class Workload(Protocol):
     @property
     def duration_s(self) -> float | None:
         """Seconds after which the profile ends or repeats; None if it never ends."""
-        ...
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the rows per second at ``t_s`` seconds from the start, never negative."""
-        ...
 
 
 @runtime_checkable
@@ -45,7 +43,6 @@ class Marked(Protocol):
     @property
     def marks(self) -> Mapping[str, float]:
         """Seconds from the start, by name."""
-        ...
 
 
 def marks(workload: Workload) -> Mapping[str, float]:

@@ -46,12 +46,9 @@ class BacklogReader(Protocol):
         ``source`` is that batch's entry, ``now`` the time of the tick (Unix time). One listing or
         one look for new log entries per call at most.
         """
-        ...
 
     def between(self, start: Any, end: Any) -> Amount | None:
         """Return what lies after the offset ``start`` up to and including ``end``."""
-        ...
 
     def close(self) -> None:
         """Close connections."""
-        ...

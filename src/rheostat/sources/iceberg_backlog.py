@@ -36,11 +36,9 @@ class IcebergTable(Protocol):
 
     def newest(self) -> int | None:
         """Look for new snapshots and return the id of the current one; None if there is none."""
-        ...
 
     def snapshot(self, number: int) -> Snapshot | None:
         """Return a snapshot; None once it has expired."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,7 +154,8 @@ class Handle:
         return self.recorded.plot()
 
     def __repr__(self) -> str:
-        state = "running" if self.running else "stopped" if self._thread else "not started"
+        ended = "stopped" if self._thread else "not started"
+        state = "running" if self.running else ended
         kind = "autoscaler" if self.capabilities.can_scale else "advisor"
         parts = (state, self._summary, str(self.last or "no decision yet"), str(self.journal))
         return f"<rheostat {kind}: {'; '.join(filter(None, parts))}>"

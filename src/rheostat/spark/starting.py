@@ -26,6 +26,7 @@ from rheostat.journal.remote_journal import RemoteJournal, journal_of_command, l
 from rheostat.kafka.checkpoint_offsets import committed_offsets
 from rheostat.loop import FaultLog, Loop
 from rheostat.model import Decision, Limits, Memory
+from rheostat.plural import counted
 from rheostat.settings import Settings
 from rheostat.signals.lag import Offsets, lag_rows
 from rheostat.spark.internals.internals import Internals
@@ -166,14 +167,15 @@ class LoopService:
 
 def begin(start: Start, loop: Loop, now: float) -> None:
     """Request the initial size, and record it if more than the configured size is known."""
+    executors = counted(start.size.executors, "executor")
     try:
         loop.request(Decision(target=start.size.executors, reason=start.size.reason), now)
     except Exception as fault:
         # The first decision requests it again.
-        _log.warning("rheostat: %s were not requested yet: %s", _executors(start), fault)
+        _log.warning("rheostat: %s were not requested yet: %s", executors, fault)
     detail = ""
     if start.facts.last_size is not None or start.facts.backlog_rows is not None:
-        detail = f"initial size {_executors(start)}: {start.size.reason}"
+        detail = f"initial size {executors}: {start.size.reason}"
         _log.info("rheostat: %s", detail)
     loop.begin(start.guard, now, detail)
 
@@ -207,10 +209,6 @@ def start_of(facts: StartFacts, settings: Settings, now: float) -> Start:
         reports_lag=settings.kafka is not None,
     )
     return Start(facts=facts, size=size, guard=guard)
-
-
-def _executors(start: Start) -> str:
-    return f"{start.size.executors} executor{'s' * (start.size.executors != 1)}"
 
 
 class JobNotes:

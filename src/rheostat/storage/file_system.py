@@ -75,69 +75,54 @@ class FileSystem(Protocol):
     @property
     def append_limit_bytes(self) -> int:
         """The size above which a file should not be appended to, because each call rewrites it."""
-        ...
 
     def status(self, name: str) -> FileStatus | None:
         """Return the status of a file or folder; None if it does not exist."""
-        ...
 
     def names(self, folder: str) -> list[str]:
         """Return the sorted names in a folder; an empty list if it does not exist."""
-        ...
 
     def files_below(self, folder: str) -> Mapping[str, FileStatus]:
         """Return all files below a folder by their names relative to it."""
-        ...
 
     def size(self, name: str) -> int | None:
         """Return the bytes of a file, or of all files below a folder; None if it does not exist."""
-        ...
 
     def read_text(self, name: str) -> str | None:
         """Return the text of a file (UTF-8); None if it does not exist."""
-        ...
 
     def write(self, name: str, text: str) -> None:
         """Write a file, replacing an existing one."""
-        ...
 
     def create(self, name: str, text: str) -> bool:
         """Write a file unless it exists (put-if-absent); False, with nothing changed, if it does.
 
         Durable on return.
         """
-        ...
 
     def append(self, name: str, text: str) -> None:
         """Add complete lines to a file with one writer, which is created if necessary.
 
         Readers see them on return. A torn last line of a crashed writer is ended first.
         """
-        ...
 
     def move(self, source: str, target: str) -> None:
         """Give a file another name, replacing an existing file."""
-        ...
 
     def delete(self, name: str) -> None:
         """Delete a file, or a folder with its contents; nothing if it does not exist."""
-        ...
 
     def flush(self) -> None:
         """Return when everything that was written, moved or deleted is durable."""
-        ...
 
     def close(self) -> None:
         """Finish the file that was appended to last."""
-        ...
 
     def download(self, folder: str, target: Path) -> None:
         """Copy a folder with its contents to a new folder of this computer."""
-        ...
 
     def upload(self, source: Path, name: str) -> None:
         """Copy a file of this computer, replacing an existing file; not atomic."""
-        ...
 
 
 def is_remote(name: str) -> bool:

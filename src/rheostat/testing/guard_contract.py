@@ -33,24 +33,15 @@ def follow(
 
 
 def _moment(n: int, count: int, t_s: float) -> Observation:
-    calm, behind, late = (
-        n < count // 4,
-        count // 4 <= n < count // 2,
-        count // 2 <= n < 3 * count // 4,
-    )
-    rate = 900.0 if calm else 3300.0 if behind else 1500.0 if late else 0.0
-    lag_s = (
-        0.8
-        if calm
-        else (
-            1.0 + 2.0 * (n - count // 4)
-            if behind
-            else max(0.0, 20.0 - 4.0 * (n - count // 2))
-            if late
-            else 0.0
-        )
-    )
-    rows = 900 + n if calm else 9000 + n if behind else 6000 + n if late else 0
+    is_behind = count // 4 <= n < count // 2
+    if n < count // 4:  # calm
+        rate, lag_s, rows = 900.0, 0.8, 900 + n
+    elif is_behind:
+        rate, lag_s, rows = 3300.0, 1.0 + 2.0 * (n - count // 4), 9000 + n
+    elif n < 3 * count // 4:  # the lag falls
+        rate, lag_s, rows = 1500.0, max(0.0, 20.0 - 4.0 * (n - count // 2)), 6000 + n
+    else:  # idle
+        rate, lag_s, rows = 0.0, 0.0, 0
     return Observation(
         t_s=t_s,
         application="app",
@@ -68,7 +59,7 @@ def _moment(n: int, count: int, t_s: float) -> Observation:
         busy=min(1.0, rows / 3000),
         idle=1 - min(1.0, rows / 3000),
         cpu=min(1.0, rows / 3000),
-        backpressure_ms_per_s=500.0 if behind else 0.0,
+        backpressure_ms_per_s=500.0 if is_behind else 0.0,
         trigger_s=1.0,
         in_flight=InFlight(elapsed_s=0.2, rows=rows) if rows else None,
     )

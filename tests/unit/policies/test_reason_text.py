@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from rheostat.policies.reason_text import counted, needed, settled
+from rheostat.plural import counted
+from rheostat.policies.reason_text import needed, settled
 
 
 @pytest.mark.parametrize(

@@ -35,33 +35,26 @@ class LocalCluster(Protocol):
     @property
     def url(self) -> str:
         """The master URL for sessions, once the cluster runs."""
-        ...
 
     @property
     def folder(self) -> Path:
         """The folder of the cluster's files, which is removed with the cluster."""
-        ...
 
     @property
     def settings(self) -> Mapping[str, str]:
         """The settings of a session in addition to the master, once the cluster runs."""
-        ...
 
     def driver_environment(self) -> dict[str, str]:
         """Return the environment variables that a driver needs."""
-        ...
 
     def executors(self) -> list[psutil.Process]:
         """Return the processes of the executors, oldest first."""
-        ...
 
     def __enter__(self) -> Any:
         """Start it."""
-        ...
 
     def __exit__(self, *_: object) -> None:
         """Stop it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,19 +23,15 @@ class View(Protocol):
 
     def step(self, text: str) -> None:
         """Show which step of the set-up begins; the previous one is done."""
-        ...
 
     def show(self, record: Record, elapsed_s: float, total_s: float) -> None:
         """Show a tick of the loop."""
-        ...
 
     def note(self, text: str) -> None:
         """Show a message that must not be lost."""
-        ...
 
     def finish(self, table: RenderableType) -> None:
         """End the live part and print the result."""
-        ...
 
     def __enter__(self) -> View: ...
 

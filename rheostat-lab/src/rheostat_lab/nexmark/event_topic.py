@@ -23,15 +23,12 @@ class Records(Protocol):
         self, topic: str, value: bytes, key: None, partition: int, *, timestamp: int
     ) -> None:
         """Queue a record; raises BufferError while the queue is full."""
-        ...
 
     def poll(self, timeout: float) -> int:
         """Serve callbacks."""
-        ...
 
     def flush(self, timeout: float) -> int:
         """Wait until the queue is empty; return the number of remaining records."""
-        ...
 
     def __len__(self) -> int: ...
 

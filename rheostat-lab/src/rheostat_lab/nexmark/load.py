@@ -40,15 +40,12 @@ class Topic(Protocol):
 
     def write(self, first: int, count: int, created_ms: int) -> int:
         """Queue rows and return the number of accepted ones."""
-        ...
 
     def waiting(self) -> int:
         """Return the number of rows that are not acknowledged."""
-        ...
 
     def flush(self, within_s: float) -> int:
         """Wait for acknowledgement; return the number of remaining rows."""
-        ...
 
 
 class Clock(Protocol):
@@ -56,11 +53,9 @@ class Clock(Protocol):
 
     def time(self) -> float:
         """Return Unix seconds."""
-        ...
 
     def sleep(self, seconds: float) -> None:
         """Sleep for some seconds."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ class Source(Protocol):
 
     def consume(self, num_messages: int, timeout: float) -> list[Message]:
         """Return messages, and an error message with ``_PARTITION_EOF`` at each partition's end."""
-        ...
 
 
 def read_events(bootstrap: str, topic: str, kind: str = "bids") -> pa.Table:

@@ -27,11 +27,9 @@ class Line(Protocol):
 
     def send(self, ids: Sequence[str]) -> None:
         """Return once the records are acknowledged; raises OSError if some may be rejected."""
-        ...
 
     def close(self) -> None:
         """Close the connection."""
-        ...
 
 
 class HttpLine:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rheostat.journal.events import allowances
 from rheostat.model import Record
+from rheostat.plural import counted
 from rheostat_lab.report.batch_parts import longest
 from rheostat_lab.report.finished_run import CommittedBatch, Run
 from rheostat_lab.report.machine_load import machine_load
@@ -172,4 +173,4 @@ def _overlaps(batch: CommittedBatch, miss: Miss) -> bool:
 
 
 def _executors(count: int) -> str:
-    return "1 executor" if count == 1 else f"{count} executors"
+    return counted(count, "executor")

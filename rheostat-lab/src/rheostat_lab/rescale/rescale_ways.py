@@ -52,11 +52,9 @@ class RescaleMethod(Protocol):
 
     def rescale(self, executors: int) -> Mark:
         """Rescale the application to this number of executors."""
-        ...
 
     def stop(self) -> None:
         """Stop; the application remains unchanged."""
-        ...
 
 
 class Live:

@@ -86,15 +86,12 @@ class Records(Protocol):
 
     def produce(self, topic: str, value: bytes, key: str) -> None:
         """Queue a record; raises BufferError while the queue is full."""
-        ...
 
     def poll(self, timeout: float) -> int:
         """Serve callbacks."""
-        ...
 
     def flush(self, timeout: float) -> int:
         """Wait until the queue is empty; return the number of remaining records."""
-        ...
 
 
 class Rows:

@@ -26,11 +26,9 @@ class Breakable(Plant, Protocol):
 
     def lose_executor(self, now: float) -> None:
         """Lose an executor immediately."""
-        ...
 
     def slow_executor(self, factor: float, until_s: float, now: float) -> None:
         """Make an executor take ``factor`` times as long until ``until_s``."""
-        ...
 
 
 class _Failing(PlantWrapper):

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from rheostat.errors import BadInput
+from rheostat.plural import counted
 
 
 class SpecErrors:
@@ -22,7 +23,7 @@ class SpecErrors:
     def raise_errors(self) -> None:
         """Raise BadInput with all errors, if there are any."""
         if self._wrong:
-            count = "1 error" if len(self._wrong) == 1 else f"{len(self._wrong)} errors"
+            count = counted(len(self._wrong), "error")
             raise BadInput(
                 "\n".join(
                     (f"{self.name} has {count}:", *(message for _, message in sorted(self._wrong)))

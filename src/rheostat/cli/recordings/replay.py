@@ -13,8 +13,8 @@ from rheostat.cli.options import Floor, Interval, Parameters, PolicyName, chosen
 from rheostat.cli.output import out_option, plain_table, watched, working, write_out
 from rheostat.config import GuardOptions
 from rheostat.model import Limits, Slo
+from rheostat.plural import counted
 from rheostat.policies.default_policy import DEFAULT_POLICY
-from rheostat.policies.reason_text import counted
 from rheostat.policies.third_party import search_first
 
 if TYPE_CHECKING:

@@ -270,4 +270,6 @@ def _fitted(calibration: Calibration) -> list[dataclasses.Field[object]]:
 
 
 def _share(value: float | None) -> str:
-    return "" if value is None else str(value) if isinstance(value, int) else f"{value:.1%}"
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int) else f"{value:.1%}"

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.plural import counted
 from rheostat.policies.forecasts.interval_means import with_rate
 from rheostat.policies.forecasts.peak_model import learnt, peak
 from rheostat.policies.parameters import About, parameter
-from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.running_line import Line
 from rheostat.signals.true_rates import arrivals_per_s, executors_for, slot_s_per_row

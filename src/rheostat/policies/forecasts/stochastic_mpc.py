@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.plural import counted
 from rheostat.policies.forecasts.interval_means import with_rate
 from rheostat.policies.parameters import About, parameter
-from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.true_rates import arrivals_per_s, demand_of, with_demand

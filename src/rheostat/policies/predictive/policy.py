@@ -12,6 +12,7 @@ from rheostat.capacity.identify import Identified
 from rheostat.capacity.rollout import Arrivals
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.plural import counted
 from rheostat.policies.parameters import About, parameter
 from rheostat.policies.predictive.learning import WINDOW_S, learnt
 from rheostat.policies.predictive.reasons import Compared, compared, decision_evidence
@@ -20,7 +21,6 @@ from rheostat.policies.predictive.situation import Situation, situation
 from rheostat.policies.predictive.state import State, is_current
 from rheostat.policies.predictive.tuning import Tuning
 from rheostat.policies.rates.measured_throughput import MeasuredThroughput
-from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.forecasts.forecast import HORIZONS_S
 

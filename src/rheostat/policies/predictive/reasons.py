@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from rheostat.plural import counted
 from rheostat.policies.predictive.scenarios import rare_surges
 from rheostat.policies.predictive.situation import Situation
 from rheostat.signals.forecasts.forecast import HORIZONS_S
@@ -33,8 +34,8 @@ def compared(
             late = late.replace("late rows", f"rows later than {at.aim_s:g} s")
         if size.surge_late_share:
             late += f", {size.surge_late_share:.1%} in surges"
-        plural = "s" * (size.executors != 1)
-        texts.append(f"{size.executors} executor{plural}: {slot_s:,.0f} slot-seconds, {late}")
+        executors = counted(size.executors, "executor")
+        texts.append(f"{executors}: {slot_s:,.0f} slot-seconds, {late}")
     texts[0] += f" within {within_s:.0f} s"
     return "; ".join(texts)
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.plural import counted
 from rheostat.policies.parameters import About, parameter, require_above_0
-from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, Stage, hold
+from rheostat.plural import counted
 from rheostat.policies.parameters import About, parameter, require_at_least
-from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.true_rates import Needs, executors_for, job_slots, needs, rounded_up
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.plural import counted
 from rheostat.policies.parameters import About
 from rheostat.policies.rates.flink_capacity import (
     Demand,
@@ -32,7 +33,6 @@ from rheostat.policies.rates.flink_metrics import (
     vertices,
 )
 from rheostat.policies.rates.flink_parameters import FlinkParameters
-from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.windows import extended
 from rheostat.signals.true_rates import executors_for, job_slots

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from rheostat.actions import Action, Recommendation, ReplaceExecutor
 from rheostat.errors import BadInput
 from rheostat.model import Decision, ExecutorSample, Memory, Observation, hold
+from rheostat.plural import counted
 from rheostat.policies.parameters import About, parameter
-from rheostat.policies.reason_text import counted
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.batch_ratio import suspended_share
 from rheostat.signals.lag import littles_law_s, queued_rows

@@ -11,7 +11,7 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.reason_text import counted
+from rheostat.plural import counted
 from rheostat.signals.last_resize import latest_size, resized
 from rheostat.signals.statistics.windows import highest, lowest
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rheostat.model import Rescaling
+from rheostat.plural import counted
 from rheostat.protocols.executors.executor_choice import request_total, spare
 from rheostat.protocols.executors.executor_states import ExecutorStates
 from rheostat.protocols.executors.memory import ARRIVING, GOING, KEEPABLE
@@ -27,7 +28,7 @@ def describe(states: ExecutorStates) -> Rescaling:
         *_emptying(states),
         _leaving(states),
         _standing_by(states),
-        _felt(states),
+        _move_too_long(states),
         _stuck(states),
         _slots(states),
     )
@@ -73,11 +74,10 @@ def _not_replaced(states: ExecutorStates) -> str:
         for executor in states.staying
         if executor in states.replacing and executor not in states.replaced
     ]
-    return (
-        f"{_named(waited)} not replaced: no successor started within {states.waits.replace_s:.0f} s"
-        if waited
-        else ""
-    )
+    if not waited:
+        return ""
+    limit_s = states.waits.replace_s
+    return f"{_named(waited)} not replaced: no successor started within {limit_s:.0f} s"
 
 
 def _warming(states: ExecutorStates) -> str:
@@ -95,13 +95,11 @@ def _moving(states: ExecutorStates) -> str:
         for unit in _pending(states)
         if states.plan.wanted[unit] in receiving and states.facts.holders[unit] not in leaving
     ]
-    to = {states.plan.wanted[unit] for unit in units}
-    return (
-        f"moving {_partitions(len(units))} to"
-        f" {_named([executor for executor in receiving if executor in to])}"
-        if units
-        else ""
-    )
+    if not units:
+        return ""
+    destinations = {states.plan.wanted[unit] for unit in units}
+    named = _named([executor for executor in receiving if executor in destinations])
+    return f"moving {counted(len(units), 'partition')} to {named}"
 
 
 def _standing_by(states: ExecutorStates) -> str:
@@ -110,8 +108,10 @@ def _standing_by(states: ExecutorStates) -> str:
     return f"{_named(standby)} {verb} by" if standby else ""
 
 
-def _felt(states: ExecutorStates) -> str:
-    return (too_big(states.facts.slack_s, states.facts.load_s) or "") if _pending(states) else ""
+def _move_too_long(states: ExecutorStates) -> str:
+    if not _pending(states):
+        return ""
+    return too_big(states.facts.slack_s, states.facts.load_s) or ""
 
 
 def _pending(states: ExecutorStates) -> list[Unit]:
@@ -134,47 +134,41 @@ def _settling(states: ExecutorStates) -> str:
 def _emptying(states: ExecutorStates) -> list[str]:
     emptying = [executor for executor in states.those_in(KEEPABLE) if states.lives[executor].units]
     return [
-        f"emptying executor {e}: {states.held(e)} of {_partitions(states.lives[e].units)} left"
-        for e in emptying
+        f"emptying executor {executor}: {states.held(executor)} of"
+        f" {counted(states.lives[executor].units, 'partition')} left"
+        for executor in emptying
     ]
 
 
 def _leaving(states: ExecutorStates) -> str:
     leaving = states.those_in(GOING)
+    if not leaving:
+        return ""
     held = sum(states.held(executor) for executor in leaving)
     verb = "is" if len(leaving) == 1 else "are"
-    return (
-        f"{_named(leaving)} {verb} leaving"
-        + (f" with {_partitions(held)} that did not move away" if held else "")
-        if leaving
-        else ""
-    )
+    left = f" with {counted(held, 'partition')} that did not move away" if held else ""
+    return f"{_named(leaving)} {verb} leaving{left}"
 
 
 def _stuck(states: ExecutorStates) -> str:
     stuck = states.those_in({"stuck"})
     count = sum(states.plan.missing(executor, states.facts.holders) for executor in stuck)
+    if not count:
+        return ""
     tries, rest_s = states.waits.tries, states.waits.rest_s
     return (
-        f"{_partitions(count)} did not stay on {_named(stuck)} after {tries} tries, again every"
-        f" {rest_s:.0f} s"
-        if count
-        else ""
+        f"{counted(count, 'partition')} did not stay on {_named(stuck)} after {tries} tries, again"
+        f" every {rest_s:.0f} s"
     )
 
 
 def _slots(states: ExecutorStates) -> str:
     slots, units = states.target * states.facts.slots_per_executor, len(states.facts.holders)
-    return (
-        f"{units} state partitions cannot use {slots} slots: {slots} or more partitions would"
-        if 0 < units < slots
-        else ""
-    )
-
-
-def _partitions(count: int) -> str:
-    return f"{count} partition" if count == 1 else f"{count} partitions"
+    if not 0 < units < slots:
+        return ""
+    return f"{units} state partitions cannot use {slots} slots: {slots} or more partitions would"
 
 
 def _named(executors: Collection[str]) -> str:
-    return f"executor{'s' if len(executors) > 1 else ''} {', '.join(executors)}"
+    noun = "executors" if len(executors) > 1 else "executor"
+    return f"{noun} {', '.join(executors)}"

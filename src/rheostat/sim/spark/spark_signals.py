@@ -34,12 +34,10 @@ class ShownQuery(Protocol):
     @property
     def state_rows(self) -> float:
         """The present rows of state."""
-        ...
 
     @property
     def state_bytes(self) -> float:
         """The present bytes of state."""
-        ...
 
 
 class PlantSensor:

@@ -25,7 +25,8 @@ def start_event(
 ) -> Start:
     """Return the event of a start now; ``launched``: Rheostat started the application."""
     process = this_process()
-    mode = RESTART if settings.restarts else LIVE if capabilities.can_scale else SHADOW
+    live = LIVE if capabilities.can_scale else SHADOW
+    mode = RESTART if settings.restarts else live
     return Start(
         t_s=time.time(),
         mode=mode,
@@ -51,11 +52,12 @@ def start_event(
 
 def directed_start(start: Start, settings: Settings, mode: str) -> Start:
     """Return the event of a change of settings through the control API, within the same process."""
+    active_mode = LIVE if start.mode == SHADOW else start.mode
     return replace(
         start,
         t_s=time.time(),
         directed=True,
-        mode=SHADOW if mode == SHADOW else LIVE if start.mode == SHADOW else start.mode,
+        mode=SHADOW if mode == SHADOW else active_mode,
         policy="external" if mode == "external" else settings.policy_name,
         slo_s=settings.slo.latency_s,
         min_executors=settings.limits.min_executors,

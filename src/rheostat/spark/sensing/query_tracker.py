@@ -95,6 +95,8 @@ class QueryTracker:
         sources = SourceViews.of(kafka if batch.committed else None, others)
         rate = rate if sources.rate is None else sources.rate
         rows, wait, backlog = sources.lag_rows, sources.wait, sources.backlog
+        # 0 instead of None: the absence of work is known, and lets a policy scale in.
+        resting_s, resting_rows = (0.0, 0) if idle else (None, None)
         observed = replace(
             shared,
             query=batch.query,
@@ -111,21 +113,18 @@ class QueryTracker:
             lag_counted=backlog.value if backlog else None,
             lag_unit=backlog.unit if backlog else None,
             latency_s=sources.latency_s,
-            # 0 instead of None: the absence of work is known, and lets a policy scale in.
-            batch_s=batch.parts_s.get("triggerExecution") if not at_rest else 0.0 if idle else None,
+            batch_s=resting_s if at_rest else batch.parts_s.get("triggerExecution"),
             batch_parts_s=batch.parts_s,
-            batch_rows=batch.rows if not at_rest else 0 if idle else None,
+            batch_rows=resting_rows if at_rest else batch.rows,
             trigger_s=self._trigger_s,
             in_flight=running,
             state_rows=batch.state_rows,
             state_bytes=batch.state_bytes,
             state_partitions=batch.state_partitions,
         )
-        return (
-            observed
-            if self._stages is None or cut_off
-            else self._stages.fill(observed, batch, self._last_stages, idle)
-        )
+        if self._stages is None or cut_off:
+            return observed
+        return self._stages.fill(observed, batch, self._last_stages, idle)
 
     def _before_first_batch(self, shared: Observation, now: float) -> Observation:
         """Return the signals of broker and checkpoint: the arrival rate and the backlog."""
@@ -188,7 +187,9 @@ class QueryTracker:
     def _rate(self, batch: ReportedBatch, idle: bool) -> float | None:
         """Return the rows per second since the last tick, without a broker since the last batch."""
         if not batch.committed:
-            return 0.0 if idle else sum(batch.inputs.values()) if batch.inputs else None
+            if idle:
+                return 0.0
+            return sum(batch.inputs.values()) if batch.inputs else None
         # Two points only: consumers average it themselves, and a lagging rate would mislead them.
         if self._offsets:
             return growth_per_s(self._polled)

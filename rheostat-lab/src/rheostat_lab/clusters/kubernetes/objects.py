@@ -14,7 +14,6 @@ class Api(Protocol):
 
     def request(self, verb: str, path: str, body: Any = None) -> Any:
         """Send a request; raises OSError if the server rejects it."""
-        ...
 
 
 def place(made: Mapping[str, Any]) -> str:

@@ -20,7 +20,6 @@ class ConfigMaps(Protocol):
 
     def read_namespaced_config_map(self, name: str, namespace: str) -> Any:
         """Return a configuration map; raises if it does not exist."""
-        ...
 
 
 def mounted(api: ConfigMaps, pod: Any, folder: Path, wait_s: float = WAIT_S) -> dict[str, Path]:
