@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from rheostat.capacity import identify
 from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.model import Decision
 from rheostat.policies.predictive import learning, policy, situation
@@ -29,10 +28,10 @@ from rheostat.policies.predictive.policy import Predictive
 from rheostat.policies.predictive.scenarios import risk
 from rheostat.policies.predictive.situation import Situation
 from rheostat.policies.predictive.situation import situation as new_situation
-from rheostat.policies.predictive.tuning import Tuning
 from rheostat.signals.forecasts import rate_history
 from rheostat.signals.forecasts.surges import surges
 from rheostat.sim.measures import measures
+from rheostat.tuning import Tuning
 from rheostat_lab.sweep.runner import play
 from rheostat_lab.sweep.sweep_cell import Cell
 from rheostat_lab.sweep.sweep_spec import read_spec
@@ -47,11 +46,11 @@ DECISION_RULES: dict[str, Switch] = {
     "error budget that late rows spend": (
         situation,
         "error_budget",
-        lambda _, tuning: (tuning.late_share, tuning.late_share_window),
+        lambda _, tuning: (tuning.late_share, 10 * tuning.late_share),
     ),
     "target below the SLO": Tuning(latency_target=1.0),
     "lower target in warm-up": Tuning(warm_up_headroom=0.0),
-    "99 % path in warm-up": Tuning(warm_up_unknown=1.0),
+    "99 % path in warm-up": (rate_history.Rates, "is_young", False),
     "spread of start times": Tuning(start_z=0.0, start_z_surge=0.0, start_z_likely=0.0),
     "surges": (policy, "risk", lambda *_, **__: (0.0, 0.0)),
     "surges, expected loss": (policy, "risk", lambda *a, **k: (0.0, risk(*a, **k)[1])),
@@ -67,7 +66,7 @@ DECISION_RULES: dict[str, Switch] = {
         "surges",
         lambda rates, within_s, *, announced, **_: surges(rates, within_s, announced=announced),
     ),
-    "longer batches after a scale-in": Tuning(scale_in_batch_factor=1.0),
+    "longer batches after a scale-in": (policy, "_with_longer_batches", lambda at: at),
     "excess that ends before help": (policy, "_is_over", lambda *_: False),
     "help beside a binding constraint": (policy, "_helps", lambda *_: False),
     "binding constraint": (policy, "_bound", lambda *_: None),
@@ -75,7 +74,7 @@ DECISION_RULES: dict[str, Switch] = {
 """Rules that one decision can be made without."""
 
 MEMORY_RULES: dict[str, Switch] = {
-    "contention": (identify, "_RIDGE", math.inf),
+    "contention": Tuning(contention_prior=math.inf),
     "detected period": (learning, "period_s", lambda _: None),
     "hour, day and week": (rate_history, "SEASONS_S", ()),
     "fitted forecast": (learning, "refit", lambda _, fits, __: fits),

@@ -7,12 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from rheostat.capacity.batch import BatchModel
+from rheostat.tuning import TUNING, Tuning
 
 Kind = Literal["fixed cost", "driver", "sink", "skew", "partitions", "rows limit", "contention"]
-
-_GAIN = 0.05
-"""More slots must shorten a batch by at least this share."""
-
 
 _SPARE = 1.25
 """A proposed limit of rows over the arrivals of a trigger interval."""
@@ -33,21 +30,22 @@ def binding(
     slots: int,
     sizes: Sequence[int],
     parts_s: Mapping[str, float] | None = None,
+    tuning: Tuning = TUNING,
 ) -> Bound | None:
-    """Return the binding constraint if the next larger of ``sizes`` (in slots) shortens a batch by
-    less than 5 %, otherwise None.
+    """Return the binding constraint if the next larger of ``sizes`` (in slots) hardly shortens a
+    batch, otherwise None.
 
     ``parts_s`` are the phases of a batch by Spark's names; they separate the driver from the sink.
     """
     here_s = model.batch_s(rows, slots)
     more = [size for size in sizes if size > slots]
-    if more and model.batch_s(rows, more[0]) < (1 - _GAIN) * here_s:
+    if more and model.batch_s(rows, more[0]) < (1 - tuning.resolution) * here_s:
         return None
     longest = max(model.stages, key=lambda stage: stage.duration_s(rows, slots, 1.0), default=None)
     if longest is None or model.fixed_s > here_s / 2:
         reason = f"the fixed cost of a batch ({model.fixed_s:.1f} of {here_s:.1f} s) binds"
         return _of_fixed_cost(reason, model.fixed_s, parts_s)
-    if longest.skew > 1.5 and slots >= longest.tasks / longest.skew:
+    if longest.skew > tuning.clear_factor and slots >= longest.tasks / longest.skew:
         return Bound("skew", f"the largest task ({longest.skew:.1f} times a mean one) binds")
     if slots >= longest.tasks:
         return Bound("partitions", f"its {longest.tasks} tasks (partitions) bind", longest.tasks)

@@ -14,42 +14,13 @@ from typing import NamedTuple, TypeAlias
 
 from rheostat.capacity.batch import BatchModel, Contention, StageCost
 from rheostat.model import Stage
-
-_FORGET = 0.02
-"""A batch counts half after 35 batches: rows whose cost doubles within an hour are followed."""
-
-_LEVEL = 0.2
-"""Weight of a batch in the bias; half of it in the spread."""
-_ERRORS = 5
-_OUTLIER = math.log(1.5)
-_LEAST_SLOPE = 0.75
-"""Least slope of batch time over task time, because a batch ends after its tasks. At one size and a
-constant rate noise may show a slope of 0, with which executors would make no difference."""
-_FLUID = 10_000
-"""Tasks of a batch whose stages are not observable: any number of slots shares them evenly."""
-_WIDE = 0.15
-"""Initial spread of batch times; twice this if stages are not observable."""
-
-_RIDGE = 0.04
-"""Weight of the prior, no contention: (4 % error of a comparison / expected exponent 0.2) squared.
-Measured curves have exponents of 0.2 to 0.25."""
-_FORGET_SIZE = 0.1
-"""Share of the earlier comparisons of two sizes that a new one replaces."""
-
-_SIZE_LEVEL = 0.3
-"""Weight of a batch in the log work at a size."""
-
-_SETTLED = 3
-"""Batches after which a size is compared with the previous one."""
-
+from rheostat.tuning import TUNING, Tuning
 
 Moments: TypeAlias = Sequence[float]
 """Sums of 1, x, x^2, y and x y over the samples, weighted with 1 / y^2 and by age, and the number
 of samples that are not forgotten."""
 
 EMPTY: Moments = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-_PRIOR = 1.0
-"""Weight of the prior, in samples."""
 
 
 def with_sample(moments: Moments, x: float, y: float, forget: float) -> list[float]:
@@ -82,12 +53,13 @@ def through(
     ``least``.
 
     The prior is ``slope`` if given, otherwise an intercept of 0: samples at a single x are
-    attributed to the slope. Without samples the prior is returned.
+    attributed to the slope. The prior weighs as much as one sample; without samples it is
+    returned.
     """
     ones, xs, squares, ys, products, count = moments
     if count <= 0 or squares <= 0:
         return 0.0, slope or 0.0
-    share = _PRIOR / count
+    share = 1 / count
     if slope is None:
         ones *= 1 + share
     else:
@@ -151,7 +123,9 @@ class Batches:
     bias: float = 0.0
     """Log factor on the model, and what it was when the stages were last read."""
     read_bias: float = 0.0
-    variance: float | None = None
+    variance: float = 0.15**2
+    """Of log(batch time / model); a spread of 15 % until batches were predicted."""
+
     errors: Sequence[float] = ()
 
     slots: int | None = None
@@ -170,6 +144,7 @@ class Batches:
         slots: int,
         stages: Sequence[Stage] | None,
         fresh: bool = True,
+        tuning: Tuning = TUNING,
     ) -> Batches:
         """Return the value after one more batch; ``batch_s`` and ``rows`` must be above 0.
 
@@ -179,57 +154,65 @@ class Batches:
         """
         measured = [stage for stage in stages or () if stage.busy_s and stage.tasks]
         if self.staged not in (None, bool(measured)):
-            return Batches().with_batch(batch_s, rows, slots, stages, fresh)
-        known, fits = self.identified(), self.stages
+            return Batches().with_batch(batch_s, rows, slots, stages, fresh, tuning)
+        known, fits, keep = self.identified(tuning), self.stages, 1 - tuning.batch_forget
         read = _rows_read(measured, rows) if measured else rows
         fresh = fresh and read > 0
         if fresh:
             fits = {
-                stage.name: _with_stage(fits.get(stage.name), stage, read) for stage in measured
+                stage.name: _with_stage(fits.get(stage.name), stage, read, tuning)
+                for stage in measured
             }
         if measured and not fits:
             return self
         costs = [StageFit(*fit).cost() for fit in fits.values()]
         tasks_s = sum(cost.duration_s(rows, slots, 1.0) for cost in costs)
+        work = tasks_s if measured else rows / slots
         after = replace(
             self,
             staged=bool(measured),
             stages=fits,
-            time=with_sample(self.time, tasks_s if measured else rows / slots, batch_s, _FORGET),
+            time=with_sample(self.time, work, batch_s, tuning.batch_forget),
             largest=max(slots, self.largest),
-            log_slots=(1 - _FORGET) * self.log_slots + math.log(slots),
-            weight=(1 - _FORGET) * self.weight + 1.0,
+            log_slots=keep * self.log_slots + math.log(slots),
+            weight=keep * self.weight + 1.0,
         )
         if fresh:
-            after = after.with_work(slots, self._work(known, batch_s, read, slots, measured))
+            off = self._work(known, batch_s, read, slots, measured)
+            after = after.with_work(slots, off, tuning)
         if known is None:
             return after
-        after = after.with_error(math.log(batch_s / known.model.batch_s(rows, slots)))
+        after = after.with_error(math.log(batch_s / known.model.batch_s(rows, slots)), tuning)
         # The new stage lines contain what the bias learned since the previous reading of stages.
-        fitted = replace(after, bias=self.read_bias).identified() if fresh and measured else None
+        fitted = None
+        if fresh and measured:
+            fitted = replace(after, bias=self.read_bias).identified(tuning)
         if fitted is None:
             return after
-        bias = self.read_bias + _LEVEL * math.log(batch_s / fitted.model.batch_s(rows, slots))
+        off = math.log(batch_s / fitted.model.batch_s(rows, slots))
+        bias = self.read_bias + tuning.batch_weight * off
         return replace(after, bias=bias, read_bias=bias)
 
-    def identified(self) -> Identified | None:
+    def identified(self, tuning: Tuning = TUNING) -> Identified | None:
         """Return the model fitted to the batches so far; None before the first."""
         if self.staged is None:
             return None
-        factor, wide = math.exp(self.bias), _WIDE if self.staged else 2 * _WIDE
+        factor = math.exp(self.bias)
         if self.staged:
-            fixed_s, slope = through(self.time, slope=1.0, least=_LEAST_SLOPE)
+            fixed_s, slope = through(self.time, slope=1.0, least=tuning.least_slope)
             stages = tuple(StageFit(*fit).cost(slope * factor) for fit in self.stages.values())
         else:
             fixed_s, slope = through(self.time)
-            stages = (StageCost(tasks=_FLUID, row_s=slope * factor),)
-        exponent = min(max(self.products / (self.squares + _RIDGE), 0.0), 0.5)
+            # As many tasks as any number of slots shares evenly.
+            stages = (StageCost(tasks=10_000, row_s=slope * factor),)
+        exponent = min(max(self.products / (self.squares + tuning.contention_prior), 0.0), 0.5)
         among = math.exp(self.log_slots / self.weight)
+        contention = Contention(exponent, tuning.clear_factor * self.largest, among)
         errors = sorted(self.errors)
         return Identified(
-            BatchModel(fixed_s, stages, Contention(exponent, 1.5 * self.largest, among)),
-            spread=wide if self.variance is None else math.sqrt(self.variance),
-            error=errors[len(errors) // 2] if len(errors) == _ERRORS else None,
+            BatchModel(fixed_s, stages, contention),
+            spread=math.sqrt(self.variance),
+            error=errors[len(errors) // 2] if len(errors) == tuning.cases else None,
         )
 
     def _work(
@@ -254,36 +237,36 @@ class Batches:
         )
         return math.log(busy_s / max(expected_s, 1e-9)) + self.bias
 
-    def with_work(self, slots: int, off: float) -> Batches:
+    def with_work(self, slots: int, off: float, tuning: Tuning = TUNING) -> Batches:
         """Learn from a batch whose log work was ``off`` above its prediction without contention.
 
         Only consecutive sizes are compared, so that drifting costs cancel out, and with them the
         correlation of size and load.
         """
         if slots != self.slots:
-            before = [self.slots or 1, self.level] if self.at_size >= _SETTLED else None
+            before = [self.slots or 1, self.level] if self.at_size >= tuning.few else None
             return replace(self, slots=slots, level=off, at_size=1, before=before)
         count = self.at_size + 1
-        level = self.level + max(_SIZE_LEVEL, 1 / count) * (off - self.level)
+        level = self.level + max(tuning.size_weight, 1 / count) * (off - self.level)
         squares, products = self.squares, self.products
-        if count == _SETTLED and self.before is not None:
-            apart, keep = math.log(slots / self.before[0]), 1 - _FORGET_SIZE
+        if count == tuning.few and self.before is not None:
+            apart, keep = math.log(slots / self.before[0]), 1 - tuning.size_forget
             squares = keep * squares + apart * apart
             products = keep * products + apart * (level - self.before[1])
         return replace(self, level=level, at_size=count, squares=squares, products=products)
 
-    def with_error(self, off: float) -> Batches:
+    def with_error(self, off: float, tuning: Tuning) -> Batches:
         """Learn from a log error. A single outlier, such as of a busy machine, is clipped; a second
         one in a row counts in full.
         """
-        confirmed = bool(self.errors) and self.errors[-1] > _OUTLIER
-        counted = off if confirmed else max(-_OUTLIER, min(off, _OUTLIER))
-        variance = _WIDE * _WIDE if self.variance is None else self.variance
+        clear, weight = math.log(tuning.clear_factor), tuning.batch_weight
+        confirmed = bool(self.errors) and self.errors[-1] > clear
+        counted = off if confirmed else max(-clear, min(off, clear))
         return replace(
             self,
-            bias=self.bias + _LEVEL * counted,
-            variance=variance + _LEVEL / 2 * (counted * counted - variance),
-            errors=[*self.errors, abs(off)][-_ERRORS:],
+            bias=self.bias + weight * counted,
+            variance=self.variance + weight / 2 * (counted * counted - self.variance),
+            errors=[*self.errors, abs(off)][-tuning.cases :],
         )
 
 
@@ -297,13 +280,12 @@ def _rows_read(stages: Sequence[Stage], rows: float) -> float:
     return sum(known) if known else rows
 
 
-def _with_stage(before: StageFit | None, stage: Stage, rows: float) -> StageFit:
+def _with_stage(before: StageFit | None, stage: Stage, rows: float, tuning: Tuning) -> StageFit:
     line, _, skew_before = before or (EMPTY, 1, 1.0)
     tasks, busy_s, skew = stage.tasks or 1, stage.busy_s or 0.0, 1.0
     if stage.task_max_s:
         # Spark rounds the run time of short tasks: one may appear longer than all tasks together.
         skew = min(tasks, max(1.0, stage.task_max_s * tasks / busy_s))
-    share = _LEVEL if before else 1.0
-    return StageFit(
-        with_sample(line, rows, busy_s, _FORGET), tasks, skew_before + share * (skew - skew_before)
-    )
+    share = tuning.batch_weight if before else 1.0
+    line = with_sample(line, rows, busy_s, tuning.batch_forget)
+    return StageFit(line, tasks, skew_before + share * (skew - skew_before))

@@ -6,11 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-_START_SHARE, _FIRST_START_SHARE, _COLD_SHARE = 0.4, 0.8, 0.3
-"""Weights of the newest start, of the first start, and of the newest cold batch."""
-
-_LOST_S = 300.0
-"""Executors that have not started after this time are no longer expected."""
+from rheostat.tuning import TUNING, Tuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +64,9 @@ class RescaleCost:
             pending.append((soonest_s, int(target)))
         return pending
 
-    def observe(self, t_s: float, target: int, executors: int) -> RescaleCost:
+    def observe(
+        self, t_s: float, target: int, executors: int, tuning: Tuning = TUNING
+    ) -> RescaleCost:
         """Return the cost after an observation.
 
         A start begins at the observation before the first one with the higher target. It ends
@@ -80,7 +78,7 @@ class RescaleCost:
         if self.observed_s is not None and target > max(self.target, self.executors):
             requested.append((before_s, target))
         started = [request for request in requested if request[1] <= executors]
-        lost = [request for request in requested if not 0 <= t_s - request[0] < _LOST_S]
+        lost = [request for request in requested if not 0 <= t_s - request[0] < tuning.lost_s]
         learned = replace(
             self,
             observed_s=t_s,
@@ -91,22 +89,22 @@ class RescaleCost:
         )
         for requested_s, _ in started:
             if t_s > requested_s:
-                learned = learned.with_start(before_s - requested_s, t_s - requested_s)
+                learned = learned.with_start(before_s - requested_s, t_s - requested_s, tuning)
         return learned
 
-    def with_first_start(self, start_s: float) -> RescaleCost:
+    def with_first_start(self, start_s: float, tuning: Tuning = TUNING) -> RescaleCost:
         """Return the cost with the start time of the application's first executor, if plausible."""
-        return replace(self, first_start_s=start_s) if 0 < start_s < _LOST_S else self
+        return replace(self, first_start_s=start_s) if 0 < start_s < tuning.lost_s else self
 
-    def with_cold_batch(self, longer_s: float) -> RescaleCost:
+    def with_cold_batch(self, longer_s: float, tuning: Tuning = TUNING) -> RescaleCost:
         """Return the cost after a first batch on new executors that took ``longer_s`` longer."""
-        more_s = _COLD_SHARE * (max(0.0, longer_s) - self.cold_s)
+        more_s = tuning.size_weight * (max(0.0, longer_s) - self.cold_s)
         return replace(self, cold_s=self.cold_s + more_s)
 
-    def with_start(self, least_s: float, most_s: float) -> RescaleCost:
+    def with_start(self, least_s: float, most_s: float, tuning: Tuning) -> RescaleCost:
         """Return the cost after a start that took between ``least_s`` and ``most_s``."""
         before = math.log(self._median_s)
         off = math.log(min(max(self._median_s, least_s), most_s)) - before
-        share = _FIRST_START_SHARE if self.start_log is None else _START_SHARE
+        share = tuning.start_weight * (2 if self.start_log is None else 1)
         variance = (1 - share) * (self.variance + share * off * off)
         return replace(self, start_log=before + share * off, variance=variance)

@@ -9,24 +9,16 @@ from rheostat.model import Observation
 from rheostat.policies.predictive.state import State
 from rheostat.signals.forecasts.forecast import HORIZONS_S, refit
 from rheostat.signals.forecasts.period import period_s
-from rheostat.signals.forecasts.rate_history import Rates, with_rate
+from rheostat.signals.forecasts.rate_history import HOUR_S, Rates, with_rate
 from rheostat.signals.lag import queued_rows
+from rheostat.tuning import TUNING, Tuning
 
-HOUR_S, WINDOW_S = 3600.0, 300.0
-"""Time constants of the error budgets."""
-
-_TICK_SHARE = 0.2
-"""Weight of the newest interval between two decisions in its mean."""
-
-_LEFT = 1.5
-"""Batches of backlog left behind by a newly planned batch: more indicate a limit of rows."""
-
-_SAME = 0.02
-"""Two batches whose rows differ by less than this share have the size of the limit."""
+WINDOW_S = 300.0
+"""The objective holds for all rows, and less strictly for those of each five minutes."""
 
 
 def learnt(
-    now: Observation, state: State, slo_s: float, given_s: float = 0.0
+    now: Observation, state: State, slo_s: float, given_s: float = 0.0, tuning: Tuning = TUNING
 ) -> tuple[State, Rates | None]:
     """Return the state after an observation, and the history of rates; None if the rate is unknown.
 
@@ -34,22 +26,24 @@ def learnt(
     """
     rates, since_s = None, now.t_s - (now.t_s if state.newest_s is None else state.newest_s)
     learned = with_late_rows(state, now, slo_s)
-    if 0 < since_s < 120:
-        tick_s = state.tick_s + _TICK_SHARE * (since_s - state.tick_s)
+    if 0 < since_s < WINDOW_S:  # not after a gap
+        tick_s = state.tick_s + tuning.batch_weight * (since_s - state.tick_s)
         learned = replace(learned, tick_s=tick_s)
     if now.input_rows_per_s is not None:
-        learned, rates = _with_rate(now, learned, given_s)
+        learned, rates = _with_rate(now, learned, given_s, tuning)
     if now.executors:
-        learned = _with_batch(now, _with_sizes(now, learned))
-        learned = replace(learned, rows_limit=rows_limit(now, state.rows_limit))
+        learned = _with_batch(now, _with_sizes(now, learned, tuning), tuning)
+        learned = replace(learned, rows_limit=rows_limit(now, state.rows_limit, tuning))
     return replace(learned, newest_s=now.t_s), rates
 
 
-def _with_rate(now: Observation, state: State, given_s: float) -> tuple[State, Rates]:
+def _with_rate(
+    now: Observation, state: State, given_s: float, tuning: Tuning
+) -> tuple[State, Rates]:
     """Fit one horizon, or after the last one detect the period, with each new mean of 5 s."""
     history = with_rate(state.rates, now.t_s, now.input_rows_per_s or 0.0)
     learned = replace(state, rates=history, period_s=given_s or state.period_s)
-    rates = Rates(history, learned.period_s)
+    rates = Rates(history, learned.period_s, tuning)
     if history.fine.means is not state.rates.fine.means:
         if state.turn < len(HORIZONS_S):
             learned = replace(learned, fits=refit(rates, state.fits, state.turn))
@@ -60,7 +54,7 @@ def _with_rate(now: Observation, state: State, given_s: float) -> tuple[State, R
     return learned, rates
 
 
-def _with_sizes(now: Observation, state: State) -> State:
+def _with_sizes(now: Observation, state: State, tuning: Tuning) -> State:
     """Learn start times, the time of the last rescale, and the ceiling if a request ended below its
     target.
     """
@@ -70,12 +64,12 @@ def _with_sizes(now: Observation, state: State) -> State:
         ceiling = size
     if ceiling is not None and size > ceiling:
         ceiling = None
-    rescale = state.rescale.observe(now.t_s, size, executors)
+    rescale = state.rescale.observe(now.t_s, size, executors, tuning)
     learned = replace(
         state,
         ceiling=ceiling,
         first_size=state.first_size or size,
-        rescale=rescale.with_first_start(now.first_start_s or 0.0),
+        rescale=rescale.with_first_start(now.first_start_s or 0.0, tuning),
         executors=executors,
     )
     if state.executors is None or executors == state.executors:
@@ -83,7 +77,7 @@ def _with_sizes(now: Observation, state: State) -> State:
     return replace(learned, changed_s=now.t_s, is_cold=executors > state.executors)
 
 
-def _with_batch(now: Observation, state: State) -> State:
+def _with_batch(now: Observation, state: State, tuning: Tuning) -> State:
     """Learn from a new batch; one that began before a rescale had completed shows only its cost."""
     is_known = (now.batch_s, now.batch_rows) == (state.batch_s, state.batch_rows)
     if is_known or not now.batch_s or not now.batch_rows:
@@ -96,13 +90,15 @@ def _with_batch(now: Observation, state: State) -> State:
     learned = replace(state, batch_s=now.batch_s, batch_rows=now.batch_rows, reading=reading)
     if began_s >= changed_s + 2 * every_s + 1.0:
         fresh = reading != state.reading
-        batches = state.batches.with_batch(now.batch_s, now.batch_rows, slots, now.stages, fresh)
+        batches = state.batches.with_batch(
+            now.batch_s, now.batch_rows, slots, now.stages, fresh, tuning
+        )
         return replace(learned, batches=batches)
-    known = state.batches.identified()
+    known = state.batches.identified(tuning)
     if not known or not state.is_cold or began_s + now.batch_s < changed_s:
         return learned
     longer_s = now.batch_s - known.model.batch_s(now.batch_rows, slots)
-    return replace(learned, rescale=state.rescale.with_cold_batch(longer_s), is_cold=False)
+    return replace(learned, rescale=state.rescale.with_cold_batch(longer_s, tuning), is_cold=False)
 
 
 def with_late_rows(state: State, now: Observation, slo_s: float) -> State:
@@ -123,21 +119,21 @@ def with_late_rows(state: State, now: Observation, slo_s: float) -> State:
     )
 
 
-def rows_limit(now: Observation, known: int | None = None) -> int | None:
+def rows_limit(now: Observation, known: int | None = None, tuning: Tuning = TUNING) -> int | None:
     """Return the detected limit of rows per batch; None without a sign of one.
 
     A limit shows in two batches of equal size, the last of which left more than another one behind.
     Between two batches the ``known`` limit holds while the backlog is as large.
     """
-    rate = now.input_rows_per_s or 0.0
+    rate, left_behind = now.input_rows_per_s or 0.0, tuning.clear_factor
     running, queued, before = now.in_flight, queued_rows(now), now.batch_rows
     if not before or queued is None:
         return None
     if running is None or not running.rows:
-        return known if known and queued > _LEFT * known else None
+        return known if known and queued > left_behind * known else None
     left = queued - running.rows - rate * running.elapsed_s
-    same = abs(running.rows - before) <= _SAME * before
-    return running.rows if same and left > _LEFT * running.rows else None
+    same = abs(running.rows - before) <= tuning.equal_rows * before
+    return running.rows if same and left > left_behind * running.rows else None
 
 
 def _late_share(now: Observation, slo_s: float) -> float:

@@ -19,10 +19,10 @@ from rheostat.policies.predictive.reasons import Compared, compared, decision_ev
 from rheostat.policies.predictive.scenarios import on_path, risk, within_error_budget
 from rheostat.policies.predictive.situation import Situation, situation
 from rheostat.policies.predictive.state import State, is_current
-from rheostat.policies.predictive.tuning import Tuning
 from rheostat.policies.rates.measured_throughput import MeasuredThroughput
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.forecasts.forecast import HORIZONS_S
+from rheostat.tuning import TUNING, Tuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Predictive:
         ),
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
-    tuning: ClassVar[Tuning] = Tuning()
+    tuning: ClassVar[Tuning] = TUNING
     stages_every_s: ClassVar[float] = 30.0  # costs per row drift slowly
 
     slo: float = parameter(10.0, "latency objective", "s")
@@ -95,14 +95,14 @@ class Predictive:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
         before = State.from_json(memory)
-        state, rates = learnt(observation, before, self.slo, self.period_s)
+        state, rates = learnt(observation, before, self.slo, self.period_s, self.tuning)
         simple = MeasuredThroughput(slo=self.slo)
         other, throughput = simple.decide(observation, before.throughput)
         state = replace(state, throughput=throughput)
         if rates is None or not observation.executors:
             decision = hold(observation, "size kept: arrival rate or executors are unknown")
             return decision, state.to_json()
-        model = state.batches.identified()
+        model = state.batches.identified(self.tuning)
         doubt = self._doubt(model)
         if model is None or doubt is not None:
             decision = _without_model(observation, state, other, model)
@@ -137,7 +137,7 @@ class Predictive:
             return "the batch model has no batch yet"
         if model.error is None:
             return "too few batches to tell whether the batch model is right"
-        if model.error > self.tuning.model_error:
+        if model.error > math.log(self.tuning.clear_factor):
             return f"the batch model is off by {math.expm1(model.error):.0%}"
         return None
 
@@ -211,7 +211,7 @@ class Predictive:
         best, saved, costs = at.size, self.rescale_cost, [Compared(at.size, 0.0)]
         best_s = 0.0
         for q in (fewer for fewer in at.sizes if fewer < at.size):
-            suffices_s = at.forecast.until_above(at.sustained(q))
+            suffices_s = at.forecast.until_above(at.sustained(q), at.tuning.soon_s)
             saving = (at.size - q) * at.slots * suffices_s
             if saving <= saved:
                 refused = f"{q} would suffice {_for(suffices_s)} only, which pays no rescale"
@@ -278,10 +278,13 @@ def _refusal(at: Situation, q: int) -> str:
     """
     if at.sustained(q) >= at.sustained(at.size):
         return ""
-    longer = replace(at, longer=at.longer * at.tuning.scale_in_batch_factor)
-    if not within_error_budget(risk(longer, q, with_unprecedented=True), at):
+    if not within_error_budget(risk(_with_longer_batches(at), q, with_unprecedented=True), at):
         return f"a surge would exceed the error budget with {q}"
     return ""
+
+
+def _with_longer_batches(at: Situation) -> Situation:
+    return replace(at, longer=at.longer * (1 + at.tuning.resolution))
 
 
 def _helps(at: Situation, more: Sequence[int], until_s: float, *, is_surge: bool) -> bool:
@@ -290,7 +293,7 @@ def _helps(at: Situation, more: Sequence[int], until_s: float, *, is_surge: bool
     """
     if not more or at.is_limited:
         return False
-    kept = 1 - at.tuning.least_gain
+    kept = 1 - at.tuning.resolution
     if is_surge:
         pairs = zip(risk(at, more[-1]), risk(at, at.size), strict=True)
         return any(most < kept * now for most, now in pairs)
@@ -308,7 +311,7 @@ def _is_over(at: Situation, more: Sequence[int], until_s: float) -> bool:
     here = on_path(at, arrivals, at.size, lasts_s)
     if here.waiting_rows > in_time:
         return False
-    acceptable_rows = (1 - at.tuning.least_gain) * here.late_rows
+    acceptable_rows = (1 - at.tuning.resolution) * here.late_rows
     for q in reversed(more):  # the largest helps most, if any does
         there = on_path(at, arrivals, q, lasts_s)
         if there.late_rows + max(0.0, there.waiting_rows - in_time) <= acceptable_rows:
@@ -321,8 +324,8 @@ def _limit(rows: int) -> Bound:
 
 
 def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
-    """Return the binding constraint if the next larger size gains less than 5 %; None otherwise,
-    and if the cluster grants no more executors.
+    """Return the binding constraint if the next larger size hardly gains; None otherwise, and if
+    the cluster grants no more executors.
     """
     if at.state.rows_limit is not None and at.is_limited:
         rate_per_s, limit = at.forecast.p90[0], at.state.rows_limit
@@ -334,4 +337,4 @@ def _bound(at: Situation, more: Sequence[int]) -> Bound | None:
     rows = max(float(at.now.batch_rows or 0), at.forecast.p50[0] * max(at.trigger_s, 1.0))
     sizes = [q * at.slots for q in more]
     most = max(rows, at.backlog.rows)
-    return binding(at.model.model, most, at.size * at.slots, sizes, at.now.batch_parts_s)
+    return binding(at.model.model, most, at.size * at.slots, sizes, at.now.batch_parts_s, at.tuning)

@@ -67,7 +67,7 @@ def risk(at: Situation, target: int, *, with_unprecedented: bool = False) -> tup
     late, window = 0.0, 0.0
     if often:
         helped_s = at.cost.start_within_s(at.tuning.start_z_likely) + at.state.tick_s / 2
-        result = in_surge(at, often, target, helped_s, at.tuning.surge_phase)
+        result = in_surge(at, often, target, helped_s, 0.5)
         late = often.share * result.late_rows / rows
     helped_s = at.cost.start_within_s(at.tuning.start_z_surge) + at.state.tick_s
     for surge in rare_surges(at, with_unprecedented=with_unprecedented):
@@ -93,8 +93,9 @@ def within_error_budget(
     the maximum size (``least``).
     """
     expected, worst = risked
-    return expected <= max(at.late_share, 1.05 * least[0]) and worst <= max(
-        at.late_in_window, 1.05 * least[1]
+    hardly = 1 + at.tuning.resolution
+    return expected <= max(at.late_share, hardly * least[0]) and worst <= max(
+        at.late_in_window, hardly * least[1]
     )
 
 

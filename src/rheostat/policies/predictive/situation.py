@@ -12,14 +12,11 @@ from rheostat.capacity.rescale_cost import RescaleCost
 from rheostat.capacity.rollout import Backlog
 from rheostat.model import Observation
 from rheostat.policies.predictive.state import State
-from rheostat.policies.predictive.tuning import Tuning
 from rheostat.signals.forecasts.forecast import Forecast, forecast
 from rheostat.signals.forecasts.rate_history import Rates
 from rheostat.signals.forecasts.surges import Surges, surges
 from rheostat.signals.lag import queued_rows
-
-_STILL = 0.1
-"""Share of its duration that an overdue batch is expected to last longer."""
+from rheostat.tuning import TUNING, Tuning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +149,8 @@ def situation(
         forecast=forecast(rates, state.fits),
         surges=surges(rates, back_s, expected=expected, announced=peak),
         back_s=back_s,
-        is_young=rates.unknown > tuning.warm_up_unknown,
-        backlog=waiting(now, model.model, rate, longer),
+        is_young=rates.is_young,
+        backlog=waiting(now, model.model, rate, longer, tuning),
         sizes=_sizes(now, model, state, rate, aim_s),
         slo_s=slo_s,
         aim_s=aim_s,
@@ -177,7 +174,9 @@ def _sizes(
     return sorted(sizes if state.ceiling is None else {*sizes, state.ceiling})
 
 
-def waiting(now: Observation, model: BatchModel, rate: float, longer: float) -> Backlog:
+def waiting(
+    now: Observation, model: BatchModel, rate: float, longer: float, tuning: Tuning = TUNING
+) -> Backlog:
     """Return the backlog and the predicted rest of the running batch; without offsets of the source
     the backlog is the arrivals since that batch began.
     """
@@ -188,7 +187,7 @@ def waiting(now: Observation, model: BatchModel, rate: float, longer: float) -> 
     rows, queued = float(now.in_flight.rows or now.batch_rows or 0), queued_rows(now)
     left = rate * elapsed_s if queued is None else max(0.0, queued - rows)
     takes_s = model.batch_s(rows, slots) * longer
-    ends_s = max(takes_s - elapsed_s, _STILL * elapsed_s)
+    ends_s = max(takes_s - elapsed_s, tuning.overdue * elapsed_s)
     # The oldest row of a batch arrived when the previous batch was planned.
     before_s = max(trigger_s, now.batch_s or 0.0)
     return Backlog(
@@ -217,5 +216,5 @@ def error_budget(state: State, tuning: Tuning) -> tuple[float, float]:
     hour = state.hour_late_rows / state.hour_rows if state.hour_rows > 0 else 0.0
     window = state.window_late_rows / state.window_rows if state.window_rows > 0 else 0.0
     young = state.hour_rows / state.window_rows if state.window_rows > 0 else 1.0
-    in_window = min(tuning.late_share_window, tuning.late_share * young)
+    in_window = tuning.late_share * min(10.0, young)
     return max(0.0, tuning.late_share - hour), max(0.0, in_window - window)

@@ -9,30 +9,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, SEASONS_S, Floats, Rates
+from rheostat.signals.forecasts.rate_history import FINE_S, HOUR_S, MINUTE_S, Floats, Rates
+from rheostat.tuning import Tuning
 
 HORIZONS_S = (5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0)
-_SOON_S = 120.0
-
-_LEVEL = 6
-"""Steps whose mean is the level."""
-
-_LEVELS = (0.5, 0.9, 0.99)
-
-_SHARPNESS = 4.0
-"""An expert with twice the error of the best one has e^-4 of its weight."""
-
-_HALF_LIFE = 40
-"""Steps after which an error counts half."""
-
-_EVIDENCE = 5
-"""Multiples of a horizon in the history from which it is fitted: one ramp over a minute is a single
-case, however many observations it contains."""
-
-_DAMPING = 0.8
-_LONG, _TAIL = 12, 32
-_PRIOR, _PRIOR_STEPS = (0.0, 0.08, 0.25), 15.0
-"""Prior of the quantiles of errors, as shares of the rate, and its weight in steps."""
+"""Seconds ahead of the forecast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +29,13 @@ class Forecast:
         """Return (seconds from now, rate) pairs of one of the quantiles."""
         return list(zip(self.t_s, rates, strict=True))
 
-    def until_above(self, limit: float) -> float:
-        """Return the seconds until the 90 % path rises above a rate; 0 if it stays above it."""
+    def until_above(self, limit: float, soon_s: float) -> float:
+        """Return the seconds until the 90 % path rises above a rate; 0 if it stays above it for
+        more than ``soon_s``.
+        """
         below = False
         for t_s, rate in zip(self.t_s, self.p90, strict=True):
-            if rate > limit and (below or t_s > _SOON_S):
+            if rate > limit and (below or t_s > soon_s):
                 return t_s if below else 0.0
             below = below or rate <= limit
         return 2 * self.t_s[-1] if below else 0.0
@@ -75,18 +58,20 @@ def refit(rates: Rates, fits: Fits, horizon: int) -> Fits:
     """Return the fits with one horizon (index in ``HORIZONS_S``) refitted from the history."""
     step_s, ahead = _steps(HORIZONS_S[horizon])
     series = rates.fine if step_s == FINE_S else rates.minutes
-    if len(series) < _EVIDENCE * ahead + 3:
+    tuning = rates.tuning
+    if len(series) < tuning.cases * ahead + tuning.few:
         return (*fits[:horizon], None, *fits[horizon + 1 :])
     forecasts = _experts(rates, series, step_s, ahead)[:, :-ahead]
     actual = series[ahead:]
-    weights = _weights(np.abs(forecasts - actual))
+    weights = _weights(np.abs(forecasts - actual), tuning)
     # Where the best expert had no forecast yet, others replaced it: those errors do not count.
     is_valid = np.isfinite(forecasts[int(np.argmax(weights))])
     missed, by_last = actual - _mixed(forecasts, weights), actual - forecasts[0]
-    recent = slice(-4 * _HALF_LIFE, None)  # the last value, where the experts are worse of late
+    # The last value alone is the forecast where the experts were worse recently.
+    recent = slice(-4 * tuning.half_life, None)
     if np.abs(missed[is_valid][recent]).mean() > np.abs(by_last[is_valid][recent]).mean():
         weights, missed, is_valid = np.eye(len(forecasts))[0], by_last, np.ones(len(actual), bool)
-    offsets = _offsets(missed[is_valid], series[-1])
+    offsets = _offsets(missed[is_valid], series[-1], tuning)
     fitted = Fit([round(float(weight), 4) for weight in weights], offsets)
     return (*fits[:horizon], fitted, *fits[horizon + 1 :])
 
@@ -97,15 +82,16 @@ def forecast(rates: Rates, fits: Fits) -> Forecast:
     A horizon without a fit has the quantiles of the one before.
     """
     paths: list[list[float]] = [[rates.now], [rates.now], [rates.now]]
-    tails = {FINE_S: rates.fine[-_TAIL:].tolist(), MINUTE_S: rates.minutes[-_TAIL:].tolist()}
+    last = slice(-2 * rates.tuning.trend_steps, None)
+    tails = {FINE_S: rates.fine[last].tolist(), MINUTE_S: rates.minutes[last].tolist()}
     unknown = rates.unknown * rates.now  # assumed largest jump of a load that is not known yet
     before = _seasons_ago(rates)
-    middle, offsets = rates.now, [share * rates.now for share in _PRIOR]
+    middle, offsets = rates.now, [share * rates.now for share in rates.tuning.prior_errors]
     for horizon_s, fit in zip(HORIZONS_S, fits, strict=True):
         step_s, ahead = _steps(horizon_s)
         if fit and (tail := tails[step_s]):
             weights, (*offsets,) = fit
-            middle = _current_forecasts(before, rates.seasons_s, tail, step_s, ahead, weights)
+            middle = _current_forecasts(rates, before, tail, step_s, ahead, weights)
         offsets[2] = max(offsets[2], unknown)
         for path, offset in zip(paths, offsets, strict=True):
             path.append(max(0.0, float(middle + max(offset, offsets[0]))))
@@ -115,7 +101,8 @@ def forecast(rates: Rates, fits: Fits) -> Forecast:
 
 def _seasons_ago(rates: Rates) -> dict[tuple[float, float], float]:
     """Return the past rates that ``_current_forecasts`` needs, by (season, seconds ahead)."""
-    levels = [-step_s * n for step_s in (FINE_S, MINUTE_S) for n in range(_LEVEL)]
+    steps = range(_level_steps(rates.tuning))
+    levels = [-step_s * n for step_s in (FINE_S, MINUTE_S) for n in steps]
     aways = sorted({*levels, *HORIZONS_S})
     rates_before: dict[tuple[float, float], float] = {}
     for fine in (False, True):
@@ -129,34 +116,33 @@ def _seasons_ago(rates: Rates) -> dict[tuple[float, float], float]:
 
 def _fine(season_s: float) -> bool:
     """Return whether the means of 5 s reach back further than a season."""
-    return season_s <= SEASONS_S[0] / 2
+    return season_s <= HOUR_S / 2
 
 
 def _current_forecasts(
+    rates: Rates,
     before: Mapping[tuple[float, float], float],
-    seasons_s: Sequence[float],
     tail: Sequence[float],
     step_s: float,
     ahead: int,
     weights: Sequence[float],
 ) -> float:
     """Return the weighted mean of the present forecasts, the last column of ``_experts``."""
-    short, level = max(2, min(ahead, _LONG)), _mean_of(tail, _LEVEL)
+    damping, level_steps = rates.tuning.damping, _level_steps(rates.tuning)
+    level = _mean_of(tail, level_steps)
     forecasts: list[float | None] = [tail[-1], level]
-    forecasts += [_trend_of(tail, steps, ahead) for steps in (short, _LONG)]
-    for season_s in seasons_s:
+    forecasts += [_trend_of(tail, n, damping * ahead) for n in _trends(ahead, rates.tuning)]
+    for season_s in rates.seasons_s:
         same = None
         if ahead * step_s <= season_s and (season_s, 0.0) in before:
-            then = [before[season_s, -step_s * n] for n in range(_LEVEL)]
-            same = before[season_s, ahead * step_s] + (level - sum(then) / _LEVEL) / 2
+            then = [before[season_s, -step_s * n] for n in range(level_steps)]
+            same = before[season_s, ahead * step_s] + (level - sum(then) / level_steps) / 2
         forecasts.append(same)
     total = weight = 0.0
     for expert_weight, forecast in zip(weights, forecasts, strict=True):
         if forecast is not None and not math.isnan(forecast):
-            total, weight = (
-                total + (expert_weight + 1e-9) * max(0.0, forecast),
-                weight + expert_weight + 1e-9,
-            )
+            total += (expert_weight + 1e-9) * max(0.0, forecast)
+            weight = weight + expert_weight + 1e-9
     return total / weight
 
 
@@ -165,11 +151,20 @@ def _mean_of(tail: Sequence[float], steps: int) -> float:
     return sum(last) / len(last)
 
 
-def _trend_of(tail: Sequence[float], steps: int, ahead: int) -> float:
+def _trend_of(tail: Sequence[float], steps: int, ahead: float) -> float:
     mean, slope = _mean_of(tail, steps), 0.0
     if len(tail) > steps:
         slope = (mean - _mean_of(tail[:-steps], steps)) / steps
-    return mean + slope * ((steps - 1) / 2 + _DAMPING * ahead)
+    return mean + slope * ((steps - 1) / 2 + ahead)
+
+
+def _level_steps(tuning: Tuning) -> int:
+    return tuning.trend_steps // 2
+
+
+def _trends(ahead: int, tuning: Tuning) -> tuple[int, int]:
+    """Return the steps of the short trend and of the long one."""
+    return max(2, min(ahead, tuning.trend_steps)), tuning.trend_steps
 
 
 def _steps(horizon_s: float) -> tuple[float, int]:
@@ -180,15 +175,16 @@ def _steps(horizon_s: float) -> tuple[float, int]:
 
 def _experts(rates: Rates, series: Floats, step_s: float, ahead: int) -> Floats:
     """Return the forecasts made at each step for ``ahead`` steps on: a row per expert (or NaN)."""
-    short = max(2, min(ahead, _LONG))
-    level = _mean(series, _LEVEL)
-    forecasts = [series, level, _trend(series, short, ahead), _trend(series, _LONG, ahead)]
-    ages_s = step_s * np.arange(len(series) + _LEVEL - 2, -ahead - 1, -1.0)
+    damping, level_steps = rates.tuning.damping, _level_steps(rates.tuning)
+    level = _mean(series, level_steps)
+    forecasts = [series, level]
+    forecasts += [_trend(series, n, damping * ahead) for n in _trends(ahead, rates.tuning)]
+    ages_s = step_s * np.arange(len(series) + level_steps - 2, -ahead - 1, -1.0)
     for season_s in rates.seasons_s:
         if ahead * step_s <= season_s <= rates.watched_s:
             before = rates.before(ages_s + season_s, fine=_fine(season_s))
-            then = sum(before[n : n + len(series)] for n in range(_LEVEL)) / _LEVEL
-            forecasts.append(before[_LEVEL - 1 + ahead :] + (level - then) / 2)
+            then = sum(before[n : n + len(series)] for n in range(level_steps)) / level_steps
+            forecasts.append(before[level_steps - 1 + ahead :] + (level - then) / 2)
         else:
             forecasts.append(np.full(len(series), np.nan))
     return np.maximum(np.array(forecasts), 0.0)
@@ -203,24 +199,25 @@ def _mean(series: Floats, steps: int) -> Floats:
     return means
 
 
-def _trend(series: Floats, steps: int, ahead: int) -> Floats:
-    """Return the moving mean, extrapolated with its damped slope."""
+def _trend(series: Floats, steps: int, ahead: float) -> Floats:
+    """Return the moving mean, extrapolated with its slope."""
     mean = _mean(series, steps)
     slope = np.zeros(len(series))
     slope[steps:] = (mean[steps:] - mean[:-steps]) / steps
-    return mean + slope * ((steps - 1) / 2 + _DAMPING * ahead)
+    return mean + slope * ((steps - 1) / 2 + ahead)
 
 
-def _weights(misses: Floats) -> Floats:
+def _weights(misses: Floats, tuning: Tuning) -> Floats:
     """Return the experts' weights: exponential in their recency-weighted absolute error."""
     ages = np.arange(misses.shape[1])[::-1]
     known = np.isfinite(misses)
-    counts = np.where(known, 0.5 ** (ages / _HALF_LIFE), 0.0)
+    counts = np.where(known, 0.5 ** (ages / tuning.half_life), 0.0)
     total = counts.sum(axis=1)
     losses = (counts * np.where(known, misses, 0.0)).sum(axis=1) / np.maximum(total, 1e-9)
-    has_evidence = total > min(3.0, 0.5 * total.max())
+    has_evidence = total > min(tuning.few, 0.5 * total.max())
     best = max(float(losses[has_evidence].min()), 1e-9)
-    weights: Floats = np.where(has_evidence, np.exp(-_SHARPNESS * (losses / best - 1)), 0.0)
+    odds = np.exp(-tuning.sharpness * (losses / best - 1))
+    weights: Floats = np.where(has_evidence, odds, 0.0)
     return weights / float(weights.sum())
 
 
@@ -232,12 +229,12 @@ def _mixed(forecasts: Floats, weights: Floats) -> Floats:
     return mixed
 
 
-def _offsets(missed: Floats, now: float) -> list[float]:
-    """Return conformal quantiles of the errors."""
+def _offsets(missed: Floats, now: float, tuning: Tuning) -> list[float]:
+    """Return conformal quantiles of the errors (50 %, 90 %, 99 %)."""
     ordered, count = np.sort(missed), len(missed)
-    share = _PRIOR_STEPS / (_PRIOR_STEPS + count)
+    share = tuning.prior_steps / (tuning.prior_steps + count)
     offsets = []
-    for level, prior in zip(_LEVELS, _PRIOR, strict=True):
+    for level, prior in zip((0.5, 0.9, 0.99), tuning.prior_errors, strict=True):
         offset = float(ordered[min(count - 1, math.ceil((count + 1) * level) - 1)])
         offsets.append(round((1 - share) * offset + share * prior * now, 3))
     return offsets

@@ -5,31 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from rheostat.signals.forecasts.rate_history import FINE_S, MINUTE_S, Floats, Rates
-
-_SHORTEST = 12
-"""Shortest period, in steps: a shorter one would rest on too few means."""
-
-_CLEAR = 0.7
-"""Least autocorrelation at the period; noise and random walks hardly reach it."""
-
-_FALLS = 0.5
-"""Least drop of the correlation at shorter shifts: a slow drift correlates at every shift."""
-
-_AS_GOOD = 0.9
-"""The shortest period with this share of the best correlation is taken, not its multiples."""
+from rheostat.tuning import TUNING, Tuning
 
 
 def period_s(rates: Rates) -> float | None:
     """Return the period of the recorded rates in seconds; None if there is no clear one."""
     for series, step_s in ((rates.fine, FINE_S), (rates.minutes, MINUTE_S)):
-        if (steps := period(series)) is not None:
+        if (steps := period(series, rates.tuning)) is not None:
             return steps * step_s
     return None
 
 
-def period(series: Floats) -> int | None:
+def period(series: Floats, tuning: Tuning = TUNING) -> int | None:
     """Return the period of a series in steps, at most half its length; None if there is none."""
-    if len(series) < 2 * _SHORTEST + 1:
+    shortest = tuning.trend_steps
+    if len(series) < 2 * shortest + 1:
         return None
     alike = _correlations(series)
     inside = alike[1:-1]
@@ -38,12 +28,13 @@ def period(series: Floats) -> int | None:
     clear = [
         int(peak)
         for peak in peaks
-        if peak >= _SHORTEST and alike[peak] >= max(_CLEAR, lowest[peak] + _FALLS)
+        if peak >= shortest
+        and alike[peak] >= max(tuning.period_correlation, lowest[peak] + tuning.period_drop)
     ]
     if not clear:
         return None
     best = max(float(alike[shift]) for shift in clear)
-    return min(shift for shift in clear if alike[shift] >= _AS_GOOD * best)
+    return min(shift for shift in clear if alike[shift] >= tuning.period_tie * best)
 
 
 def _correlations(series: Floats) -> Floats:

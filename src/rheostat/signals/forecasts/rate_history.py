@@ -10,15 +10,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from rheostat.tuning import TUNING, Tuning
+
 Floats: TypeAlias = NDArray[np.float64]
 FINE_S, MINUTE_S, COARSE_S = 5.0, 60.0, 900.0
-HOUR, DAY, EIGHT_DAYS = 720, 1440, 768
-"""Means kept: of 5 s for an hour, of a minute for a day, of 15 minutes for eight days."""
-
-SEASONS_S = (3600.0, 86_400.0, 604_800.0)
-
-_UNKNOWN_S = 600.0
-"""After this time half of the behaviour of a load is assumed to be known."""
+HOUR_S, DAY_S, WEEK_S = SEASONS_S = (3600.0, 86_400.0, 604_800.0)
+"""Means of 5 s are kept for an hour, of a minute for a day, of 15 minutes for eight days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +43,9 @@ def with_rate(history: RateHistory, t_s: float, rate_per_s: float) -> RateHistor
     since_s = t_s if history.t_s is None else history.t_s
     lasts_s = t_s - since_s
     return RateHistory(
-        _grown(history.fine, FINE_S, HOUR, lasts_s, rate_per_s),
-        _grown(history.minutes, MINUTE_S, DAY, lasts_s, rate_per_s),
-        _grown(history.quarters, COARSE_S, EIGHT_DAYS, lasts_s, rate_per_s),
+        _grown(history.fine, FINE_S, HOUR_S, lasts_s, rate_per_s),
+        _grown(history.minutes, MINUTE_S, DAY_S, lasts_s, rate_per_s),
+        _grown(history.quarters, COARSE_S, WEEK_S + DAY_S, lasts_s, rate_per_s),
         t_s,
         rate_per_s,
     )
@@ -57,7 +54,10 @@ def with_rate(history: RateHistory, t_s: float, rate_per_s: float) -> RateHistor
 class Rates:
     """A history as arrays; ``period_s`` is the period of the load, if known."""
 
-    def __init__(self, history: RateHistory, period_s: float | None = None) -> None:
+    def __init__(
+        self, history: RateHistory, period_s: float | None = None, tuning: Tuning = TUNING
+    ) -> None:
+        self.tuning = tuning
         self.repeats(period_s)
         self.now = history.rate
         rings = ((history.quarters, COARSE_S), (history.minutes, MINUTE_S), (history.fine, FINE_S))
@@ -75,7 +75,12 @@ class Rates:
     @property
     def unknown(self) -> float:
         """The share of the load's behaviour that is unknown: 1 at first, then falling."""
-        return _UNKNOWN_S / (_UNKNOWN_S + self.watched_s)
+        return self.tuning.known_s / (self.tuning.known_s + self.watched_s)
+
+    @property
+    def is_young(self) -> bool:
+        """Whether the job is in warm-up: most of its load's behaviour is unknown."""
+        return self.unknown > 0.5
 
     def repeats(self, period_s: float | None) -> None:
         """Set the period of the load; None if it has none."""
@@ -106,16 +111,17 @@ def _aged(ring: Ring, size_s: float) -> tuple[Floats, Floats]:
     return ages_s, means
 
 
-def _grown(ring: Ring, size_s: float, most: int, lasts_s: float, rate_per_s: float) -> Ring:
+def _grown(ring: Ring, size_s: float, kept_s: float, lasts_s: float, rate_per_s: float) -> Ring:
     """Return a ring extended by a rate that held for ``lasts_s``."""
-    if not 0 <= lasts_s < most * size_s:
+    if not 0 <= lasts_s < kept_s:
         return Ring()
     part_s, part_rows = ring.part_s + lasts_s, ring.part_rows + lasts_s * rate_per_s
     if part_s < size_s:
         return Ring(ring.means, part_s, part_rows)
     first = (part_rows - (part_s - size_s) * rate_per_s) / size_s
     complete = math.floor(part_s / size_s)
-    means = [*ring.means, _short(first), *[_short(rate_per_s)] * (complete - 1)][-most:]
+    means = [*ring.means, _short(first), *[_short(rate_per_s)] * (complete - 1)]
+    means = means[-round(kept_s / size_s) :]
     left_s = part_s - complete * size_s
     return Ring(means, left_s, left_s * rate_per_s)
 

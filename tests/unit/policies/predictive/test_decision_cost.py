@@ -10,10 +10,9 @@ from rheostat.policies.predictive.learning import learnt
 from rheostat.policies.predictive.policy import Predictive
 from rheostat.policies.predictive.situation import situation
 from rheostat.policies.predictive.state import State
-from rheostat.policies.predictive.tuning import Tuning
 from rheostat.signals.forecasts.rate_history import Rates
+from rheostat.tuning import TUNING
 
-TUNING = Tuning()
 STEADY = replace(Predictive.about.steady, slots_per_executor=1, latency_s=1.0)
 
 

@@ -7,7 +7,7 @@ from rheostat.model import Observation
 from rheostat.policies.predictive.learning import with_late_rows
 from rheostat.policies.predictive.situation import error_budget
 from rheostat.policies.predictive.state import State
-from rheostat.policies.predictive.tuning import Tuning
+from rheostat.tuning import TUNING
 
 
 def budget_after(seconds: int, latency_s: float = 1.0) -> tuple[float, float]:
@@ -22,7 +22,7 @@ def budget_after(seconds: int, latency_s: float = 1.0) -> tuple[float, float]:
             latency_s=latency_s,
         )
         state = replace(with_late_rows(state, now, slo_s=10.0), newest_s=now.t_s)
-    return error_budget(state, Tuning())
+    return error_budget(state, TUNING)
 
 
 def test_a_long_running_job_may_have_eight_percent_late_in_five_minutes() -> None:

@@ -16,14 +16,7 @@ from rheostat.signals.forecasts.forecast import (
     forecast,
     refit,
 )
-from rheostat.signals.forecasts.rate_history import (
-    DAY,
-    EIGHT_DAYS,
-    HOUR,
-    RateHistory,
-    Rates,
-    with_rate,
-)
+from rheostat.signals.forecasts.rate_history import RateHistory, Rates, with_rate
 
 
 def observed_forecast(rate: Callable[[float], float], seconds: float, step_s: float) -> Forecast:
@@ -69,7 +62,7 @@ def test_the_history_is_bounded() -> None:
     for n in range(12_000):
         history = with_rate(history, 60.0 * n, 7.0)
     kept = [len(ring.means) for ring in (history.fine, history.minutes, history.quarters)]
-    assert kept == [HOUR, DAY, EIGHT_DAYS]
+    assert kept == [3600 / 5, 1440, 8 * 24 * 4]
 
 
 def test_a_clock_set_back_clears_the_history() -> None:
@@ -86,8 +79,8 @@ def test_current_expert_forecasts_match_the_last_historical_ones() -> None:
         predictions = _experts(rates, series, step_s, ahead)[:, -1]
         for place in np.flatnonzero(np.isfinite(predictions)):
             weights = np.eye(len(predictions))[place].tolist()
-            ago, seasons_s = _seasons_ago(rates), rates.seasons_s
-            now = _current_forecasts(ago, seasons_s, series.tolist(), step_s, ahead, weights)
+            ago = _seasons_ago(rates)
+            now = _current_forecasts(rates, ago, series.tolist(), step_s, ahead, weights)
             assert now == pytest.approx(predictions[place], rel=1e-4)
 
 
