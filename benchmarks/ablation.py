@@ -68,7 +68,7 @@ DECISION_RULES: dict[str, Switch] = {
     ),
     "longer batches after a scale-in": (policy, "_with_longer_batches", lambda at: at),
     "excess that ends before help": (policy, "_is_over", lambda *_: False),
-    "help beside a binding constraint": (policy, "_helps", lambda *_: False),
+    "help beside a binding constraint": (policy, "_helps", lambda *_, **__: False),
     "binding constraint": (policy, "_bound", lambda *_: None),
 }
 """Rules that one decision can be made without."""
@@ -78,7 +78,7 @@ MEMORY_RULES: dict[str, Switch] = {
     "detected period": (learning, "period_s", lambda _: None),
     "hour, day and week": (rate_history, "SEASONS_S", ()),
     "fitted forecast": (learning, "refit", lambda _, fits, __: fits),
-    "learned cold batch": (RescaleCost, "with_cold_batch", lambda learned, _: learned),
+    "learned cold batch": (RescaleCost, "with_cold_batch", lambda learned, *_: learned),
 }
 """Rules that work through what is remembered: only whole runs show their worth."""
 

@@ -7,9 +7,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-_MOST = 120
-"""Most batches of a rollout: with a short trigger interval several are simulated as one."""
-
 Path = Sequence[tuple[float, float]]
 """Pairs of (seconds from now, rows/s), the first at 0 s, with straight lines in between."""
 Size = tuple[float, Callable[[float], float], float]
@@ -37,6 +34,7 @@ class Arrivals:
     """Cumulative arrivals from the oldest row of the backlog: evenly until now, then on a path."""
 
     def __init__(self, backlog: Backlog, path: Path) -> None:
+        self.backlog = backlog
         self._since_s, self._waiting = min(backlog.since_s, -1e-9), backlog.rows
         self._t_s = [t_s for t_s, _ in path]
         self._rates = [rate for _, rate in path]
@@ -77,7 +75,6 @@ class RolloutResult:
 
 
 def rollout(
-    backlog: Backlog,
     arrivals: Arrivals,
     sizes: Sequence[Size],
     *,
@@ -89,12 +86,13 @@ def rollout(
     ``sizes`` is the present one.
 
     A batch reads the complete backlog. The next one begins at the next trigger, or at once if the
-    batch lasted longer.
+    batch lasted longer. With a short trigger interval several batches are simulated as one.
     """
+    backlog = arrivals.backlog
     begins_s, since_s, taken, place = backlog.begins_s, backlog.since_s, 0.0, 0
     rows, ends_s = 0.0, since_s
     late, first_s = _of_running(backlog, slo_s)
-    shortest_s = max(trigger_s, until_s / _MOST)
+    shortest_s = max(trigger_s, until_s / 120)  # at most 120 batches, whatever the interval
     while begins_s < until_s:
         longer_s = 0.0
         while place + 1 < len(sizes) and sizes[place + 1][0] <= begins_s:

@@ -19,7 +19,7 @@ def simulate(
     if later:
         sizes.append((30.0, MODEL.at(later), 0.0))
     arrivals = Arrivals(backlog, FLAT)
-    return rollout(backlog, arrivals, sizes, trigger_s=1.0, slo_s=10.0, until_s=until_s)
+    return rollout(arrivals, sizes, trigger_s=1.0, slo_s=10.0, until_s=until_s)
 
 
 def test_a_sufficient_size_has_no_late_rows() -> None:
@@ -47,9 +47,8 @@ def test_rows_that_no_batch_finishes_are_late() -> None:
     late = []
     for slots in (1, 2, 8):
         sizes = [(0.0, MODEL.at(slots), 0.0)]
-        result = rollout(
-            NONE, Arrivals(NONE, steep), sizes, trigger_s=1.0, slo_s=10.0, until_s=60.0
-        )
+        arrivals = Arrivals(NONE, steep)
+        result = rollout(arrivals, sizes, trigger_s=1.0, slo_s=10.0, until_s=60.0)
         late.append(result.late_rows)
     assert late == sorted(late, reverse=True)
     assert late[0] > 0.7 * 60 * 9000
@@ -58,10 +57,8 @@ def test_rows_that_no_batch_finishes_are_late() -> None:
 def test_the_final_backlog_is_arrivals_minus_processed_rows() -> None:
     steep = Arrivals(NONE, [(0.0, 9000.0), (600.0, 9000.0)])
     for until_s in (60.0, 64.0, 71.0):
-        result = rollout(
-            NONE, steep, [(0.0, lambda rows: rows / 3000, 0.0)], trigger_s=1.0, slo_s=10.0,
-            until_s=until_s,
-        )  # fmt: skip
+        size = (0.0, lambda rows: rows / 3000, 0.0)
+        result = rollout(steep, [size], trigger_s=1.0, slo_s=10.0, until_s=until_s)
         assert result.waiting_rows == pytest.approx(9000 * until_s - 3000 * (until_s - 1))
     assert simulate(4).waiting_rows < 2 * 1000
 

@@ -49,7 +49,7 @@ def _with_rate(
             learned = replace(learned, fits=refit(rates, state.fits, state.turn))
         else:
             learned = replace(learned, period_s=given_s or period_s(rates))
-            rates.repeats(learned.period_s)
+            rates = Rates(history, learned.period_s, tuning)
         learned = replace(learned, turn=(state.turn + 1) % (len(HORIZONS_S) + 1))
     return learned, rates
 
@@ -58,23 +58,22 @@ def _with_sizes(now: Observation, state: State, tuning: Tuning) -> State:
     """Learn start times, the time of the last rescale, and the ceiling if a request ended below its
     target.
     """
-    size, executors = now.size or 1, now.executors or 1
-    ceiling, before, target = state.ceiling, state.size_before, state.target_before
-    if before is not None and before < size < (target or size):
+    size, executors, before = now.size or 1, now.executors or 1, state.rescale
+    ceiling = state.ceiling
+    if before.executors and before.target < size < (state.target_before or size):
         ceiling = size
     if ceiling is not None and size > ceiling:
         ceiling = None
-    rescale = state.rescale.observe(now.t_s, size, executors, tuning)
+    rescale = before.observe(now.t_s, size, executors, tuning)
     learned = replace(
         state,
         ceiling=ceiling,
         first_size=state.first_size or size,
         rescale=rescale.with_first_start(now.first_start_s or 0.0, tuning),
-        executors=executors,
     )
-    if state.executors is None or executors == state.executors:
+    if before.executors in (0, executors):
         return learned
-    return replace(learned, changed_s=now.t_s, is_cold=executors > state.executors)
+    return replace(learned, changed_s=now.t_s, is_cold=executors > before.executors)
 
 
 def _with_batch(now: Observation, state: State, tuning: Tuning) -> State:

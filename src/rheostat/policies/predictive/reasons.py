@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rheostat.plural import counted
 from rheostat.policies.predictive.scenarios import rare_surges
 from rheostat.policies.predictive.situation import Situation
-from rheostat.signals.forecasts.forecast import HORIZONS_S
+from rheostat.signals.forecasts.forecast import HORIZONS_S, Path
 
 
 class Compared(NamedTuple):
@@ -23,11 +23,11 @@ def compared(
     at: Situation, costs: Sequence[Compared], within_s: float, evidence: dict[str, Any]
 ) -> str:
     """Return the costs of the sizes in words, and add those of the first two to the evidence."""
-    texts, tolerated = [], at.tuning.late_s * at.forecast.p90[0]
+    texts = []
     evidence["horizon_s"] = within_s
     for size, role in zip(costs, ("chosen", "rejected"), strict=False):
         slot_s = size.executors * at.slots * within_s
-        late_rows = 0.0 if size.late_rows <= tolerated else size.late_rows
+        late_rows = 0.0 if size.late_rows <= at.tolerated_rows else size.late_rows
         evidence |= {f"slot_s_{role}": slot_s, f"late_rows_{role}": late_rows}
         late = f"{late_rows:,.0f} late rows" if late_rows else "no late rows"
         if not at.is_attainable:
@@ -40,25 +40,26 @@ def compared(
     return "; ".join(texts)
 
 
-def decision_evidence(at: Situation, late_share_ahead: float) -> dict[str, Any]:
+def decision_evidence(
+    at: Situation, late_share_ahead: float, surge_risk: tuple[float, float]
+) -> dict[str, Any]:
     """Return forecast, largest surge, need and capacity; the forecast is that of the horizon after
     which executors requested now start.
     """
     place = min(
         range(len(HORIZONS_S)), key=lambda i: abs(HORIZONS_S[i] - at.cost.start_s - at.state.tick_s)
     )
-    rates = [path[place + 1] for path in (at.forecast.p50, at.forecast.p90, at.forecast.p99)]
+    rates = [path[place + 1][1] for path in (at.forecast.p50, at.forecast.p90, at.forecast.p99)]
     surge = max(rare_surges(at), key=lambda surge: surge.rate)
     needed = next((q for q in at.sizes if at.sustained(q) >= rates[1]), None)
-    model = at.model.model
     return {
         "forecast_s": HORIZONS_S[place],
         "forecast_rows_per_s_p50": rates[0],
         "forecast_rows_per_s_p90": rates[1],
         "forecast_rows_per_s_p99": rates[2],
-        "forecast_path_p50": _path(at, at.forecast.p50),
-        "forecast_path_p90": _path(at, at.forecast.p90),
-        "forecast_path_p99": _path(at, at.forecast.p99),
+        "forecast_path_p50": _path(at.forecast.p50),
+        "forecast_path_p90": _path(at.forecast.p90),
+        "forecast_path_p99": _path(at.forecast.p99),
         "surge_rows_per_s": surge.rate,
         "surge_step_rows_per_s": surge.once,
         "needed": needed,
@@ -66,11 +67,13 @@ def decision_evidence(at: Situation, late_share_ahead: float) -> dict[str, Any]:
         "late_share_ahead": late_share_ahead,
         "late_share_budget": at.late_share,
         "start_s": at.cost.start_s,
-        "spread": at.model.spread,
-        "fixed_s": model.fixed_s,
-        "row_slot_s": sum(stage.rows_in * stage.row_s for stage in model.stages),
+        "spread": at.spread,
+        "fixed_s": at.model.fixed_s,
+        "row_slot_s": sum(stage.rows_in * stage.row_s for stage in at.model.stages),
+        "surge_late_share": surge_risk[0],
+        "surge_late_share_window": surge_risk[1],
     }
 
 
-def _path(at: Situation, rates: Sequence[float]) -> str:
-    return " ".join(f"{t_s:g}:{rate:.4g}" for t_s, rate in at.forecast.path(rates))
+def _path(path: Path) -> str:
+    return " ".join(f"{t_s:g}:{rate:.4g}" for t_s, rate in path)

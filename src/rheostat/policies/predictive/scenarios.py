@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rheostat.capacity.rollout import Arrivals, Backlog, RolloutResult, Size, rollout
+from rheostat.capacity.rollout import Arrivals, Backlog, Path, RolloutResult, Size, rollout
 from rheostat.policies.predictive.learning import WINDOW_S
 from rheostat.policies.predictive.situation import Situation
 from rheostat.signals.forecasts.surges import Surge
 
 
-def on_path(at: Situation, arrivals: Arrivals, target: int, until_s: float) -> RolloutResult:
+def on_path(at: Situation, path: Path, target: int, until_s: float) -> RolloutResult:
     """Return the rollout with ``target`` executors requested now: the present ones work until the
     others have started.
     """
     return rollout(
-        at.backlog,
-        arrivals,
+        Arrivals(at.backlog, path),
         _sizes(at, target),
         trigger_s=at.trigger_s,
         slo_s=at.aim_s,
@@ -48,7 +47,6 @@ def in_surge(
     until_s = at.back_s + at.aim_s + at.tuning.surge_follow_s
     most = (helped_s, _batch(at, max(target, at.sizes[-1])), at.cost.cold_s)
     return rollout(
-        begun,
         Arrivals(begun, surge.path(rate, until_s)),
         [(0.0, batch_s, 0.0), most],
         trigger_s=at.trigger_s,
@@ -113,4 +111,4 @@ def _sizes(at: Situation, target: int) -> list[Size]:
 
 
 def _batch(at: Situation, executors: int) -> Callable[[float], float]:
-    return at.model.model.at(max(1, executors) * at.slots, at.longer)
+    return at.model.at(max(1, executors) * at.slots, at.longer)

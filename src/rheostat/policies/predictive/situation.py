@@ -26,7 +26,10 @@ class Situation:
     now: Observation
     tuning: Tuning
     state: State
-    model: Identified
+    model: BatchModel
+    spread: float
+    """Standard deviation of log(batch time / model)."""
+
     forecast: Forecast
     surges: Surges
     """Rises of the rate that are possible before executors return after a scale-in."""
@@ -40,6 +43,9 @@ class Situation:
     backlog: Backlog
     sizes: Sequence[int]
     """Candidate sizes: each is faster than the ones before it."""
+
+    rescale_cost: float
+    """Slot-seconds."""
 
     slo_s: float
     aim_s: float
@@ -91,11 +97,28 @@ class Situation:
         return self.start_s + self.state.tick_s + self.trigger_s
 
     @property
+    def horizon_s(self) -> float:
+        """How long a size must suffice: until another one can be ready, plus the time for which an
+        idle executor costs less than another rescale.
+        """
+        return self.within_s + self.rescale_cost / self.slots
+
+    @property
+    def larger(self) -> list[int]:
+        """The candidates above the target in force."""
+        return [q for q in self.sizes if q > self.size]
+
+    @property
+    def smaller(self) -> list[int]:
+        """The candidates below the target in force."""
+        return [q for q in self.sizes if q < self.size]
+
+    @property
     def is_limited(self) -> bool:
         """Whether the rows limit of a batch binds: such a batch ends before its trigger."""
         if self.state.rows_limit is None:
             return False
-        batch_s = self.model.model.batch_s(self.state.rows_limit, self.size * self.slots)
+        batch_s = self.model.batch_s(self.state.rows_limit, self.size * self.slots)
         return batch_s * self.longer < self.trigger_s
 
     @property
@@ -105,7 +128,7 @@ class Situation:
 
     def sustained(self, executors: int) -> float:
         """Return the highest constant rate at which no row is late with that many executors."""
-        return self.model.model.sustained_rows_per_s(
+        return self.model.sustained_rows_per_s(
             executors * self.slots, self.aim_s, self.trigger_s, self.longer
         )
 
@@ -113,10 +136,11 @@ class Situation:
 def situation(
     now: Observation,
     state: State,
-    model: Identified,
+    known: Identified,
     rates: Rates,
     *,
     slo_s: float,
+    rescale_cost: float,
     margin: float,
     peak: float = 0.0,
     tuning: Tuning,
@@ -127,31 +151,33 @@ def situation(
     that size.
     """
     slots, trigger_s = now.slots_per_executor or 1, now.trigger_s or 0.0
-    cost = state.rescale
+    cost, model = state.rescale, known.model
     target_s = tuning.latency_target * slo_s
     # A row waits for its trigger, then for its batch; queued batches need twice their fixed cost.
-    fixed_s = tuning.fixed_cost_factor * model.model.fixed_s
+    fixed_s = tuning.fixed_cost_factor * model.fixed_s
     is_attainable = target_s >= min(2.0 * trigger_s, trigger_s + fixed_s / 2)
     young = tuning.warm_up_headroom * rates.unknown * min(1.0, cost.start_s / slo_s)
     least_s = min(target_s, max(2.0 * trigger_s, fixed_s))
     aim_s = max(target_s - young * slo_s, least_s) if is_attainable else 2.0 * trigger_s
     late_share, late_in_window = error_budget(state, tuning)
-    longer = math.exp(margin * model.spread)
+    longer = math.exp(margin * known.spread)
     rate = now.input_rows_per_s or 0.0
     first_slots = (state.first_size or 1) * slots
-    expected = model.model.sustained_rows_per_s(first_slots, aim_s, trigger_s, longer)
+    expected = model.sustained_rows_per_s(first_slots, aim_s, trigger_s, longer)
     back_s = cost.start_within_s(tuning.start_z_surge) + state.tick_s + trigger_s
     return Situation(
         now=now,
         tuning=tuning,
         state=state,
         model=model,
+        spread=known.spread,
         forecast=forecast(rates, state.fits),
         surges=surges(rates, back_s, expected=expected, announced=peak),
         back_s=back_s,
         is_young=rates.is_young,
-        backlog=waiting(now, model.model, rate, longer, tuning),
+        backlog=waiting(now, model, rate, longer, tuning),
         sizes=_sizes(now, model, state, rate, aim_s),
+        rescale_cost=rescale_cost,
         slo_s=slo_s,
         aim_s=aim_s,
         is_attainable=is_attainable,
@@ -162,15 +188,15 @@ def situation(
 
 
 def _sizes(
-    now: Observation, model: Identified, state: State, rate: float, aim_s: float
+    now: Observation, model: BatchModel, state: State, rate: float, aim_s: float
 ) -> list[int]:
     slots, size = now.slots_per_executor or 1, now.size or 1
-    most = max((stage.tasks for stage in model.model.stages), default=1)
+    most = max((stage.tasks for stage in model.stages), default=1)
     most = min(most, 64 * slots, max(4 * size * slots, 16))
     if state.ceiling is not None:
         most = min(most, state.ceiling * slots)
     rows = max(now.batch_rows or 0, rate * max(now.trigger_s or 0.0, aim_s / 4), 1.0)
-    sizes = {math.ceil(useful / slots) for useful in model.model.worth_having(most, rows)}
+    sizes = {math.ceil(useful / slots) for useful in model.worth_having(most, rows)}
     return sorted(sizes if state.ceiling is None else {*sizes, state.ceiling})
 
 

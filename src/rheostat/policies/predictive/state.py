@@ -50,12 +50,10 @@ class State:
 
     # Sizes.
     rescale: RescaleCost = field(default_factory=RescaleCost)
-    executors: int | None = None
     first_size: int | None = None
     ceiling: int | None = None
     changed_s: float | None = None
     is_cold: bool = False
-    size_before: int | None = None
     target_before: int | None = None
     throughput: Memory = field(default_factory=dict)
     """Memory of ``measured-throughput``, which decides until the batch model is valid."""

@@ -16,29 +16,28 @@ HORIZONS_S = (5.0, 15.0, 30.0, 60.0, 120.0, 300.0, 900.0, 1800.0)
 """Seconds ahead of the forecast."""
 
 
+Path: TypeAlias = Sequence[tuple[float, float]]
+"""Pairs of (seconds from now, rows/s): now, and at each horizon."""
+
+
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Quantiles of the rate (50 %, 90 %, 99 %) now and at each horizon, in rows/s."""
+    """The paths that the rate exceeds in half, in a tenth and in a hundredth of all cases."""
 
-    t_s: tuple[float, ...]
-    p50: tuple[float, ...]
-    p90: tuple[float, ...]
-    p99: tuple[float, ...]
-
-    def path(self, rates: Sequence[float]) -> list[tuple[float, float]]:
-        """Return (seconds from now, rate) pairs of one of the quantiles."""
-        return list(zip(self.t_s, rates, strict=True))
+    p50: Path
+    p90: Path
+    p99: Path
 
     def until_above(self, limit: float, soon_s: float) -> float:
         """Return the seconds until the 90 % path rises above a rate; 0 if it stays above it for
         more than ``soon_s``.
         """
         below = False
-        for t_s, rate in zip(self.t_s, self.p90, strict=True):
+        for t_s, rate in self.p90:
             if rate > limit and (below or t_s > soon_s):
                 return t_s if below else 0.0
             below = below or rate <= limit
-        return 2 * self.t_s[-1] if below else 0.0
+        return 2 * HORIZONS_S[-1] if below else 0.0
 
 
 class Fit(NamedTuple):
@@ -81,7 +80,7 @@ def forecast(rates: Rates, fits: Fits) -> Forecast:
 
     A horizon without a fit has the quantiles of the one before.
     """
-    paths: list[list[float]] = [[rates.now], [rates.now], [rates.now]]
+    paths: list[list[tuple[float, float]]] = [[(0.0, rates.now)] for _ in range(3)]
     last = slice(-2 * rates.tuning.trend_steps, None)
     tails = {FINE_S: rates.fine[last].tolist(), MINUTE_S: rates.minutes[last].tolist()}
     unknown = rates.unknown * rates.now  # assumed largest jump of a load that is not known yet
@@ -94,9 +93,8 @@ def forecast(rates: Rates, fits: Fits) -> Forecast:
             middle = _current_forecasts(rates, before, tail, step_s, ahead, weights)
         offsets[2] = max(offsets[2], unknown)
         for path, offset in zip(paths, offsets, strict=True):
-            path.append(max(0.0, float(middle + max(offset, offsets[0]))))
-    p50, p90, p99 = (tuple(path) for path in paths)
-    return Forecast((0.0, *HORIZONS_S), p50, p90, p99)
+            path.append((horizon_s, max(0.0, float(middle + max(offset, offsets[0])))))
+    return Forecast(*paths)
 
 
 def _seasons_ago(rates: Rates) -> dict[tuple[float, float], float]:

@@ -58,7 +58,8 @@ class Rates:
         self, history: RateHistory, period_s: float | None = None, tuning: Tuning = TUNING
     ) -> None:
         self.tuning = tuning
-        self.repeats(period_s)
+        self.seasons_s = (*SEASONS_S, period_s or math.inf)
+        """Hour, day, week and the period of the load (infinite without one)."""
         self.now = history.rate
         rings = ((history.quarters, COARSE_S), (history.minutes, MINUTE_S), (history.fine, FINE_S))
         self._rings = [_aged(ring, size_s) for ring, size_s in rings]
@@ -81,11 +82,6 @@ class Rates:
     def is_young(self) -> bool:
         """Whether the job is in warm-up: most of its load's behaviour is unknown."""
         return self.unknown > 0.5
-
-    def repeats(self, period_s: float | None) -> None:
-        """Set the period of the load; None if it has none."""
-        self.seasons_s = (*SEASONS_S, period_s or math.inf)
-        """Hour, day, week and the period of the load (infinite without one)."""
 
     def before(self, ages_s: Floats, *, fine: bool = False) -> Floats:
         """Return the rates at these ages, by 5 s in the last hour if ``fine``; NaN if unknown."""

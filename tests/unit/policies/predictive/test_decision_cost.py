@@ -42,7 +42,9 @@ def test_the_cached_history_gives_the_same_forecast_as_a_recomputed_one(
     assert model is not None
     anew = Rates(state.rates, state.period_s)
     situations = [
-        situation(now, state, model, rates, slo_s=10.0, margin=0.5, tuning=TUNING)
+        situation(
+            now, state, model, rates, slo_s=10.0, rescale_cost=30.0, margin=0.5, tuning=TUNING
+        )
         for rates in (kept, anew)
     ]
     assert situations[0].forecast == situations[1].forecast

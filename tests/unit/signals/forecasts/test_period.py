@@ -90,7 +90,7 @@ def test_with_a_configured_day_the_second_is_forecast_from_the_first() -> None:
         for place in range(len(HORIZONS_S)):
             fits = refit(rates, fits, place)
         coming = forecast(rates, fits)
-        return dict(coming.path(coming.p50))[30.0]
+        return dict(coming.p50)[30.0]
 
     true = day.rate_per_s(before_the_ramp_s + 30.0)
     assert true > 2000
