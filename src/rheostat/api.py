@@ -64,7 +64,8 @@ def attach(
     - ``slo``: latency objective in seconds (default 10), or one per query by its name, as
       ``{"orders": 10, "audit": 60}``; the strictest applies to all other queries.
     - ``limits``: minimum and maximum number of executors (default 1 and 8, or the number at the
-      start if that is larger).
+      start if that is larger). With a minimum of 0 there are none between runs: while no query and
+      no job runs, or between two batches of a trigger interval of ten minutes or more.
     - ``kafka``: ``host:port``, or a client configuration with ``bootstrap.servers``. The broker
       then reports the lag, also while a batch runs; otherwise it follows from completed batches.
     - ``journal``: a folder (default: one per application in the user's state folder). A folder on a

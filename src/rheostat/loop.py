@@ -13,6 +13,7 @@ from datetime import datetime, timezone
 from rheostat.guards import Guard, guard
 from rheostat.model import Decision, Memory, Observation, Record, Rescaling
 from rheostat.ports import Actuator, Journal, Policy, Sensor
+from rheostat.protocols.release import Release
 from rheostat.signals.application import combine
 from rheostat.state.proposed_count import Command, with_partitions
 
@@ -22,7 +23,8 @@ class Loop:
     job, a simulation and a test.
 
     With ``command``, which builds the command to repartition a query, decisions propose more state
-    partitions where their number limits a query.
+    partitions where their number limits a query. With ``release`` set, the application has
+    no executors between two runs.
     """
 
     def __init__(
@@ -35,6 +37,9 @@ class Loop:
         journal: Journal,
         command: Command | None = None,
     ) -> None:
+        self.release: Release | None = None
+        self._released: Memory = {}
+        """What ``release`` remembers; another application begins without it."""
         self._sensor = sensor
         self._policy = policy
         self._guards = guards
@@ -66,6 +71,7 @@ class Loop:
 
     def close(self) -> None:
         """Close the sensor and stop the actuator; the application keeps its size."""
+        self._wake(time.time())
         try:
             self._sensor.close()
         finally:
@@ -102,6 +108,7 @@ class Loop:
     def _halt(self, cause: str, now: float) -> Record:
         """Hold the actuator and return a record of the observation, if there is one."""
         self._memory = {"halted_s": now, **self._memory}
+        self._wake(now)
         self._actuator.hold()
         queries: tuple[Observation, ...] = ()
         with suppress(Exception):  # a failing sensor must not hide the halt
@@ -114,6 +121,8 @@ class Loop:
         self._take_direction()
         queries = self._observe(now)
         observation = combine(queries)
+        if reason := self._between_runs(now):
+            return _nothing(now, "idle", reason, observation, queries)
         if observation is None:
             return _nothing(now, "idle", "no query is running")
         # A target cannot be compared with an unknown size, nor with 0 executors.
@@ -142,6 +151,29 @@ class Loop:
             # The journal stores the memory once, next to the record.
             rescaling=replace(rescaling, memory={}),
         )
+
+    def _between_runs(self, now: float) -> str:
+        """Request the size between two runs, and return its reason; empty if the policy decides."""
+        if self.release is None:
+            return ""
+        executors, size = self._actuator.sizes(now) or (None, None)
+        decision, self._released = self.release.decide(executors, size, self._released, now)
+        if decision is None:
+            return ""
+        rescaling = self._actuator.rescale(decision, now)
+        self._memory = {**self._memory, "rescaling": rescaling.memory}
+        return decision.reason
+
+    def _wake(self, now: float) -> None:
+        """Request executors again: while decisions are halted, nothing would do so for a run."""
+        executors = self._released.get("awake")
+        if not executors:
+            return
+        with suppress(Exception):  # the application may have ended
+            _, size = self._actuator.sizes(now) or (None, None)
+            if size == 0:
+                self._actuator.rescale(Decision(target=executors, reason="decisions end"), now)
+            self._released = {}
 
     def _observe(self, now: float) -> tuple[Observation, ...]:
         """Return the sensor's observations, with the actuator's size if it reports one."""

@@ -29,7 +29,7 @@ from rheostat.kafka.client import check_client
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.parameters import parsed_bool
-from rheostat.policies.registry import create, wrong_parameters
+from rheostat.policies.registry import check_policy_object, create, wrong_parameters
 from rheostat.ports import Policy
 
 PREFIX = "spark.rheostat."
@@ -55,8 +55,10 @@ class Settings:
     ``built_policy`` and ``built_guards`` follow from the other values and are built here, so that
     invalid values fail early. A ``journal`` that is a string is a folder on a Hadoop file system.
     Without ``limits_given`` the maximum is a default, which rises to the number of executors at the
-    start. ``restarts`` is the folder of the control channel to a supervisor that restarts the job;
-    None if the size is changed live. Raises BadInput for invalid values.
+    start. With ``releases`` (``min=0``) no executors are kept between runs, and the minimum of
+    ``limits``, which are those of a run, is 1. ``restarts`` is the folder of the control channel to
+    a supervisor that restarts the job; None if the size is changed live. Raises BadInput for
+    invalid values.
     """
 
     policy: str | Policy = DEFAULT_POLICY
@@ -64,6 +66,7 @@ class Settings:
     slo: Slo = field(default_factory=Slo)
     limits: Limits = field(default_factory=Limits)
     limits_given: bool = False
+    releases: bool = False
     kafka: Mapping[str, Any] | None = None
     journal: Path | str | None = None
     loop: LoopOptions = field(default_factory=LoopOptions)
@@ -84,7 +87,7 @@ class Settings:
                 f"parameters= must be a mapping of names to values, but it is {self.parameters!r}"
             )
         if not isinstance(self.policy, str):
-            _check_policy_object(self.policy, self.parameters)
+            check_policy_object(self.policy, self.parameters)
         for name, kind in (*GROUPS.items(), ("replace", bool)):
             if not isinstance(getattr(self, name), kind):
                 raise BadInput(
@@ -106,11 +109,15 @@ class Settings:
         return self.policy if isinstance(self.policy, str) else type(self.policy).__name__
 
     @property
+    def least_executors(self) -> int:
+        """The minimum as it was given: 0 if no executors are kept between runs."""
+        return 0 if self.releases else self.limits.min_executors
+
+    @property
     def summary(self) -> str:
         """Policy, limits and objective in one phrase."""
-        limits = self.limits
         return (
-            f"policy {self.policy_name}, {limits.min_executors} to {limits.max_executors}"
+            f"policy {self.policy_name}, {self.least_executors} to {self.limits.max_executors}"
             f" executors, objective {self.slo}"
         )
 
@@ -136,7 +143,7 @@ def settings_of(**arguments: Any) -> Settings:
     """Return the settings for the arguments of ``attach``; raises BadInput for invalid values."""
     given = {name: value for name, value in arguments.items() if value is not None}
     if "limits" in given:
-        given |= {"limits": _limits(given["limits"]), "limits_given": True}
+        given |= {**_limits(given["limits"]), "limits_given": True}
     if "slo" in given:
         given["slo"] = Slo.of(given["slo"])
     if isinstance(kafka := given.get(_KAFKA), str):
@@ -203,7 +210,11 @@ _OWN = (
     ),
     ConfSetting("slo", "slo", "10", SLO_HELP),
     ConfSetting(
-        "limits.min", "limits", Limits().min_executors, "floor of the number of executors", "min"
+        "limits.min",
+        "limits",
+        Limits().min_executors,
+        "floor of the number of executors; 0: none between runs",
+        "min",
     ),
     ConfSetting(
         "limits.max", "limits", Limits().max_executors, "ceiling of the number of executors", "max"
@@ -352,14 +363,19 @@ def _faults(setting: str, argument: str, value: Callable[[], Any]) -> list[str]:
     return []
 
 
-def _limits(given: Any) -> Limits:
+def _limits(given: Any) -> dict[str, Any]:
+    """Return the limits of a run, and whether executors are released between runs (``min=0``)."""
     if isinstance(given, Limits):
-        return given
+        return {"limits": given}
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise BadInput(
             f"limits= must be the least and the most executors, as (1, 8), but it is {given!r}"
         )
-    return Limits.between(*given)
+    low, high = given
+    releases = type(low) is int and low == 0
+    if releases and high == 0:
+        raise BadInput("max executors must be at least 1, but it is 0")
+    return {"limits": Limits.between(1 if releases else low, high), "releases": releases}
 
 
 def _folder(given: Any) -> Path | str:
@@ -371,24 +387,6 @@ def _folder(given: Any) -> Path | str:
     if scheme is None:
         return Path(given)
     return Path(urlsplit(given).path) if scheme[1] == "file" else given
-
-
-def _check_policy_object(policy: object, parameters: Mapping[str, Any]) -> None:
-    decide = "decide(observation, memory)"
-    if isinstance(policy, type):
-        raise BadInput(
-            f"policy= must be a name or an object, but it is the class {policy.__name__}; make one:"
-            f" policy={policy.__name__}(...)"
-        )
-    if not callable(getattr(policy, "decide", None)):
-        raise BadInput(
-            f"policy= must be a name or an object with {decide}, but {policy!r:.80} has none"
-        )
-    if parameters:
-        raise BadInput(
-            f"parameters= ({', '.join(map(str, parameters))}) are for a policy by name; give them"
-            f" to {type(policy).__name__} itself"
-        )
 
 
 def _check_price(price: object) -> None:

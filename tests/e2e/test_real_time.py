@@ -1,4 +1,6 @@
-"""A real query in real-time mode is recognised, and the slots of its stages are counted."""
+"""A real query in real-time mode is recognised, and its slots are counted before and while it
+runs.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql import SparkSession
 from tests.e2e.drivers_elsewhere import until
 
+from rheostat.diagnosis.examination import examine as doctor
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing.sensor import SparkSensor
 from rheostat_lab.services.broker import Broker
@@ -40,6 +43,8 @@ def test_a_real_time_query_holds_a_slot_for_every_task(
     local_spark.conf.set("spark.sql.adaptive.enabled", "false")
     rows = local_spark.readStream.format("kafka").options(**at).option("subscribe", topics[0])
     distinct = rows.load().selectExpr("cast(value as string) as value").dropDuplicates(["value"])
+    (planned,) = [f for f in doctor(local_spark, distinct) if f.topic == "slots of real-time mode"]
+    assert planned.line.startswith("a query needs 2 slots before it starts: 1 source partition (")
     query = (
         distinct.writeStream.format("kafka")
         .options(**at, topic=topics[1], checkpointLocation=str(tmp_path))

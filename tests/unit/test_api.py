@@ -132,7 +132,7 @@ def test_a_policy_can_be_an_object():
         ({"policy": "no-such"}, "unknown policy 'no-such'; there are "),
         ({"parameters": {"no_such": 1}}, "has no parameter 'no_such'; it has "),
         ({"limits": (4, 2)}, r"min executors \(4\) is above max executors \(2\)"),
-        ({"limits": (0, 2)}, "min executors must be at least 1, but it is 0"),
+        ({"limits": (-1, 2)}, "min executors must be at least 1, but it is -1"),
         ({"slo": 0}, "must be above 0 seconds, but it is 0"),
         (
             {"guards": GuardOptions(step_out=-2)},

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from typing import Any
 
 import pytest
 
 import rheostat
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
+from rheostat.model import Limits
 from rheostat.settings import PREFIX, conf_arguments, conf_settings, merge, settings_of
 from rheostat.spark.warming import warm_start
 
@@ -43,7 +45,7 @@ def test_a_schedule_is_a_separate_setting() -> None:
     with pytest.raises(BadInput, match=r"spark\.rheostat\.floor: the period 'Mon 8'"):
         conf_arguments(conf(floor="Mon 8 = 4"))
     with pytest.raises(BadInput, match="above the ceiling"):
-        merge(conf=conf(floor="23:00-24:00 = 3", ceiling=ceiling))
+        merge(None, conf(floor="23:00-24:00 = 3", ceiling=ceiling))
 
 
 def test_without_settings_there_are_no_arguments() -> None:
@@ -93,6 +95,36 @@ def test_texts_are_converted_to_call_arguments() -> None:
 
 def test_a_floor_above_the_default_ceiling_raises_it() -> None:
     assert conf_arguments(conf(limits__min="10")) == {"limits": (10, 10)}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        lambda: settings_of(limits=(0, 6)),
+        lambda: merge(None, conf(limits__min="0", limits__max="6")),
+        lambda: merge(None, conf(limits__max="6"), None, {"limits": {"min": 0}}),
+        lambda: merge(None, conf(limits__min="0"), None, {"limits": {"max": 6}}),
+    ],
+)
+def test_a_minimum_of_0_keeps_one_executor_during_a_run(settings: Any) -> None:
+    merged = settings()
+    assert (merged.releases, merged.limits) == (True, Limits.between(1, 6))
+    assert "0 to 6 executors" in merged.summary
+    assert not settings_of(limits=(1, 6)).releases
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ((0, 0), "max executors must be at least 1, but it is 0"),
+        ((False, 8), "min executors must be a whole number, but it is False"),
+        ((0.0, 8), "min executors must be a whole number, but it is 0.0"),
+        ((-1, 8), "min executors must be at least 1, but it is -1"),
+    ],
+)
+def test_other_minima_below_1_are_refused(limits: Any, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        settings_of(limits=limits)
 
 
 def test_all_errors_are_reported_at_once_in_separate_lines() -> None:

@@ -42,6 +42,19 @@ def doctor(
             "--measure", help="Measure what each advice brings, on a local cluster; two minutes."
         ),
     ] = False,
+    real_time: Annotated[
+        str | None,
+        typer.Option(
+            "--real-time",
+            help="Count the slots that a query on these topics (a,b) needs in real-time mode.",
+        ),
+    ] = None,
+    kafka: Annotated[
+        str | None, typer.Option(help="The broker of these topics: host:port or a properties file.")
+    ] = None,
+    shuffles: Annotated[
+        int, typer.Option(help="Shuffles of that query: one for each keyed operator.", min=0)
+    ] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Path | None, out_option()] = None,
 ) -> None:
@@ -50,6 +63,9 @@ def doctor(
     To examine a running session from inside, use rheostat.doctor(spark).
 
     With the journal of a run, also report whether more executors would help, and if not, why.
+
+    A query in real-time mode needs all of its slots when it starts: --real-time counts them from
+    the broker and spark.sql.shuffle.partitions, and compares them with --slots.
 
     Example: rheostat doctor --journal out/demo/journal
     """
@@ -62,6 +78,7 @@ def doctor(
         *machine_findings(),
         *platform_findings(given, os.environ),
         *_shape(checkpoint, given, slots),
+        *(_real_time(real_time, kafka, shuffles, given, slots) if real_time else ()),
         *(finding_of(binding, str(checkpoint or "CHECKPOINT")) for binding in bound),
     ]
     gains = _measured(quiet=as_json) if measure else []
@@ -98,6 +115,37 @@ def _shape(
         spark_version=find_spark_home().version,
         checkpoint=str(checkpoint) if checkpoint else None,
     )
+
+
+def _real_time(
+    topics: str, kafka: str | None, shuffles: int, given: dict[str, str], slots: int | None
+) -> tuple[Finding]:
+    """Return the slots that a query in real-time mode needs; raises BadInput where the broker does
+    not know its topics.
+    """
+    from rheostat.clusters.scaling_settings import CORES
+    from rheostat.diagnosis.real_time import SlotNeed, topic_partitions
+    from rheostat.kafka.client import client_config
+    from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
+
+    if kafka is None:
+        raise BadInput("--real-time needs the broker of its topics: --kafka host:port")
+    counted = topic_partitions(client_config(kafka), topics.split(","))
+    if counted is None:
+        raise BadInput(f"the broker {kafka} did not answer, or has no topic {topics}")
+    partitions, cores = (
+        _count(given, name, default)
+        for name, default in ((SHUFFLE_PARTITIONS, "200"), (CORES, "1"))
+    )
+    need = SlotNeed(sources=((topics, counted),), shuffles=(partitions,) * shuffles)
+    return (need.finding(slots, cores),)
+
+
+def _count(given: dict[str, str], name: str, default: str) -> int:
+    text = given.get(name, default)
+    if not text.isdecimal() or int(text) < 1:
+        raise BadInput(f"{name} must be a whole number of at least 1, but it is {text!r}")
+    return int(text)
 
 
 def _bindings(journal: Path) -> tuple[Binding, ...]:

@@ -51,7 +51,11 @@ class RunOptions:
         metadata={"flag": "--set", "help": "a parameter of the policy, name=value; repeat it"},
     )
     minimum: int = field(
-        default=1, metadata={"flag": "--min", "help": "floor of the number of executors"}
+        default=1,
+        metadata={
+            "flag": "--min",
+            "help": "floor of the number of executors; 0: none between runs",
+        },
     )
     maximum: int | None = field(
         default=None,
@@ -193,7 +197,7 @@ def report(
         "policy": settings.policy_name,
         "parameters": dict(settings.parameters),
         "slo_s": settings.slo.latency_s,
-        "limits": _limits(settings.limits),
+        "limits": {**_limits(settings.limits), "min": settings.least_executors},
         "shadow": request.shadow,
         "applications": [_application(application) for application in applications],
     }
@@ -250,6 +254,8 @@ def _supervisor(request: Request, restarts: RestartOptions) -> int:
 
     if request.shadow:
         raise BadInput("--shadow and --actuator restart exclude each other")
+    if request.settings.releases:
+        raise BadInput("--min 0 needs live rescaling; with --actuator restart use --min 1 or more")
     journal = request.settings.journal or journal_of_script(request.script)
     if isinstance(journal, str):
         raise BadInput(f"--actuator restart keeps its journal in a local folder, not in {journal}")

@@ -9,13 +9,21 @@ from typing import Any
 from rheostat.clusters.registry import cluster_manager
 from rheostat.diagnosis.hosting import platform_findings
 from rheostat.diagnosis.memory import memory_findings, memory_use
+from rheostat.diagnosis.real_time import frame_finding
 from rheostat.journal.bindings import bindings, finding_of
 from rheostat.model import Finding, Limits, Observation
+from rheostat.protocols.release import SETTLE_S
+from rheostat.settings import PREFIX
 from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.scaling_capabilities import placement_verdict
-from rheostat.spark.sensing.capabilities import is_connect, is_local, obstacles
+from rheostat.spark.sensing.capabilities import (
+    configuration,
+    is_connect,
+    is_local,
+    obstacles,
+)
 from rheostat.spark.sensing.progress import ReportedBatch, batch_of, stage_tasks
 from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
@@ -25,6 +33,7 @@ from rheostat.spark.sensing.query_shape import (
     Query,
     shape,
 )
+from rheostat.spark.sensing.quiet_time import continuous_line
 from rheostat.spark.warming.warm_start import of_session
 
 _SETTINGS = (SHUFFLE_PARTITIONS, PROVIDER, CHANGELOG, FILES)
@@ -45,8 +54,13 @@ class Findings(tuple[Finding, ...]):
     __repr__ = __str__
 
 
-def examine(spark: Any) -> Findings:
-    """Return what a session and its queries support and should change, without changing it."""
+def examine(spark: Any, frame: Any = None) -> Findings:
+    """Return what a session and its queries support and should change, without changing it.
+
+    ``frame`` is a streaming DataFrame that is to be started in real-time mode: the slots that its
+    query needs are counted. Raises BadInput for another value.
+    """
+    before_start = () if frame is None else (frame_finding(spark, frame),)
     settings = {
         name: value for name in _SETTINGS if (value := spark.conf.get(name, None)) is not None
     }
@@ -73,7 +87,9 @@ def examine(spark: Any) -> Findings:
     return Findings(
         (
             *_scaling(spark),
+            *(_release(spark, internals.queries) if internals else ()),
             *platform_findings(_settings(spark), os.environ),
+            *before_start,
             *(_real_time(spark, internals.queries) if internals else ()),
             *fleet,
             *dict.fromkeys(advice),
@@ -128,6 +144,27 @@ def _scaling(spark: Any) -> list[Finding]:
     return lines or [
         Finding(topic="live scaling", state="good", line="executors can be added and removed")
     ]
+
+
+def _release(spark: Any, queries: Queries) -> Iterator[Finding]:
+    """Yield whether executors are released between runs, if the settings request it (min 0)."""
+    setting = f"{PREFIX}limits.min"
+    if configuration(spark, setting).get(setting, "").strip() != "0":
+        return
+    topic = "no executors between runs"
+    reasons = list(obstacles(spark).blocking)
+    if reasons:
+        yield Finding(topic=topic, state="idle", line=reasons[0])
+        return
+    lines = [line for query in spark.streams.active if (line := continuous_line(query, queries))]
+    for line in lines:
+        yield Finding(topic=topic, state="advice", line=line, setting=f"{setting}=1")
+    if not lines:
+        line = (
+            f"all executors are released {SETTLE_S:g} s after the last query and job; the first"
+            " batch of the next run waits until new ones have started"
+        )
+        yield Finding(topic=topic, state="good", line=line)
 
 
 def _address(spark: Any, internals: Internals) -> list[Finding]:

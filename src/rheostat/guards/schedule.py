@@ -66,6 +66,11 @@ class Schedule:
         return decision, kept
 
 
+def floor_at(floor: str, now: float) -> int:
+    """Return the scheduled minimum at ``now`` (Unix seconds); 0 without one."""
+    return next((entry.executors for _, entry in _in_force(floor, "", now)), 0)
+
+
 def schedule_text(floor: str, ceiling: str, now: float) -> str:
     """Return the limits in force at ``now`` (Unix seconds) and their ends, if scheduled."""
     parts = [_entry_text(kind, entry, now) for kind, entry in _in_force(floor, ceiling, now)]

@@ -117,6 +117,25 @@ def wrong_parameters(name: str, given: Mapping[str, Any]) -> list[str]:
     return [fault for fault in dict.fromkeys(alone) if needs not in fault] or [combined]
 
 
+def check_policy_object(policy: object, parameters: Mapping[str, Any]) -> None:
+    """Raise BadInput for a value that is no policy, and for parameters beside an object."""
+    decide = "decide(observation, memory)"
+    if isinstance(policy, type):
+        raise BadInput(
+            f"policy= must be a name or an object, but it is the class {policy.__name__}; make one:"
+            f" policy={policy.__name__}(...)"
+        )
+    if not callable(getattr(policy, "decide", None)):
+        raise BadInput(
+            f"policy= must be a name or an object with {decide}, but {policy!r:.80} has none"
+        )
+    if parameters:
+        raise BadInput(
+            f"parameters= ({', '.join(map(str, parameters))}) are for a policy by name; give them"
+            f" to {type(policy).__name__} itself"
+        )
+
+
 def _fault(name: str, given: Mapping[str, Any]) -> str | None:
     try:
         create(name, given)

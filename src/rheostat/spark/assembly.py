@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rheostat.clusters.scaling_settings import FAILURES
+from rheostat.guards.schedule import floor_at
 from rheostat.journal.control_channel import ControlChannel, Order
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Memory, Observation
 from rheostat.ports import Actuator, SignalNeeds
 from rheostat.protocols.orders import tolerated_failures
+from rheostat.protocols.release import Release
 from rheostat.settings import Settings
 from rheostat.signals.application import WithObjectives
 from rheostat.sources.backlog_reader import BacklogReader
@@ -50,6 +52,7 @@ from rheostat.spark.sensing.capabilities import (
 )
 from rheostat.spark.sensing.local_processes import LocalExecutors
 from rheostat.spark.sensing.query_shape import rescale_command, rescaling_means
+from rheostat.spark.sensing.quiet_time import QuietTime
 from rheostat.spark.sensing.resource_usage import OF_STAGES, LocalUsage, StageUsage
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, Pages, Rest
 from rheostat.spark.sensing.running_queries import Rhythms, RunningQueries
@@ -115,7 +118,9 @@ class _Parts:
     kept: Kept
     notes: Callable[[], Memory]
 
-    def handle(self, actuator: Actuator, start: Start | None = None) -> Handle:
+    def handle(
+        self, actuator: Actuator, start: Start | None = None, release: Release | None = None
+    ) -> Handle:
         """Return the handle of the loop with this actuator; nothing runs before its start."""
         settings, internals, journal = self.settings, self.internals, self.kept.journal
         process = internals.process if internals else None
@@ -130,6 +135,7 @@ class _Parts:
             journal=journal,
             command=partitions_command(self.spark, internals, settings, journal.folder),
         )
+        loop.release = release
         return Handle(
             loop,
             journal,
@@ -190,7 +196,16 @@ def _sized(parts: _Parts, internals: Internals, capabilities: ScalingCapabilitie
         parts.notes,
         cluster.poll,
     )
-    return parts.handle(actuator, start)
+    return parts.handle(actuator, start, _release(spark, settings, internals))
+
+
+def _release(spark: Any, settings: Settings, internals: Internals) -> Release | None:
+    """Return what releases all executors between two runs; None without ``min=0``."""
+    if not settings.releases:
+        return None
+    return Release(
+        QuietTime(spark, internals.queries), partial(floor_at, str(settings.guards.floor))
+    )
 
 
 def _platform(spark: Any, internals: Internals) -> Platform:

@@ -77,7 +77,7 @@ def _end(other: _Attachment, replaces: bool) -> None:
 
 def watch(spark: Any, settings: Settings) -> Handle:
     """Observe an application and advise; see ``rheostat.shadow``."""
-    _check(spark)
+    _check(spark, settings)
     return _begin(spark, _builder_of(spark).watcher(spark, settings), settings)
 
 
@@ -86,7 +86,7 @@ def size(spark: Any, settings: Settings, gives_way: bool = False) -> Handle:
 
     With ``gives_way`` a later ``attach`` replaces this autoscaler instead of being refused.
     """
-    _check(spark)
+    _check(spark, settings)
     return take(
         application_id(spark),
         lambda: _begin(spark, _builder_of(spark).sizer(spark, settings), settings, gives_way),
@@ -100,9 +100,13 @@ def _builder_of(spark: Any) -> ModuleType:
     return dstreams if dstreams.is_streaming_context(spark) else assembly
 
 
-def _check(spark: Any) -> None:
-    """Raise BadInput unless ``spark`` is a running session."""
+def _check(spark: Any, settings: Settings) -> None:
+    """Raise BadInput unless ``spark`` is a running session that allows the settings."""
     if dstreams.is_streaming_context(spark):
+        if settings.releases:
+            raise BadInput(
+                "min executors is 0, but a StreamingContext runs continuously: use at least 1"
+            )
         dstreams.check(spark)
         return
     if isinstance(spark, type) or "streams" not in dir(spark):

@@ -100,6 +100,7 @@ def test_a_journal_without_a_supervised_job_is_rejected(
         ),
         (["--actuator", "restart", "--restart-pause", "-1"], "at least 0, but it is -1"),
         (["--actuator", "restart", "--shadow"], "exclude each other"),
+        (["--actuator", "restart", "--min", "0"], "--min 0 needs live rescaling"),
     ],
 )
 def test_unusable_options_are_rejected_in_one_line(

@@ -136,7 +136,7 @@ def test_run_help_lists_its_main_options(capsys):
             "a parameter is written name=value, such as factor=0.3, but this one is 'factor'",
         ),
         (["--min", "4", "--max", "2"], "min executors (4) is above max executors (2)"),
-        (["--min", "0"], "min executors must be at least 1, but it is 0"),
+        (["--min", "-1"], "min executors must be at least 1, but it is -1"),
         (["--max", "0"], "min executors (1) is above max executors (0)"),
         (["--slo", "0"], "the latency objective must be above 0 seconds, but it is 0.0"),
         (["--interval", "-1"], "the decision interval must be above 0 seconds, but it is -1.0"),

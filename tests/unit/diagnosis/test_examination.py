@@ -12,6 +12,7 @@ from rheostat.diagnosis.examination import (
     _query,
     _reads_all,
     _real_time,
+    _release,
     _slots,
     examine,
 )
@@ -62,6 +63,34 @@ def test_a_query_in_real_time_mode_reports_its_slots():
     (finding,) = _real_time(spark, queries)
     assert finding.topic == "real-time mode of orders"
     assert finding.line.startswith("batches of 300 s hold 16 slots at once")
+
+
+@pytest.mark.parametrize(
+    ("master", "trigger_s", "state", "line"),
+    [
+        ("spark://host:7077", None, "good", "all executors are released 60 s after the last query"),
+        ("yarn", 600.0, "good", "all executors are released 60 s after the last query"),
+        ("k8s://host", 10.0, "advice", "min executors is 0, but query orders runs continuously"),
+        ("local[2]", None, "idle", "master local[2] has no executors to scale"),
+    ],
+)
+def test_a_minimum_of_0_is_examined(
+    master: str, trigger_s: float | None, state: str, line: str
+) -> None:
+    settings = {"spark.rheostat.limits.min": "0", "spark.decommission.enabled": "true"}
+    conf = SimpleNamespace(get=lambda name, default="": settings.get(name, default))
+    conf.getAll = settings.items
+    query = SimpleNamespace(name="orders", id="1")
+    spark = SimpleNamespace(
+        sparkContext=SimpleNamespace(master=master, getConf=lambda: conf),
+        streams=SimpleNamespace(active=[query]),
+    )
+    queries: Any = SimpleNamespace(trigger_s=lambda _: trigger_s, real_time_s=lambda _: None)
+    (finding,) = _release(spark, queries)
+    assert (finding.state, finding.line.startswith(line)) == (state, True)
+    assert (finding.setting == "spark.rheostat.limits.min=1") == (state == "advice")
+    settings["spark.rheostat.limits.min"] = "1"
+    assert list(_release(spark, queries)) == []
 
 
 def kafka(batch: int, taken: int, there: int) -> dict[str, Any]:

@@ -41,6 +41,11 @@ def running(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dstreams, "check", lambda _: None)
 
 
+def test_a_streaming_context_never_releases_all_executors() -> None:
+    with pytest.raises(BadInput, match=r"a StreamingContext runs continuously: use at least 1"):
+        rheostat.attach(StreamingContext(), limits=(0, 4))
+
+
 def test_a_streaming_context_is_observed_with_its_own_policy(running: None, tmp_path: Any) -> None:
     handle = rheostat.shadow(StreamingContext(), journal=tmp_path)
     handle.stop()

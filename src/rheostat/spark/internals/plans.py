@@ -1,12 +1,16 @@
-"""Physical plans of queries as trees: their operators, and which parts can be rerun safely.
+"""Physical plans of queries as trees: their operators, and which parts can be rerun safely; and the
+sources and shuffles of a streaming DataFrame that is not running.
 
-* Calls: ``StreamExecution.lastExecution``, ``SparkPlan.children``, ``TreeNode.containsPattern``.
+* Calls: ``StreamExecution.lastExecution``, ``SparkPlan.children``, ``TreeNode.containsPattern``,
+  ``QueryExecution.analyzed``, ``StreamingRelationV2.sourceName`` and ``extraOptions``,
+  ``PythonSQLUtils.explainString``.
 * A plan with an operator that is not listed here is not rerun.
 * Spark 4.3.0 tried.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -37,6 +41,38 @@ SAVING = frozenset({"StateStoreSave", "SessionWindowStateStoreSave"})
 """Operators that write the state that their inputs have read and computed."""
 
 _EXCHANGE = "Exchange"
+_SHUFFLE = re.compile(r"(?<!\w)Exchange (?:SinglePartition|\w+\((?:.*, )?(\d+)\))")
+_KAFKA_OPTIONS = ("subscribe", "assign", "subscribePattern", "kafka.bootstrap.servers")
+
+
+def stream_sources(frame: Any) -> list[dict[str, str]]:
+    """Return each source of a streaming DataFrame: its ``format``, and the options of Kafka that
+    name topics and brokers.
+    """
+    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
+    sources = []
+    for leaf in (leaves.apply(number) for number in range(leaves.size())):
+        # Tables that the query joins are leaves, too.
+        if not leaf.isStreaming():
+            continue
+        if str(leaf.nodeName()) != "StreamingRelationV2":
+            sources.append({"format": str(leaf.nodeName())})
+            continue
+        options = {name: leaf.extraOptions().get(name) for name in _KAFKA_OPTIONS}
+        given = {name: str(value) for name, value in options.items() if value is not None}
+        sources.append({"format": str(leaf.sourceName()), **given})
+    return sources
+
+
+def explained(spark: Any, frame: Any) -> str:
+    """Return the physical plan of a DataFrame as text."""
+    sql = spark.sparkContext._jvm.PythonSQLUtils
+    return str(sql.explainString(frame._jdf.queryExecution(), "simple"))
+
+
+def shuffle_partitions(plan: str) -> tuple[int, ...]:
+    """Return the number of partitions of each shuffle in the text of a physical plan."""
+    return tuple(int(count or 1) for count in _SHUFFLE.findall(plan))
 
 
 def last_plan(query: Any) -> Any:

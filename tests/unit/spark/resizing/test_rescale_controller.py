@@ -224,6 +224,25 @@ def test_state_is_distributed_over_new_executors_starting_with_one_partition():
     assert sorted(executor for when, _, executor in world.reports if when == first) == ["2", "3"]
 
 
+def test_all_executors_leave_when_no_query_is_running():
+    world = World(executors=3, queries=())
+    world.run(30, target=0)
+    assert (world.total, world.hosts_of) == (0, {})
+    world.run(6, target=2)
+    assert (world.total, len(world.hosts_of)) == (2, 2)
+
+
+def test_a_query_that_begins_without_executors_gets_its_state_on_new_ones():
+    world = World(executors=2, queries=())
+    world.run(30, target=0)
+    world.numbers = {"q": 0}
+    world.controller.reconcile(2, (), world.now)
+    world.hosts_of = {"7": "host-0", "8": "host-1"}
+    world.run(30, target=2)
+    assert world.shares() == [4, 4]
+    assert world.controller.reconcile(2, (), world.now).phase == "steady"
+
+
 def test_a_new_executor_runs_a_complete_batch_before_it_gets_state():
     world = World(executors=2)
     world.run(4, target=2)
