@@ -11,6 +11,9 @@ count, session windows, join; others on request). Kinds:
   planned  random rescales of 1 to 8 executors through the production loop without kills: no task
            may fail
   killed   the same, with kills at any moment
+With --s3a the checkpoints are on S3A, at a server of S3's protocol in this process (moto), and each
+round states its requests: python benchmarks/soak.py --s3a --kind moves --checkpoint-format 1
+--moves 10000 --state s3a.json. It needs 'moto[server]'.
 The state stores are maintained as often and keep as few versions as Spark allows, because its known
 bugs were there. A move is a partition whose task ran on another executor than in the previous
 batch, according to Spark's event log.
@@ -32,8 +35,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import psutil
 from py4j.protocol import Py4JError
+from tests.e2e.s3_here import BUCKET, object_store, s3a_settings
 
 from rheostat.errors import RheostatError
 from rheostat.local.spark_home import find_spark_home
@@ -72,6 +78,7 @@ COUNTED = (
     "failed_queries",
     "mismatches",
     "failed_rounds",
+    "requests",
 )
 _STATE = "spark.sql.streaming.stateStore"
 _OFTEN = {f"{_STATE}.minDeltasForSnapshot": "2", "spark.sql.streaming.minBatchesToRetain": "2"}
@@ -98,7 +105,8 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
     setting = Setting(
         trigger_s=given.trigger,
         maintenance_s=given.maintenance_ms / 1000,
-        options={**_OFTEN, **given.conf},
+        options={**_OFTEN, **(s3a_settings(given.store) if given.store else {}), **given.conf},
+        checkpoints=f"s3a://{BUCKET}/soak" if given.store else "",
         provider=given.provider,
         checkpoint_format=given.checkpoint_format,
         partitions=given.partitions,
@@ -259,16 +267,32 @@ def begun(given: argparse.Namespace) -> dict[str, Any]:
         "hosts": given.hosts,
         "conf": given.conf,
         "trigger": given.trigger,
+        "s3a": given.s3a,
     }
     if not given.state.exists():
         return {**what, **dict.fromkeys(COUNTED, 0), "rounds": []}
     state: dict[str, Any] = json.loads(given.state.read_text())
-    older = {"hosts": 1, "conf": {}, "trigger": 0.0}  # of records from before there were others
+    older = {
+        "hosts": 1,
+        "conf": {},
+        "trigger": 0.0,
+        "s3a": False,
+    }  # of records from before there were others
     if {name: state.get(name, older.get(name)) for name in what} != what:
         raise SystemExit(
             f"{given.state} is the record of another soak, not of {what}; name another file"
         )
     return state
+
+
+def run_round(given: argparse.Namespace, arguments: Sequence[str], number: int) -> dict[str, Any]:
+    """Run a round, with an object store of its own if checkpoints are to be on one."""
+    if not given.s3a:
+        return run_child(given, arguments, number)
+    with object_store() as store:
+        # In this process, which only waits, and not in that of the driver.
+        result = run_child(given, [*arguments, "--store", store.url], number)
+        return {**result, "requests": store.lines()}
 
 
 def run_child(given: argparse.Namespace, arguments: Sequence[str], number: int) -> dict[str, Any]:
@@ -334,6 +358,8 @@ def arguments(given: list[str]) -> argparse.Namespace:
         help="only rounds of this kind (default: by turns)",
     )
     _add_job(parser)
+    parser.add_argument("--s3a", action="store_true", help="checkpoints on S3A, at a local server")
+    parser.add_argument("--store", default="", help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--round", type=int, help=argparse.SUPPRESS)
     read = parser.parse_args(given)
@@ -402,7 +428,7 @@ def main(given: list[str]) -> int:
     state, until = begun(read), time.monotonic() + read.seconds
     while state["moves"] < read.moves and time.monotonic() < until:
         with orderly_end():
-            result = run_child(read, given, len(state["rounds"]))
+            result = run_round(read, given, len(state["rounds"]))
         record(state, result)
         save(state, read.state)
         say(f"{result}")

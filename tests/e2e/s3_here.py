@@ -64,6 +64,24 @@ def s3a_jars() -> tuple[Path, ...]:
     return cached_jars(folder, "s3a", "".join(lines))
 
 
+def s3a_settings(url: str) -> dict[str, str]:
+    """Return the settings that a session needs to reach the server at ``url``."""
+    paths = ":".join(map(str, s3a_jars()))
+    at = "spark.hadoop.fs.s3a"
+    return {
+        "spark.driver.extraClassPath": paths,
+        "spark.executor.extraClassPath": paths,
+        f"{at}.endpoint": url,
+        f"{at}.endpoint.region": "us-east-1",
+        f"{at}.path.style.access": "true",
+        f"{at}.connection.ssl.enabled": "false",
+        # Uploads by the AWS SDK's own transfer manager never end with this server.
+        f"{at}.optimized.copy.from.local.enabled": "false",
+        f"{at}.access.key": "nobody",
+        f"{at}.secret.key": "nothing",
+    }
+
+
 class _Quiet(WSGIRequestHandler):  # type: ignore[misc]
     def log(self, *_: Any) -> None:
         """The store keeps its own log."""
@@ -155,20 +173,7 @@ class ObjectStore:
     @property
     def settings(self) -> dict[str, str]:
         """The settings that a session needs to reach the server."""
-        paths = ":".join(map(str, s3a_jars()))
-        at = "spark.hadoop.fs.s3a"
-        return {
-            "spark.driver.extraClassPath": paths,
-            "spark.executor.extraClassPath": paths,
-            f"{at}.endpoint": self.url,
-            f"{at}.endpoint.region": "us-east-1",
-            f"{at}.path.style.access": "true",
-            f"{at}.connection.ssl.enabled": "false",
-            # Uploads by the AWS SDK's own transfer manager never end with this server.
-            f"{at}.optimized.copy.from.local.enabled": "false",
-            f"{at}.access.key": "nobody",
-            f"{at}.secret.key": "nothing",
-        }
+        return s3a_settings(self.url)
 
     def requests(self, below: str, since: int = 0) -> Counter[str]:
         """Return the number of requests by kind for objects whose names begin with ``below``, from

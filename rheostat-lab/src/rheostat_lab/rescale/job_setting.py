@@ -41,6 +41,8 @@ class Setting:
     )
     options: Mapping[str, str] = field(default_factory=dict)
     archive_flags: Sequence[str] = ()
+    checkpoints: str = ""
+    """Parent folder of the checkpoint, such as ``s3a://bucket/soak``; empty: that of the job."""
 
     def spark_options(self, folder: Path) -> dict[str, str]:
         """Return the options of the session in addition to those of scaling."""
@@ -50,7 +52,8 @@ class Setting:
         own = {
             SHUFFLE_PARTITIONS: str(self.partitions),
             "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-            FILES: checkpoint_files_class(pyspark.__version__),
+            # On an object store Spark's own choice is tested.
+            **({} if self.checkpoints else {FILES: checkpoint_files_class(pyspark.__version__)}),
             f"{_STATE}.maintenanceInterval": f"{round(self.maintenance_s * 1000)}ms",
             **(
                 {f"{_STATE}.checkpointFormatVersion": str(self.checkpoint_format)}

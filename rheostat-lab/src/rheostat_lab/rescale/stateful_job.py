@@ -19,6 +19,7 @@ from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing import progress
+from rheostat.storage.file_system import is_remote
 from rheostat_lab.clusters.cluster_kinds import LocalCluster
 from rheostat_lab.rescale import event_log
 from rheostat_lab.rescale.disturbance import Timed
@@ -57,6 +58,8 @@ class StatefulJob:
     ) -> None:
         self.shape, self.setting, self.folder = shape, setting, folder
         self._broker, self._cluster, self._limits, self._initial = broker, cluster, limits, initial
+        parent = setting.checkpoints
+        self.checkpoint = f"{parent}/{folder.name}" if parent else str(folder / "checkpoint")
         self.failures = 0
         """Number of failures after which the query was restarted."""
         suffix = f"-{folder.name}"
@@ -113,6 +116,7 @@ class StatefulJob:
             self.setting.trigger_s,
             self.out_topic,
             self.setting.service_ms,
+            self.checkpoint,
         )
 
     def stop_query(self) -> None:
@@ -240,12 +244,15 @@ class StatefulJob:
             self.spark = None
 
     def _has_snapshots(self) -> bool:
-        state = self.folder / "checkpoint" / "state" / "0"
-        kind = "*.zip" if self.setting.provider == "rocksdb" else "*.snapshot"
-        return all(
-            any((state / str(partition)).rglob(kind))
-            for partition in range(self.setting.partitions)
+        state = f"{self.checkpoint}/state/0"
+        kind = ".zip" if self.setting.provider == "rocksdb" else ".snapshot"
+        names = (
+            list(self.internals.files.files_below(state))
+            if is_remote(state)
+            else [str(path.relative_to(state)) for path in Path(state).rglob("*")]
         )
+        written = {name.partition("/")[0] for name in names if name.endswith(kind)}
+        return written >= {str(partition) for partition in range(self.setting.partitions)}
 
     def __enter__(self) -> StatefulJob:
         return self

@@ -28,9 +28,10 @@ def start_stateful_query(
     trigger_s: float,
     out_topic: str = OUT_TOPIC,
     service_ms: float = 0.0,
+    checkpoint: str = "",
 ) -> Any:
     """Start a query and return it; ``topics`` are separated by commas, and 0 ``trigger_s`` means
-    batches back to back.
+    batches back to back. ``checkpoint`` is by default in ``folder``.
 
     Queries of ``UPDATED`` write to the topic ``out_topic``, the others in append mode to JSON files
     in ``folder``/sink. Each input row is delayed by ``service_ms`` in its task, which represents
@@ -52,7 +53,7 @@ def start_stateful_query(
         "several": several,
     }
     writer = queries[name](*sides).writeStream.queryName(name)
-    writer = writer.option("checkpointLocation", f"{folder}/checkpoint").trigger(
+    writer = writer.option("checkpointLocation", checkpoint or f"{folder}/checkpoint").trigger(
         processingTime=f"{trigger_s:g} seconds"
     )
     if name in UPDATED:
