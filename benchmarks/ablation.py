@@ -2,7 +2,8 @@
 
 By default one simulated run per load counts the decisions that each rule changes: at every 16th
 decision the policy decides again without the rule. With ``--runs`` the named rules are switched off
-for complete runs, and their attainment and cost are compared with those of the full policy.
+for complete runs, and their attainment and cost are compared with those of the full policy. Instead
+of a rule, ``CONSTANT=VALUE`` changes one of ``Tuning``.
 
 Run: python benchmarks/ablation.py [--seeds 801] [--starts 10 60] [--runs RULE ...] [--csv FILE]
 """
@@ -31,7 +32,7 @@ from rheostat.policies.predictive.situation import situation as new_situation
 from rheostat.signals.forecasts import rate_history
 from rheostat.signals.forecasts.surges import surges
 from rheostat.sim.measures import measures
-from rheostat.tuning import Tuning
+from rheostat.tuning import TUNING, Tuning
 from rheostat_lab.sweep.runner import play
 from rheostat_lab.sweep.sweep_cell import Cell
 from rheostat_lab.sweep.sweep_spec import read_spec
@@ -81,6 +82,15 @@ MEMORY_RULES: dict[str, Switch] = {
     "learned cold batch": (RescaleCost, "with_cold_batch", lambda learned, *_: learned),
 }
 """Rules that work through what is remembered: only whole runs show their worth."""
+
+
+def switch_of(name: str) -> Switch:
+    """Return the switch of a rule, or the tuning of ``CONSTANT=VALUE``."""
+    if name in (rules := DECISION_RULES | MEMORY_RULES):
+        return rules[name]
+    constant, _, value = name.partition("=")
+    kind = type(getattr(TUNING, constant))
+    return replace(TUNING, **{constant: kind(value)})
 
 
 @contextmanager
@@ -153,7 +163,7 @@ def rows(cells: list[Cell], rules: list[str]) -> Iterator[tuple[Any, ...]]:
                 yield (*place, name, recount.changed[name], recount.sampled)
             continue
         for name in ("", *rules):
-            with without((DECISION_RULES | MEMORY_RULES)[name]) if name else ExitStack():
+            with without(switch_of(name)) if name else ExitStack():
                 attained, cost_slot_s = played(cell)
             yield (*place, name or "all rules", attained, round(cost_slot_s))
 

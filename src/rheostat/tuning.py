@@ -30,8 +30,9 @@ class Tuning:
 
     # Differences that count.
     resolution: float = 0.05
-    """Least relative difference between two predictions that counts. Batches are assumed to last
-    longer by as much after a scale-in; without it a recorded job flaps."""
+    """Least relative difference that counts: of two predictions, or of the rows of two batches.
+    Batches are assumed to last longer by as much after a scale-in; without it a recorded job
+    flaps."""
 
     clear_factor: float = 1.5
     """Ratio above which a difference is no noise: of a batch time to its prediction, of the backlog
@@ -47,9 +48,6 @@ class Tuning:
 
     few: int = 3
     """Fewest samples that show a level: batches at a size, means of five seconds in a rise."""
-
-    equal_rows: float = 0.02
-    """Two batches whose rows differ by less than this share have the size of a limit."""
 
     # Start of executors.
     start_z: float = 1.28

@@ -1,4 +1,4 @@
-"""The model of the bounds and the plant for policies represent the same job."""
+"""The model of the bounds, the rollout of ``predictive`` and the plant represent the same job."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from rheostat.capacity.rollout import Arrivals, Backlog, rollout
 from rheostat.guards import Bounds as WithinLimits
 from rheostat.model import Decision, Limits, Memory, Observation, Slo
 from rheostat.policies.registry import create
@@ -59,6 +60,24 @@ def test_late_rows_of_a_fixed_size_lie_between_the_models_roundings(
     assert result.within is not None
     assert kind.late_share - 0.01 <= 1 - result.within <= fair.late_share + 0.01
     assert result.executor_hours * 3600 == pytest.approx(fair.cost)
+
+
+@pytest.mark.parametrize("executors", [3, 5, 6])
+def test_the_rollout_predicts_the_late_rows_of_the_plant(executors: int) -> None:
+    seconds, before = 1200.0, Backlog(rows=0.0, since_s=0.0, begins_s=QUIET.trigger_s)
+    path = [(10.0 * n, LOAD.rate_per_s(10.0 * n)) for n in range(121)]
+    predicted = rollout(
+        Arrivals(before, path),
+        [(0.0, QUIET.model.at(executors), 0.0)],
+        trigger_s=QUIET.trigger_s,
+        slo_s=SLO.latency_s,
+        until_s=seconds,
+    )
+    plant = SparkPlant(replace(QUIET, executors=executors), LOAD)
+    done = simulate(plant, create("fixed"), (), until_s=seconds, interval_s=60, journal=NoJournal())
+    within = measures(done.ledger, SLO).within
+    assert within is not None
+    assert predicted.late_share == pytest.approx(1 - within, abs=0.015)
 
 
 def test_the_clairvoyant_path_meets_the_objective_at_its_predicted_cost() -> None:

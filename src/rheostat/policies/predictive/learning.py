@@ -131,7 +131,7 @@ def rows_limit(now: Observation, known: int | None = None, tuning: Tuning = TUNI
     if running is None or not running.rows:
         return known if known and queued > left_behind * known else None
     left = queued - running.rows - rate * running.elapsed_s
-    same = abs(running.rows - before) <= tuning.equal_rows * before
+    same = abs(running.rows - before) <= tuning.resolution * before
     return running.rows if same and left > left_behind * running.rows else None
 
 
