@@ -74,6 +74,7 @@ def _halted(status: JobStatus) -> Health | None:
 
 
 def _blind(status: JobStatus) -> Health | None:
+    """Return why the job cannot be observed; between two runs there is nothing to observe."""
     if status.broker_up is False:
         kafka = status.start.kafka if status.start and status.start.kafka else "the Kafka broker"
         return Health(
@@ -83,6 +84,8 @@ def _blind(status: JobStatus) -> Health | None:
         )
     if status.state == "starting":
         return None
+    if status.is_between_runs:
+        return Health(HEALTHY, "No query is running; executors are released between runs.")
     if status.executors is None:
         return Health(
             BLIND, "No query is running, so nothing can be measured.", "Start a streaming query."

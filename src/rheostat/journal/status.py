@@ -172,6 +172,12 @@ class JobStatus:
     against_before: Saving | None = None
     problems: tuple[str, ...] = ()
 
+    @property
+    def is_between_runs(self) -> bool:
+        """Whether no query is running, and executors are released then (``min=0``)."""
+        keeps_none = self.start is not None and self.start.min_executors == 0
+        return keeps_none and self.phase == "idle" and self.executors is None
+
 
 def job_status(
     folder: Path,
@@ -290,7 +296,12 @@ def _problems(status: JobStatus) -> list[str]:
         f"the autoscaler is {status.state}": not is_up,
         f"the kill switch is set: {status.detail or 'nothing is decided'}": status.halted,
         f"the last decision failed: {status.detail}": is_up and status.phase == "failed",
-        "no query is running": is_up and status.phase == "idle" and status.executors is None,
+        "no query is running": (
+            is_up
+            and status.phase == "idle"
+            and status.executors is None
+            and not status.is_between_runs
+        ),
         f"the rescaling is blocked: {status.detail}": is_up and status.phase == "blocked",
         "the Kafka broker is unreachable": is_up and status.broker_up is False,
     }

@@ -49,6 +49,18 @@ SHADOWED = replace(WELL, start=start(t_s=NOON_S, mode=SHADOW), wanted=5)
         (replace(WELL, halted=True), "Halted", "kill switch", "rheostat resume /journals/orders"),
         (replace(WELL, broker_up=False), "Blind", "broker:9092 does not answer", "network"),
         (replace(WELL, executors=None), "Blind", "No query is running", "Start"),
+        (
+            replace(
+                WELL,
+                start=start(t_s=NOON_S, min_executors=0),
+                executors=None,
+                phase="idle",
+                detail="no executors between two runs (min=0)",
+            ),
+            "Healthy",
+            "No query is running; executors are released",
+            "",
+        ),
         (replace(WELL, input_rows_per_s=None, latency_s=None), "Blind", "Neither", "kafka="),
         (replace(WELL, latency_s=12.5), "Late", "12.5 s; the objective is 10 s", "backlog"),
         (replace(WELL, running_batch_s=11.0), "Late", "11.0 s", "backlog"),

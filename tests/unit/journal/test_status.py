@@ -110,6 +110,15 @@ def test_values_missing_from_an_older_journal_are_unknown(tmp_path):
     assert job.against_max.saved_slot_h is None
 
 
+@pytest.mark.parametrize(("least", "is_healthy"), [(0, True), (1, False)])
+def test_no_query_is_a_problem_unless_executors_are_released(tmp_path, least, is_healthy):
+    idle = replace(healthy(END_S), observation=None, rescaling=Rescaling(phase="idle"))
+    journal(tmp_path, idle, first_start=start(t_s=NOON_S - 5, min_executors=least))
+    job = status(tmp_path)
+    assert job.is_between_runs == is_healthy
+    assert ("no query is running" in job.problems) != is_healthy
+
+
 @pytest.mark.parametrize(
     ("last", "problem"),
     [
