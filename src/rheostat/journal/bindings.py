@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 from typing import Literal
 
@@ -11,6 +12,7 @@ from rheostat.capacity import binding as capacity
 from rheostat.capacity.identify import Batches, Identified
 from rheostat.journal.totals import mean_parts
 from rheostat.model import Finding, Observation
+from rheostat.signals.lag import is_rows_limited, rows_left
 from rheostat.state.proposed_count import proposed_count
 
 _WANTED = "state_partitions_wanted"
@@ -26,7 +28,7 @@ they save."""
 
 _RECENT = 20
 _LIMITED = 3
-"""Number of consecutive batches with equal rows and a backlog that show a limit of rows."""
+"""Number of consecutive batches that show a limit of rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +150,11 @@ def _rows_limit(recent: Sequence[Observation]) -> str:
     last = recent[-_LIMITED:]
     rows, batch_s = last[-1].batch_rows, max(batch.batch_s or 0.0 for batch in last)
     trigger_s = last[-1].trigger_s or 0.0
-    same = len(last) == _LIMITED and all(batch.batch_rows == rows for batch in last)
-    waiting = all(batch.lag_rows is not None and batch.lag_rows > (rows or 0) for batch in last)
-    if not (same and waiting and batch_s <= trigger_s):
+    limited = all(
+        is_rows_limited(batch.batch_rows or 0, before.batch_rows or 0, rows_left(batch))
+        for before, batch in pairwise(last)
+    )
+    if not limited or batch_s > trigger_s:
         return ""
     return (
         f"more executors will not help, because every batch takes {rows:,} rows, is done in"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from rheostat.model import Observation
+from rheostat.tuning import TUNING, Tuning
 
 Offsets: TypeAlias = Mapping[tuple[str, int], int]
 """The next offset per (topic, partition)."""
@@ -93,3 +94,25 @@ def consumed_per_s(
         return consumed
     # Arriving rows are either queued or consumed.
     return arrivals - lag_slope
+
+
+def rows_left(observation: Observation) -> float:
+    """Return the rows that the last batch left behind when it began: the backlog without the rows
+    that arrived during the batch; 0 if the backlog is unknown.
+    """
+    arrived = (observation.input_rows_per_s or 0.0) * (observation.batch_s or 0.0)
+    return max(0.0, (observation.lag_rows or 0.0) - arrived)
+
+
+def is_rows_limited(rows: float, before: float, left: float, tuning: Tuning = TUNING) -> bool:
+    """Return whether a batch shows a limit of rows (as ``maxOffsetsPerTrigger``): it has as many
+    rows as the batch ``before``, and ``left`` more than another one could take. A batch without a
+    limit takes all that wait.
+
+    >>> is_rows_limited(rows=1000, before=990, left=1600)
+    True
+    >>> is_rows_limited(rows=1000, before=990, left=300)
+    False
+    """
+    is_same = abs(rows - before) <= tuning.resolution * before
+    return is_same and left > tuning.clear_factor * rows

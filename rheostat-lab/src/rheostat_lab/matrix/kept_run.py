@@ -27,7 +27,7 @@ from rheostat_lab.matrix.batch_prediction import Prediction
 from rheostat_lab.matrix.matrix_spec import Cell, MatrixSpec
 from rheostat_lab.matrix.played_run import PlayedRun, is_played, read_run
 
-_NUMBER, _COUNT = pa.float32(), pa.int32()
+_NUMBER, _COUNT = pa.float64(), pa.int64()
 _STAGE = {"name": pa.string(), "upstream": pa.list_(pa.string()), "tasks": _COUNT}
 _STAGE |= dict.fromkeys(("rows_in", "rows_out", "busy_s"), _NUMBER)
 _COUNTS = ("executors", "slots_per_executor", "target", "batch_rows", "state_partitions")

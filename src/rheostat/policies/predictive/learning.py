@@ -10,7 +10,7 @@ from rheostat.policies.predictive.state import State
 from rheostat.signals.forecasts.forecast import HORIZONS_S, refit
 from rheostat.signals.forecasts.period import period_s
 from rheostat.signals.forecasts.rate_history import HOUR_S, Rates, with_rate
-from rheostat.signals.lag import queued_rows
+from rheostat.signals.lag import is_rows_limited, queued_rows
 from rheostat.tuning import TUNING, Tuning
 
 WINDOW_S = 300.0
@@ -124,15 +124,13 @@ def rows_limit(now: Observation, known: int | None = None, tuning: Tuning = TUNI
     A limit shows in two batches of equal size, the last of which left more than another one behind.
     Between two batches the ``known`` limit holds while the backlog is as large.
     """
-    rate, left_behind = now.input_rows_per_s or 0.0, tuning.clear_factor
     running, queued, before = now.in_flight, queued_rows(now), now.batch_rows
     if not before or queued is None:
         return None
     if running is None or not running.rows:
-        return known if known and queued > left_behind * known else None
-    left = queued - running.rows - rate * running.elapsed_s
-    same = abs(running.rows - before) <= tuning.resolution * before
-    return running.rows if same and left > left_behind * running.rows else None
+        return known if known and is_rows_limited(known, known, queued, tuning) else None
+    left = queued - running.rows - (now.input_rows_per_s or 0.0) * running.elapsed_s
+    return running.rows if is_rows_limited(running.rows, before, left, tuning) else None
 
 
 def _late_share(now: Observation, slo_s: float) -> float:

@@ -14,6 +14,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Observation
 from rheostat.replay.recording import Recording
 from rheostat.replay.validate import Moment
+from rheostat.signals.lag import is_rows_limited, rows_left
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
 from rheostat.sim.plant import Ledger
@@ -21,10 +22,6 @@ from rheostat.sim.workload import Steps, Sum, Trace, Workload
 
 _FEWEST_LIMITED = 3
 """Batches at a limit of rows that show it."""
-
-_SAME_ROWS, _LEFT = 0.98, 1.5
-"""Shares of the largest batch: rows of a batch of the same size, and rows left behind; a batch
-without a limit takes all that wait."""
 
 _FEWEST_BATCHES = 8
 _GAP = 20.0
@@ -101,15 +98,12 @@ class Recorded:
     def rows_limit(self) -> int | None:
         """The limit of rows per batch (as ``maxOffsetsPerTrigger``); None without a sign of one.
 
-        A limit shows in three batches with as many rows, each of which leaves more than the next
-        one can take.
+        A limit shows in three batches with as many rows as the largest one.
         """
         ends = [late for early, late in pairwise(self.observations) if ended(early, late)]
         most = max((now.batch_rows or 0 for now in ends), default=0)
         limited = [
-            now
-            for now in ends
-            if (now.batch_rows or 0) > _SAME_ROWS * most and (now.lag_rows or 0) > _LEFT * most
+            now for now in ends if is_rows_limited(now.batch_rows or 0, most, rows_left(now))
         ]
         return most if len(limited) >= _FEWEST_LIMITED else None
 

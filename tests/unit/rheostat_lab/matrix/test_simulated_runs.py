@@ -136,6 +136,23 @@ def test_a_stored_run_contains_the_signals_of_its_journal(files: dict[str, Path]
     assert path.stat().st_size < 40_000
 
 
+def test_a_stored_run_keeps_state_sizes_beyond_single_precision(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    cell = next(SPEC.cells())
+    source, copy = files[cell.name].with_suffix(""), tmp_path / cell.name
+    journal = FolderJournal(copy / "journal")
+    for _, record in records(source / "journal"):
+        assert record.observation is not None
+        large = replace(record.observation, state_bytes=2**25 + 1)
+        journal.append(replace(record, observation=large), {})
+    journal.close()
+    (copy / "summary.json").write_text((source / "summary.json").read_text())
+    keep_finished(SPEC, tmp_path, tmp_path)
+    (kept,) = kept_files(SPEC.cells(), [tmp_path]).values()
+    assert {now.state_bytes for now in observations(kept)} == {2**25 + 1}
+
+
 def test_runs_with_different_conditions_and_foreign_files_are_rejected(
     files: dict[str, Path], tmp_path: Path
 ) -> None:

@@ -82,6 +82,6 @@ def test_the_answer_names_the_cheapest_policy_per_kind_that_always_attains() -> 
     missed = [(cell, replace(run, attained=False)) for cell, run in known if cell.query == "q11"]
     lines = answer_table([*cheap, *missed])
     assert lines[2].startswith("| q3 | not played | `hpa metrics=busy 0.7 down_window_s=15` 0.200 ")
-    assert "(6 of 9 attain) | `hpa metrics=lag_rows 500 each" in lines[2]
+    assert "(6 of 9 attain) | `hpa metrics=lag_rows 700 each" in lines[2]
     assert lines[2].endswith("| `fixed executors=5` 0.200 (4 of 4 attain) | not played |")
     assert lines[3].startswith("| q11 | missed by all 1 | missed by all 18 | missed by all 3 |")
