@@ -332,7 +332,8 @@ def execute(request: Request, arguments: list[str], output: OutputOptions) -> in
     """Run the script or show the settings; return the exit code."""
     if output.show_settings:
         planned = plan(request, {})
-        emit(_plan_json(planned), output.as_json, output.out, lambda: _show_plan(planned))
+        low = 0 if request.settings.releases else planned.limits.min_executors
+        emit(_plan_json(planned, low), output.as_json, output.out, lambda: _show_plan(planned, low))
         return 0
     from rheostat.spark.launching import run_script
 
@@ -344,7 +345,7 @@ def execute(request: Request, arguments: list[str], output: OutputOptions) -> in
     return code
 
 
-def _plan_json(planned: Plan) -> dict[str, Any]:
+def _plan_json(planned: Plan, low: int) -> dict[str, Any]:
     return {
         "settings": [
             {
@@ -357,21 +358,20 @@ def _plan_json(planned: Plan) -> dict[str, Any]:
             }
             for row in planned.rows
         ],
-        "limits": _limits(planned.limits),
+        "limits": {**_limits(planned.limits), "min": low},
         "said": [*planned.lines, *planned.forbidden],
     }
 
 
-def _show_plan(planned: Plan) -> None:
+def _show_plan(planned: Plan, low: int) -> None:
     for row in planned.rows:
         origin = f"{row.origin} and rheostat" if row.origin and row.sets else row.origin
         typer.echo(f"{row.name} = {row.value}\n    {origin or 'rheostat'}: {row.why}")
     for line in ("", *planned.lines, *planned.forbidden):
         typer.echo(line)
-    low, high = planned.limits.min_executors, planned.limits.max_executors
     typer.echo(
-        f"{low} to {high} executors. Settings of the script's own builder are known only when it"
-        " runs; they override all of these."
+        f"{low} to {planned.limits.max_executors} executors. Settings of the script's own builder"
+        " are known only when it runs; they override all of these."
     )
 
 

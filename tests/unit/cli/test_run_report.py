@@ -117,6 +117,16 @@ def test_settings_are_shown_as_json(app: str, capsys: pytest.CaptureFixture[str]
     assert rows["spark.master"]["value"] == "spark://a cluster on this computer"
 
 
+def test_a_minimum_of_0_starts_with_one_executor(
+    app: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["run", "--show-settings", "--json", "--min", "0", "--master", "yarn", app]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["limits"]["min"] == 0
+    rows = {row["name"]: row["value"] for row in result["settings"]}
+    assert rows["spark.executor.instances"] == "1"
+
+
 def test_shadow_mode_on_a_user_cluster_sets_nothing(
     app: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
