@@ -27,7 +27,7 @@ from rheostat.model import Decision
 from rheostat.policies.predictive import learning, policy, situation
 from rheostat.policies.predictive.policy import Predictive
 from rheostat.policies.predictive.scenarios import risk
-from rheostat.policies.predictive.situation import Situation
+from rheostat.policies.predictive.situation import LateShares, Situation
 from rheostat.policies.predictive.situation import situation as new_situation
 from rheostat.signals.forecasts import rate_history
 from rheostat.signals.forecasts.surges import surges
@@ -47,15 +47,19 @@ DECISION_RULES: dict[str, Switch] = {
     "error budget that late rows spend": (
         situation,
         "error_budget",
-        lambda _, tuning: (tuning.late_share, 10 * tuning.late_share),
+        lambda _, tuning: LateShares(tuning.late_share, 10 * tuning.late_share),
     ),
     "target below the SLO": Tuning(latency_target=1.0),
     "lower target in warm-up": Tuning(warm_up_headroom=0.0),
     "99 % path in warm-up": (rate_history.Rates, "is_young", False),
     "spread of start times": Tuning(start_z=0.0, start_z_surge=0.0, start_z_likely=0.0),
-    "surges": (policy, "risk", lambda *_, **__: (0.0, 0.0)),
-    "surges, expected loss": (policy, "risk", lambda *a, **k: (0.0, risk(*a, **k)[1])),
-    "surges, worst five minutes": (policy, "risk", lambda *a, **k: (risk(*a, **k)[0], 0.0)),
+    "surges": (policy, "risk", lambda *_, **__: LateShares(0.0, 0.0)),
+    "surges, expected loss": (policy, "risk", lambda *a, **k: risk(*a, **k)._replace(overall=0.0)),
+    "surges, worst five minutes": (
+        policy,
+        "risk",
+        lambda *a, **k: risk(*a, **k)._replace(in_window=0.0),
+    ),
     "surges of unprecedented height": (
         situation,
         "surges",

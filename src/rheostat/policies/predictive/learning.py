@@ -108,13 +108,10 @@ def with_late_rows(state: State, now: Observation, slo_s: float) -> State:
     since_s = min(max(0.0, gone_s), 60.0)
     rows = (now.input_rows_per_s or 0.0) * since_s
     late = rows * _late_share(now, slo_s)
-    hour, window = math.exp(-since_s / HOUR_S), math.exp(-since_s / WINDOW_S)
     return replace(
         state,
-        hour_rows=hour * state.hour_rows + rows,
-        hour_late_rows=hour * state.hour_late_rows + late,
-        window_rows=window * state.window_rows + rows,
-        window_late_rows=window * state.window_late_rows + late,
+        hour=state.hour.with_rows(rows, late, math.exp(-since_s / HOUR_S)),
+        window=state.window.with_rows(rows, late, math.exp(-since_s / WINDOW_S)),
     )
 
 

@@ -169,7 +169,7 @@ def _scale_out(
         if late_rows[q] <= allowed_rows and within_error_budget(risk(at, q), at, least)
     )
     target = next(sufficient, most)
-    costs = [Compared(q, late_rows[q], risk(at, q)[0]) for q in (target, at.size)]
+    costs = [Compared(q, late_rows[q], risk(at, q).overall) for q in (target, at.size)]
     evidence |= {"needed": target, "scenario": f"surge and {name} path" if is_surge else name}
     reason = f"{why}; {compared(at, costs, until_s, evidence)} ({name} path)"
     return Decision(target=target, reason=reason, evidence=evidence)

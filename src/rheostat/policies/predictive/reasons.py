@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from rheostat.plural import counted
 from rheostat.policies.predictive.scenarios import rare_surges
-from rheostat.policies.predictive.situation import Situation
+from rheostat.policies.predictive.situation import LateShares, Situation
 from rheostat.signals.forecasts.forecast import HORIZONS_S, Path
 
 
@@ -41,7 +41,7 @@ def compared(
 
 
 def decision_evidence(
-    at: Situation, late_share_ahead: float, surge_risk: tuple[float, float]
+    at: Situation, late_share_ahead: float, surge_risk: LateShares
 ) -> dict[str, Any]:
     """Return forecast, largest surge, need and capacity; the forecast is that of the horizon after
     which executors requested now start.
@@ -65,13 +65,13 @@ def decision_evidence(
         "needed": needed,
         "capacity_rows_per_s": at.sustained(at.size),
         "late_share_ahead": late_share_ahead,
-        "late_share_budget": at.late_share,
+        "late_share_budget": at.error_budget.overall,
         "start_s": at.cost.start_s,
         "spread": at.spread,
         "fixed_s": at.model.fixed_s,
         "row_slot_s": sum(stage.rows_in * stage.row_s for stage in at.model.stages),
-        "surge_late_share": surge_risk[0],
-        "surge_late_share_window": surge_risk[1],
+        "surge_late_share": surge_risk.overall,
+        "surge_late_share_window": surge_risk.in_window,
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rheostat.capacity.rollout import Arrivals, Backlog, Path, RolloutResult, Size, rollout
 from rheostat.policies.predictive.learning import WINDOW_S
-from rheostat.policies.predictive.situation import Situation
+from rheostat.policies.predictive.situation import LateShares, Situation
 from rheostat.signals.forecasts.surges import Surge
 
 
@@ -55,9 +55,9 @@ def in_surge(
     )
 
 
-def risk(at: Situation, target: int, *, with_unprecedented: bool = False) -> tuple[float, float]:
-    """Return the shares of late rows in surges with ``target`` executors: expected, of all rows,
-    and in the worst five minutes. ``with_unprecedented`` as in ``rare_surges``.
+def risk(at: Situation, target: int, *, with_unprecedented: bool = False) -> LateShares:
+    """Return the shares of late rows in surges with ``target`` executors: the expected one, and
+    that of the worst five minutes. ``with_unprecedented`` as in ``rare_surges``.
     """
     sustained = at.sustained(target)
     rows = max(1.0, at.rate * at.back_s)
@@ -72,7 +72,7 @@ def risk(at: Situation, target: int, *, with_unprecedented: bool = False) -> tup
         if surge.rate > sustained:
             result = in_surge(at, surge, target, helped_s, 0.0)
             window = max(window, result.late_rows / max(1.0, surge.rate * WINDOW_S))
-    return late, window
+    return LateShares(late, window)
 
 
 def rare_surges(at: Situation, *, with_unprecedented: bool = False) -> list[Surge]:
@@ -84,17 +84,13 @@ def rare_surges(at: Situation, *, with_unprecedented: bool = False) -> list[Surg
     return [at.surges.worst, *unprecedented]
 
 
-def within_error_budget(
-    risked: tuple[float, float], at: Situation, least: tuple[float, float] = (0.0, 0.0)
-) -> bool:
+def within_error_budget(risked: LateShares, at: Situation, least: LateShares | None = None) -> bool:
     """Return whether the late rows of surges are within the error budget, or hardly more than with
     the maximum size (``least``).
     """
-    expected, worst = risked
-    hardly = 1 + at.tuning.resolution
-    return expected <= max(at.late_share, hardly * least[0]) and worst <= max(
-        at.late_in_window, hardly * least[1]
-    )
+    hardly_more = 1 + at.tuning.resolution
+    pairs = zip(risked, at.error_budget, least or (0.0, 0.0), strict=True)
+    return all(late <= max(budget, hardly_more * most) for late, budget, most in pairs)
 
 
 def _sizes(at: Situation, target: int) -> list[Size]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rheostat.capacity.batch import BatchModel
 from rheostat.capacity.identify import Identified
@@ -17,6 +18,13 @@ from rheostat.signals.forecasts.rate_history import Rates
 from rheostat.signals.forecasts.surges import Surges, surges
 from rheostat.signals.lag import queued_rows
 from rheostat.tuning import TUNING, Tuning
+
+
+class LateShares(NamedTuple):
+    """Shares of late rows: of all rows in the long run, and of the rows of five minutes."""
+
+    overall: float
+    in_window: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +65,8 @@ class Situation:
     longer: float
     """Factor on predicted batch times, for their spread."""
 
-    late_share: float
-    late_in_window: float
-    """Remaining error budgets as shares of the rows, in the long run and of five minutes."""
+    error_budget: LateShares
+    """The shares of rows that may still be late."""
 
     @property
     def size(self) -> int:
@@ -159,7 +166,6 @@ def situation(
     young = tuning.warm_up_headroom * rates.unknown * min(1.0, cost.start_s / slo_s)
     least_s = min(target_s, max(2.0 * trigger_s, fixed_s))
     aim_s = max(target_s - young * slo_s, least_s) if is_attainable else 2.0 * trigger_s
-    late_share, late_in_window = error_budget(state, tuning)
     longer = math.exp(margin * known.spread)
     rate = now.input_rows_per_s or 0.0
     first_slots = (state.first_size or 1) * slots
@@ -182,8 +188,7 @@ def situation(
         aim_s=aim_s,
         is_attainable=is_attainable,
         longer=longer,
-        late_share=late_share,
-        late_in_window=late_in_window,
+        error_budget=error_budget(state, tuning),
     )
 
 
@@ -233,14 +238,15 @@ def _between(now: Observation, rate: float) -> Backlog:
     return Backlog(rows, since_s, max(0.0, trigger_s + since_s))
 
 
-def error_budget(state: State, tuning: Tuning) -> tuple[float, float]:
-    """Return the shares of rows that may still be late: in the long run, and in five minutes.
+def error_budget(state: State, tuning: Tuning) -> LateShares:
+    """Return the shares of rows that may still be late.
 
     The first five minutes of a job are most of its rows; their budget is little more than the
     long-run one.
     """
-    hour = state.hour_late_rows / state.hour_rows if state.hour_rows > 0 else 0.0
-    window = state.window_late_rows / state.window_rows if state.window_rows > 0 else 0.0
-    young = state.hour_rows / state.window_rows if state.window_rows > 0 else 1.0
-    in_window = tuning.late_share * min(10.0, young)
-    return max(0.0, tuning.late_share - hour), max(0.0, in_window - window)
+    hour, window = state.hour, state.window
+    age = hour.rows / window.rows if window.rows > 0 else 1.0
+    in_window = tuning.late_share * min(10.0, age)
+    return LateShares(
+        max(0.0, tuning.late_share - hour.late_share), max(0.0, in_window - window.late_share)
+    )

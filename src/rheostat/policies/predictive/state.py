@@ -17,6 +17,23 @@ VERSION = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecentRows:
+    """Rows and late rows, of which older ones count less."""
+
+    rows: float = 0.0
+    late_rows: float = 0.0
+
+    @property
+    def late_share(self) -> float:
+        """Late rows over all rows; 0 before the first row."""
+        return self.late_rows / self.rows if self.rows > 0 else 0.0
+
+    def with_rows(self, rows: float, late_rows: float, keep: float) -> RecentRows:
+        """Return the share ``keep`` of these rows with further ones."""
+        return RecentRows(rows=keep * self.rows + rows, late_rows=keep * self.late_rows + late_rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """All that a decision passes on to the next one."""
 
@@ -42,11 +59,9 @@ class State:
     """The stages of the last batch, to recognise a repeated reading."""
 
     rows_limit: int | None = None
-    # Rows and late rows: totals that decay by e within an hour, and within five minutes.
-    hour_rows: float = 0.0
-    hour_late_rows: float = 0.0
-    window_rows: float = 0.0
-    window_late_rows: float = 0.0
+    # Rows that decay by e within an hour, and within five minutes.
+    hour: RecentRows = field(default_factory=RecentRows)
+    window: RecentRows = field(default_factory=RecentRows)
 
     # Sizes.
     rescale: RescaleCost = field(default_factory=RescaleCost)
