@@ -106,6 +106,61 @@ class StageFit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ContentionFit:
+    """What batches on different numbers of slots have shown of contention; JSON values only.
+
+    Only consecutive sizes are compared, so that drifting costs cancel out, and with them the
+    correlation of size and load.
+    """
+
+    largest: int = 1
+    """Most slots of a batch; ``log_slots`` / ``weight`` is the mean logarithm of their number."""
+    log_slots: float = 0.0
+    weight: float = 0.0
+
+    slots: int | None = None
+    """The present size, the level of its log work, and its batches; then the previous size and
+    level, and the moments of level over log(slots) between consecutive sizes."""
+    level: float = 0.0
+    batches: int = 0
+    before: Sequence[float] | None = None
+    squares: float = 0.0
+    products: float = 0.0
+
+    def curve(self, tuning: Tuning = TUNING) -> Contention:
+        """Return the slowdown by the number of slots; at least one batch must be known."""
+        exponent = min(max(self.products / (self.squares + tuning.contention_prior), 0.0), 0.5)
+        among = math.exp(self.log_slots / self.weight)
+        return Contention(exponent, tuning.clear_factor * self.largest, among)
+
+    def with_slots(self, slots: int, tuning: Tuning = TUNING) -> ContentionFit:
+        """Return the value after a batch on that many slots."""
+        keep = 1 - tuning.batch_forget
+        return replace(
+            self,
+            largest=max(slots, self.largest),
+            log_slots=keep * self.log_slots + math.log(slots),
+            weight=keep * self.weight + 1.0,
+        )
+
+    def with_work(self, slots: int, off: float, tuning: Tuning = TUNING) -> ContentionFit:
+        """Return the value after a batch whose log work was ``off`` above its prediction without
+        contention.
+        """
+        if slots != self.slots:
+            before = [self.slots or 1, self.level] if self.batches >= tuning.few else None
+            return replace(self, slots=slots, level=off, batches=1, before=before)
+        count = self.batches + 1
+        level = self.level + max(tuning.size_weight, 1 / count) * (off - self.level)
+        squares, products = self.squares, self.products
+        if count == tuning.few and self.before is not None:
+            apart, keep = math.log(slots / self.before[0]), 1 - tuning.size_forget
+            squares = keep * squares + apart * apart
+            products = keep * products + apart * (level - self.before[1])
+        return replace(self, level=level, batches=count, squares=squares, products=products)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Batches:
     """What the batches so far have shown; JSON values only."""
 
@@ -116,10 +171,7 @@ class Batches:
     time: Moments = EMPTY
     """Line of the batch time over the run time of its tasks; without stages, over rows / slots."""
 
-    largest: int = 1
-    """Most slots of a batch; ``log_slots`` / ``weight`` is the mean logarithm of their number."""
-    log_slots: float = 0.0
-    weight: float = 0.0
+    contention: ContentionFit = field(default_factory=ContentionFit)
     bias: float = 0.0
     """Log factor on the model, and what it was when the stages were last read."""
     read_bias: float = 0.0
@@ -127,15 +179,7 @@ class Batches:
     """Of log(batch time / model); a spread of 15 % until batches were predicted."""
 
     errors: Sequence[float] = ()
-
-    slots: int | None = None
-    """The present size, its level of log work, and its batches; then the previous size and level,
-    and the moments of level over log(slots) between consecutive sizes."""
-    level: float = 0.0
-    at_size: int = 0
-    before: Sequence[float] | None = None
-    squares: float = 0.0
-    products: float = 0.0
+    """Absolute log errors of the last batches."""
 
     def with_batch(
         self,
@@ -155,7 +199,7 @@ class Batches:
         measured = [stage for stage in stages or () if stage.busy_s and stage.tasks]
         if self.staged not in (None, bool(measured)):
             return Batches().with_batch(batch_s, rows, slots, stages, fresh, tuning)
-        known, fits, keep = self.identified(tuning), self.stages, 1 - tuning.batch_forget
+        known, fits = self.identified(tuning), self.stages
         read = _rows_read(measured, rows) if measured else rows
         fresh = fresh and read > 0
         if fresh:
@@ -168,35 +212,34 @@ class Batches:
         costs = [StageFit(*fit).cost() for fit in fits.values()]
         tasks_s = sum(cost.duration_s(rows, slots, 1.0) for cost in costs)
         work = tasks_s if measured else rows / slots
+        contention = self.contention.with_slots(slots, tuning)
+        if fresh:
+            off = self._work(known, batch_s, read, slots, measured)
+            contention = contention.with_work(slots, off, tuning)
         after = replace(
             self,
             staged=bool(measured),
             stages=fits,
             time=with_sample(self.time, work, batch_s, tuning.batch_forget),
-            largest=max(slots, self.largest),
-            log_slots=keep * self.log_slots + math.log(slots),
-            weight=keep * self.weight + 1.0,
+            contention=contention,
         )
-        if fresh:
-            off = self._work(known, batch_s, read, slots, measured)
-            after = after.with_work(slots, off, tuning)
         if known is None:
             return after
         after = after.with_error(math.log(batch_s / known.model.batch_s(rows, slots)), tuning)
-        # The new stage lines contain what the bias learned since the previous reading of stages.
-        fitted = None
-        if fresh and measured:
-            fitted = replace(after, bias=self.read_bias).identified(tuning)
-        if fitted is None:
+        if not (fresh and measured):
             return after
+        # The new stage lines contain what the bias learned since the previous reading of stages.
+        fitted = replace(after, bias=self.read_bias).fitted(tuning)
         off = math.log(batch_s / fitted.model.batch_s(rows, slots))
         bias = self.read_bias + tuning.batch_weight * off
         return replace(after, bias=bias, read_bias=bias)
 
     def identified(self, tuning: Tuning = TUNING) -> Identified | None:
         """Return the model fitted to the batches so far; None before the first."""
-        if self.staged is None:
-            return None
+        return None if self.staged is None else self.fitted(tuning)
+
+    def fitted(self, tuning: Tuning) -> Identified:
+        """Return the model fitted to the batches so far, of which there must be one."""
         factor = math.exp(self.bias)
         if self.staged:
             fixed_s, slope = through(self.time, slope=1.0, least=tuning.least_slope)
@@ -205,12 +248,9 @@ class Batches:
             fixed_s, slope = through(self.time)
             # As many tasks as any number of slots shares evenly.
             stages = (StageCost(tasks=10_000, row_s=slope * factor),)
-        exponent = min(max(self.products / (self.squares + tuning.contention_prior), 0.0), 0.5)
-        among = math.exp(self.log_slots / self.weight)
-        contention = Contention(exponent, tuning.clear_factor * self.largest, among)
         errors = sorted(self.errors)
         return Identified(
-            BatchModel(fixed_s, stages, contention),
+            BatchModel(fixed_s, stages, self.contention.curve(tuning)),
             spread=math.sqrt(self.variance),
             error=errors[len(errors) // 2] if len(errors) == tuning.cases else None,
         )
@@ -236,24 +276,6 @@ class Batches:
             cost.tasks * cost.task_s + cost.row_s * rows for cost in known.model.stages
         )
         return math.log(busy_s / max(expected_s, 1e-9)) + self.bias
-
-    def with_work(self, slots: int, off: float, tuning: Tuning = TUNING) -> Batches:
-        """Learn from a batch whose log work was ``off`` above its prediction without contention.
-
-        Only consecutive sizes are compared, so that drifting costs cancel out, and with them the
-        correlation of size and load.
-        """
-        if slots != self.slots:
-            before = [self.slots or 1, self.level] if self.at_size >= tuning.few else None
-            return replace(self, slots=slots, level=off, at_size=1, before=before)
-        count = self.at_size + 1
-        level = self.level + max(tuning.size_weight, 1 / count) * (off - self.level)
-        squares, products = self.squares, self.products
-        if count == tuning.few and self.before is not None:
-            apart, keep = math.log(slots / self.before[0]), 1 - tuning.size_forget
-            squares = keep * squares + apart * apart
-            products = keep * products + apart * (level - self.before[1])
-        return replace(self, level=level, at_size=count, squares=squares, products=products)
 
     def with_error(self, off: float, tuning: Tuning) -> Batches:
         """Learn from a log error. A single outlier, such as of a busy machine, is clipped; a second

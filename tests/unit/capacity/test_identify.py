@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from rheostat.capacity.batch import BatchModel, Contention, StageCost
-from rheostat.capacity.identify import EMPTY, Batches, through, with_sample
+from rheostat.capacity.batch import BatchModel, StageCost
+from rheostat.capacity.identify import EMPTY, Batches, ContentionFit, through, with_sample
 from rheostat.model import Stage
 
 TRUE = BatchModel(
@@ -76,28 +76,21 @@ def test_one_x_gives_a_pure_slope_and_two_give_the_exact_line() -> None:
     assert slope == pytest.approx(0.5, rel=0.02)
 
 
-def curve_of(known: Batches) -> Contention:
-    fitted = replace(known, staged=False, largest=8, weight=1.0).identified()
-    assert fitted is not None
-    assert isinstance(fitted.model.curve, Contention)
-    return fitted.model.curve
-
-
 def test_contention_is_learned_from_consecutive_sizes() -> None:
-    known = Batches()
+    known = ContentionFit()
     for slots in (2, 4, 8, 4, 2, 8) * 4:
         for _ in range(4):
-            known = known.with_work(slots, 0.3 * math.log(slots))
-    curve = curve_of(known)
+            known = known.with_slots(slots).with_work(slots, 0.3 * math.log(slots))
+    curve = known.curve()
     assert curve.exponent == pytest.approx(0.3, abs=0.05)
     assert curve.slowdown(100) == curve.slowdown(12)
 
 
 def test_drifting_work_is_not_contention() -> None:
-    known = Batches()
+    known = ContentionFit()
     for place in range(400):
-        known = known.with_work(8, 0.01 * place)
-    assert curve_of(known).exponent == 0.0
+        known = known.with_slots(8).with_work(8, 0.01 * place)
+    assert known.curve().exponent == 0.0
 
 
 def test_an_empty_first_batch_with_one_task_adds_no_skew() -> None:

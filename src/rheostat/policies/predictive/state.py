@@ -12,7 +12,7 @@ from rheostat.model import Memory
 from rheostat.signals.forecasts.forecast import NO_FITS, Fits
 from rheostat.signals.forecasts.rate_history import RateHistory
 
-VERSION = 5
+VERSION = 6
 """Increased when a field changes its meaning; the memory of another version is dropped."""
 
 
