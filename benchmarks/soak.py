@@ -368,6 +368,8 @@ def arguments(given: list[str]) -> argparse.Namespace:
     if wrong:
         parser.error(f"--queries takes {', '.join(QUERIES)}, but {wrong[0]!r} was given")
     read.conf = named_values(parser, read.conf)
+    if read.maintenance_ms is None:
+        read.maintenance_ms = 5000 if read.s3a else 100
     return read
 
 
@@ -404,8 +406,8 @@ def _add_job(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--maintenance-ms",
         type=int,
-        default=100,
-        help="interval of the state stores' maintenance (default 100)",
+        help="interval of the state stores' maintenance (default 100; 5000 with --s3a, because each"
+        " lists the files of every store)",
     )
 
 
