@@ -192,9 +192,8 @@ class RestartOptions:
             "--allow-repartition": self.allow_repartition,
             "--maintenance-window": self.maintenance_window,
         }
-        if self.actuator == "live" and (
-            names := [name for name, given in dependent.items() if given]
-        ):
+        names = [name for name, given in dependent.items() if given]
+        if self.actuator == "live" and names:
             raise BadInput(f"{' and '.join(names)} need --actuator restart")
         if self.allow_repartition and not self.maintenance_window.strip():
             raise BadInput(
@@ -247,7 +246,8 @@ class GuardOptions:
 
     def __post_init__(self) -> None:
         for name in ("floor", "ceiling", "excluded"):
-            if isinstance(given := getattr(self, name), list | tuple):
+            given = getattr(self, name)
+            if isinstance(given, list | tuple):
                 object.__setattr__(self, name, "; ".join(map(str, given)))
         check_kinds(self)
 

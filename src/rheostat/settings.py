@@ -146,12 +146,12 @@ def settings_of(**arguments: Any) -> Settings:
         given |= {**_limits(given["limits"]), "limits_given": True}
     if "slo" in given:
         given["slo"] = Slo.of(given["slo"])
-    if isinstance(kafka := given.get(_KAFKA), str):
-        given[_KAFKA] = {_SERVERS: kafka}
+    if isinstance(given.get(_KAFKA), str):
+        given[_KAFKA] = {_SERVERS: given[_KAFKA]}
     if "journal" in given:
         given["journal"] = _folder(given["journal"])
-    if isinstance(port := given.get("serve"), int):
-        given["serve"] = str(port)
+    if isinstance(given.get("serve"), int):
+        given["serve"] = str(given["serve"])
     if not isinstance(given.get("serve"), ServeOptions):
         given["serve"] = _pop_group(ServeOptions, given)
     return Settings(state=_pop_group(StateOptions, given), **given)

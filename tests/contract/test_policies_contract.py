@@ -43,7 +43,7 @@ GUARDS = {
         **ALL_GUARDS,  # type: ignore[arg-type]
     )
 }
-BETWEEN = "never goes beyond what was asked or stands"
+BETWEEN = "stays between the current and the decided size"
 GOES_BEYOND = ("over_provisioning", "schedule")
 
 numbers = st.none() | st.sampled_from([0.0, 1.0]) | st.floats(1e-6, 1e12)

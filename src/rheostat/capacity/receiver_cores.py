@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 SPARE_CORES = 1
 """SPARK-12133 requires a core per receiver; with exactly that many no batch would run."""
 
@@ -15,7 +17,7 @@ def executors_holding(receivers: int, cores: int) -> int:
     """Return the fewest executors with ``cores`` each that hold all receivers and leave a core for
     the batches; 1 without receivers.
     """
-    return -(-(receivers + SPARE_CORES) // cores) if receivers else 1
+    return math.ceil((receivers + SPARE_CORES) / cores) if receivers else 1
 
 
 def receivers_held(executors: int, cores: int) -> int:

@@ -172,7 +172,8 @@ def extend(app: typer.Typer, entries: Iterable[EntryPoint]) -> tuple[str, ...]:
     for entry in entries:
         group, _, name = entry.name.rpartition(".")
         try:
-            if (parent := parents[group]) and name not in _names(parent):
+            parent = parents[group]
+            if parent and name not in _names(parent):
                 parent.command(name)(entry.load())
         except (KeyError, ImportError, AttributeError):
             left_out.append(entry.name)

@@ -17,4 +17,4 @@ def cluster_manager(master: str) -> ClusterManager:
 
 def why_refused(message: str) -> str | None:
     """Return why a cluster manager refused an application, from Spark's message, or None."""
-    return next((why for manager in MANAGERS if (why := manager.refusal(message))), None)
+    return next(filter(None, (manager.refusal(message) for manager in MANAGERS)), None)

@@ -148,8 +148,10 @@ def _allocation(
     """
     timeouts = [name for name in scaling.MOVING if name in given]
     moving = [name for name in timeouts if not scaling.never_ends(given[name].value)]
-    starts = "; the application starts with all executors that it may have" * starts_with_all
-    if not starts_with_all and (scaling.ENABLED not in given or _is_off(given)):
+    starts = ""
+    if starts_with_all:
+        starts = "; the application starts with all executors that it may have"
+    elif scaling.ENABLED not in given or _is_off(given):
         return {}, ()  # YARN and Kubernetes honour spark.executor.instances
     if _is_off(given):
         return {}, (f"{_override_text(scaling.ENABLED, given)}{starts}",)

@@ -93,7 +93,8 @@ class ControlService:
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise BadInput(f"executors must be a whole number of at least 1, but it is {size!r}")
         with self._lock:
-            if cause := self._sized.halted:
+            cause = self._sized.halted
+            if cause:
                 raise Refused(f"the autoscaler is halted ({cause}); send PUT /resume first")
             if self._sizing.mode != "external":
                 raise Refused(
@@ -157,7 +158,8 @@ class ControlService:
         """Resume the decisions; the report states any remaining cause of a halt."""
         self._sized.resume()
         cause = self._sized.halted
-        return replace(self.report(), halted=bool(cause), detail=cause and f"halted ({cause})")
+        detail = f"halted ({cause})" if cause else ""
+        return replace(self.report(), halted=bool(cause), detail=detail)
 
     def drain(self) -> Report:
         """End the queries after their current batches; a second call has no effect."""
@@ -190,9 +192,7 @@ class ControlService:
                 report,
                 application=observation.application if observation else None,
                 executors=observation.executors if observation else None,
-                target=record.target
-                if record.target is not None
-                else (observation.size if observation else None),
+                target=record.size if record.target is None else record.target,
                 phase=record.rescaling.phase,
                 detail=record.rescaling.detail,
                 reason=record.raw.reason if record.raw else "",

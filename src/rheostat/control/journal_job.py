@@ -200,7 +200,8 @@ def _state_by_executor(folder: Path, t_s: float) -> dict[str, Any]:
         label = f"{query}:{partition}" if len(known[0][1]) > 1 else str(partition)
         held = states.setdefault(executor, {"partitions": [], "received": {}})
         held["partitions"].append(label)
-        if (sender := before[query, partition]) != executor:
+        sender = before[query, partition]
+        if sender != executor:
             held["received"][label] = sender
     return states
 
@@ -284,17 +285,13 @@ def _week(totals: Totals, before: int | None, now: float) -> dict[str, Any]:
     """Return today's saving and those of the last seven days and of all, for both sizes."""
     dates = {date_of(now - day * DAY_S) for day in range(7)}
     days = {"today": {date_of(now)}, "week": dates, "all": set(totals.days)}
-    return {
-        name: {
-            against: saving_json(
-                saving(
-                    total({d: v for d, v in totals.days.items() if d in wanted}), against, before
-                )
-            )
-            for against in (MAX, BEFORE)
+    savings: dict[str, Any] = {}
+    for name, wanted in days.items():
+        day = total({date: day for date, day in totals.days.items() if date in wanted})
+        savings[name] = {
+            against: saving_json(saving(day, against, before)) for against in (MAX, BEFORE)
         }
-        for name, wanted in days.items()
-    }
+    return savings
 
 
 def _stat(path: Path) -> tuple[float, int]:

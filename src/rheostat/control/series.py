@@ -7,9 +7,11 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 from rheostat.journal.binding_constraint import applied_guard
@@ -216,9 +218,11 @@ def most_frequent(reasons: Iterable[Mapping[str, int]], most: int | None = 3) ->
     """
     texts: dict[str, str] = {}
     counts: Counter[str] = Counter()
-    for text, count in (item for counted in reasons for item in counted.items()):
-        texts[kind := kind_of_reason(text)] = text
-        counts[kind] += count
+    for counted_texts in reasons:
+        for text, count in counted_texts.items():
+            kind = kind_of_reason(text)
+            texts[kind] = text
+            counts[kind] += count
     return {texts[kind]: count for kind, count in counts.most_common(most)}
 
 
@@ -267,29 +271,33 @@ def columns(
     """
     rows = list(_with_gaps(buckets, most_gap_s))
     times = [t_s for t_s, _ in rows]
-    table: dict[str, Any] = {
-        name: [_rounded(getattr(bucket, name)) if bucket else None for _, bucket in rows]
-        for name in (*MEANS, *MAXIMA)
-        if not name.startswith("forecast")
-    }
-    table["late"] = [
-        _rounded(bucket.late_rows / bucket.rows) if bucket and bucket.rows else None
-        for _, bucket in rows
-    ]
-    for name in ("parts_s", "lags"):
-        keys = sorted({key for _, bucket in rows if bucket for key in getattr(bucket, name)})
-        table[name] = {
-            key: [
-                _rounded(getattr(bucket, name).get(key)) if bucket else None for _, bucket in rows
-            ]
-            for key in keys
-        }
+
+    def column(value: Callable[[Bucket], float | None]) -> list[float | None]:
+        return [_rounded(value(bucket)) if bucket else None for _, bucket in rows]
+
+    table: dict[str, Any] = {}
+    for name in (*MEANS, *MAXIMA):
+        if not name.startswith("forecast"):
+            table[name] = column(attrgetter(name))
+    table["late"] = column(lambda bucket: bucket.late_rows / bucket.rows if bucket.rows else None)
+    parts = sorted({part for _, bucket in rows if bucket for part in bucket.parts_s})
+    table["parts_s"] = {part: column(partial(_part_s, part)) for part in parts}
+    sources = sorted({source for _, bucket in rows if bucket for source in bucket.lags})
+    table["lags"] = {source: column(partial(_lag_rows, source)) for source in sources}
     limits = [start_at(starts, t_s) or (starts[0] if starts else None) for t_s in times]
-    table["floor"] = [start and start.min_executors for start in limits]
-    table["ceiling"] = [start and start.max_executors for start in limits]
-    table["slo_s"] = [start and start.slo_s for start in limits]
+    table["floor"] = [start.min_executors if start else None for start in limits]
+    table["ceiling"] = [start.max_executors if start else None for start in limits]
+    table["slo_s"] = [start.slo_s if start else None for start in limits]
     table["t"] = times
     return _with_forecasts(table, buckets)
+
+
+def _part_s(part: str, bucket: Bucket) -> float | None:
+    return bucket.parts_s.get(part)
+
+
+def _lag_rows(source: str, bucket: Bucket) -> float | None:
+    return bucket.lags.get(source)
 
 
 def _with_gaps(

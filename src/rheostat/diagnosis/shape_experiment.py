@@ -185,7 +185,10 @@ def _settings(spark: Any, settings: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         for name, value in before.items():
-            spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)
 
 
 @contextmanager

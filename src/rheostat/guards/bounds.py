@@ -144,7 +144,7 @@ class RealTime:
             return decision, {}
         slots = observation.real_time_slots or memory.get("slots")
         cores = observation.slots_per_executor
-        needed = -(-slots // cores) if slots and cores else 1
+        needed = math.ceil(slots / cores) if slots and cores else 1
         kept = {"slots": slots} if slots else {}
         least = max(needed, observation.size or 1)
         if decision.target >= least:

@@ -91,11 +91,12 @@ def _in_force(floor: str, ceiling: str, now: float) -> list[tuple[str, SizedPeri
         ("floor", floor, max),
         ("ceiling", ceiling, min),
     )
-    return [
-        (kind, choose(entries, key=lambda entry: entry.executors))
-        for kind, text, choose in kinds
-        if (entries := [e for e in sized_periods_of(text) if in_force((e.period,), now)])
-    ]
+    deciding = []
+    for kind, text, choose in kinds:
+        entries = [entry for entry in sized_periods_of(text) if in_force((entry.period,), now)]
+        if entries:
+            deciding.append((kind, choose(entries, key=lambda entry: entry.executors)))
+    return deciding
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -49,12 +50,12 @@ class Binding:
 def finding_of(binding: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
     """Return the line of ``rheostat doctor``, with a command if state partitions bind."""
     wanted = binding.evidence.get(_WANTED)
-    command = (
-        ""
-        if wanted is None
-        else f"; {wanted:.0f} state partitions would do: rheostat state repartition {checkpoint}"
-        f" --partitions {wanted:.0f}, while the query is stopped"
-    )
+    command = ""
+    if wanted is not None:
+        command = (
+            f"; {wanted:.0f} state partitions would be enough: rheostat state repartition"
+            f" {checkpoint} --partitions {wanted:.0f}, while the query is stopped"
+        )
     return Finding(
         topic=f"what binds {binding.query}",
         state="good" if binding.kind == "cost" else "advice",
@@ -104,7 +105,8 @@ def _binding(query: str, batches: Sequence[Observation]) -> Binding | None:
         return None
     recent = batches[-_RECENT:]
     rows = median(recent_batch.batch_rows or 0 for recent_batch in recent)
-    if limit := _rows_limit(recent):
+    limit = _rows_limit(recent)
+    if limit:
         advice = _larger_limit(model, round(rows), recent[-1])
         numbers = _numbers(model, rows, recent[-1])
         return Binding(query, "rows limit", f"{limit}; {advice}", numbers)
@@ -119,9 +121,8 @@ def _of_model(query: str, model: Identified, rows: float, recent: Sequence[Obser
     bound = capacity.binding(model.model, rows, slots, sizes, parts_s)
     if bound is None:
         more = next(size for size in sizes if size > slots)
-        return _of_next_size(
-            query, numbers, model.model.batch_s(rows, more), -(-more // slots_per_executor)
-        )
+        executors = math.ceil(more / slots_per_executor)
+        return _of_next_size(query, numbers, model.model.batch_s(rows, more), executors)
     have = recent[-1].state_partitions
     if have and bound.tasks == have:
         numbers[_WANTED] = proposed_count(have, max(slots, have + 1))
@@ -169,7 +170,8 @@ def _larger_limit(model: Identified, limit: int, last: Observation) -> str:
     sizes = _sizes(model, limit, _slots(last))
     rate_per_s = last.input_rows_per_s or 0.0
     rows, slots = capacity.larger_limit(model.model, limit, rate_per_s, trigger_s, sizes)
-    return capacity.raise_limit(rows, slots and -(-slots // per_executor), trigger_s)
+    executors = math.ceil(slots / per_executor) if slots else None
+    return capacity.raise_limit(rows, executors, trigger_s)
 
 
 def _sizes(model: Identified, rows: float, slots: int) -> list[int]:

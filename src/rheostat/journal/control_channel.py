@@ -87,8 +87,9 @@ class ControlChannel:
     def report(self) -> Report | None:
         """Return the newest report."""
         report = self._read("report", Report)
-        # JSON has lists only.
-        return report and replace(report, checkpoints=tuple(report.checkpoints))
+        if report is None:
+            return None
+        return replace(report, checkpoints=tuple(report.checkpoints))  # JSON has lists only
 
     def write_report(self, report: Report) -> None:
         """Replace the report."""

@@ -83,7 +83,8 @@ def _evidence(name: str, value: float | int | str) -> str:
 def _allowed(record: Record) -> list[str]:
     """Return one line per guard that changed the target, with its own part of the reason."""
     lines = [f"  allowed {c.after}, not {c.before}, by {why}" for c, why in allowances(record)]
-    return lines or [f"  allowed {record.raw and record.raw.target}: no guard changed that"]
+    wanted = record.raw.target if record.raw else None
+    return lines or [f"  allowed {wanted}: no guard changed that"]
 
 
 def format_observation(observation: Observation | None) -> str:
@@ -107,7 +108,7 @@ def format_observation(observation: Observation | None) -> str:
         _share("CPU ", o.cpu),
         _item("backpressure ", o.backpressure_ms_per_s, " ms/s"),
     ]
-    return ", ".join(part for part in parts if part) or "nothing but the time"
+    return ", ".join(part for part in parts if part) or "no signals"
 
 
 def changes(records: Iterable[Record]) -> Iterator[Record]:

@@ -77,7 +77,7 @@ def record_at(folder: Path, t_s: float) -> Record | None:
             end = bisect(file, t_s + 1e-6)
             file.seek(max(0, end - 256 * 1024))
             lines = file.read(end - file.tell()).splitlines()
-            newest = next((r for line in reversed(lines) if (r := read_line(line))), None)
+            newest = next(filter(None, map(read_line, reversed(lines))), None)
             if newest is not None:
                 return newest
     return newest

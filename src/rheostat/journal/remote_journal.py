@@ -147,8 +147,8 @@ class RemoteJournal(FolderJournal):
         """Return the memory of the remote folder; the local one if that is absent or unreadable."""
         with suppress(OSError):
             self._fetch_metadata()
-            text = self._far_text(MEMORY_FILE)
-            if text and (memory := memory_in(text)) is not None:
+            memory = memory_in(self._far_text(MEMORY_FILE) or "")
+            if memory is not None:
                 return memory
         return super().restore()
 

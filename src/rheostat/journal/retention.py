@@ -134,7 +134,7 @@ def _extract_changes(segment: Path) -> None:
     kept = segment.with_name(f"changes-{_number(segment)}.jsonl")
     with segment.open("rb") as lines:
         # A damaged segment still leaves its readable changes.
-        complete = (record for line in lines if (record := read_line(line)) is not None)
+        complete = filter(None, map(read_line, lines))
         text = "".join(f"{to_line(record)}\n" for record in turning_points(complete))
     LocalFileSystem().write(str(kept), text)
 

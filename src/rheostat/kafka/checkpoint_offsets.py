@@ -41,10 +41,8 @@ def topic_offsets(line: str) -> dict[str, dict[int, int]]:
 
 
 def _merged(lines: Iterable[str]) -> Offsets | None:
-    offsets = {
-        (topic, partition): offset
-        for line in lines
-        for topic, partitions in topic_offsets(line).items()
-        for partition, offset in partitions.items()
-    }
+    offsets: dict[tuple[str, int], int] = {}
+    for line in lines:
+        for topic, partitions in topic_offsets(line).items():
+            offsets |= {(topic, partition): offset for partition, offset in partitions.items()}
     return offsets or None

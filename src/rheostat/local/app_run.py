@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -339,9 +340,8 @@ class AppRun:
         if self._cluster is None:
             room = self.request.local or self.request.settings.limits.max_executors
             cores, memory_mib = executor_shape(given, DEFAULT_MEMORY_MIB)
-            self._cluster = self._stack.enter_context(
-                Cluster(cores=room * cores, memory_mib=-(-memory_mib // cores))
-            )
+            cluster = Cluster(cores=room * cores, memory_mib=math.ceil(memory_mib / cores))
+            self._cluster = self._stack.enter_context(cluster)
             self._stack.callback(end_driver)
             os.environ.update(self._cluster.driver_environment())
         return self._cluster

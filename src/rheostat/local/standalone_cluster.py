@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -115,7 +116,7 @@ class Cluster:
 
     def _start_worker(self, number: int, host: str) -> None:
         name = "worker" if len(self.hosts) == 1 else f"worker-{number}"
-        cores = -(-self.cores // len(self.hosts))
+        cores = math.ceil(self.cores / len(self.hosts))
         command = worker_command(self._home, self.port, cores, self.memory_mib, self.folder, host)
         self._start_child(name, command, lambda: registered(self.ui_port, number), host)
 

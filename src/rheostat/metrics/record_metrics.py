@@ -183,7 +183,8 @@ class RecordMetrics:
             }
             names = {"policy": start.policy, "mode": start.mode, "version": self._version}
             yield Sample("info", 1.0, names)
-        if record.raw and (bound := record.raw.evidence.get("binds")):
+        bound = record.raw.evidence.get("binds") if record.raw else None
+        if bound:
             yield Sample("bound", 1.0, {"by": str(bound)})
         if record.observation is not None:
             ratio = batch_ratio(record.observation, start.slo_s) if start else None

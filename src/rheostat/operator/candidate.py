@@ -60,6 +60,7 @@ class Candidate:
 
     def release(self, now: float) -> None:
         """Release the lease if it is ours."""
-        if self.leads(now) and (held := self._lease.read()) and held.holder == self._me:
+        held = self._lease.read() if self.leads(now) else None
+        if held and held.holder == self._me:
             self._lease.write("", held.version)
         self._until_s = None

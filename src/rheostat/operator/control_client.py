@@ -56,7 +56,7 @@ class ControlClient:
             require_lead(self._leads)
         where = f"the control API at {endpoint.address}"
         try:
-            request = self._session.request(method, **self._terms(endpoint, path), json=body)
+            request = self._session.request(method, **self._request(endpoint, path), json=body)
             async with request as answer:
                 read = await answer.json(content_type=None)
                 if answer.status == 200:
@@ -72,7 +72,7 @@ class ControlClient:
         except (ValueError, BadInput) as fault:
             raise ApiError("NoAnswer", f"{where} gave no report: {fault}") from None
 
-    def _terms(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
+    def _request(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
         token = endpoint.token or self._token
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         if not endpoint.ca:

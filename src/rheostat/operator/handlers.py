@@ -35,7 +35,7 @@ class OperatorConfig:
     leads: Callable[[], bool] = lambda: True
 
 
-def registry_of(terms: OperatorConfig) -> kopf.OperatorRegistry:
+def registry_of(config: OperatorConfig) -> kopf.OperatorRegistry:
     """Return kopf's registry with the handlers of an operator."""
     registry = kopf.OperatorRegistry()
     kept: dict[str, Any] = {}
@@ -51,11 +51,11 @@ def registry_of(terms: OperatorConfig) -> kopf.OperatorRegistry:
         settings.watching.server_timeout = 240
         settings.watching.client_timeout = 300
         settings.watching.connect_timeout = 10
-        kept["drivers"] = ControlClient(terms.token, leads=terms.leads)
-        cluster = ApiCluster(terms.leads)
-        kept["controller"] = Controller(cluster, kept["drivers"], terms.round_s)
-        if terms.metrics:
-            kept["metrics"] = await _serve(terms, kept["controller"])
+        kept["drivers"] = ControlClient(config.token, leads=config.leads)
+        cluster = ApiCluster(config.leads)
+        kept["controller"] = Controller(cluster, kept["drivers"], config.round_s)
+        if config.metrics:
+            kept["metrics"] = await _serve(config, kept["controller"])
 
     @kopf.on.cleanup(registry=registry)
     async def end(**_: Any) -> None:
@@ -88,10 +88,10 @@ def _plain(body: kopf.Body) -> dict[str, Any]:
     return {**read, "metadata": meta}
 
 
-async def _serve(terms: OperatorConfig, controller: Controller) -> Any:
-    host, port = terms.metrics or ("", 0)
+async def _serve(config: OperatorConfig, controller: Controller) -> Any:
+    host, port = config.metrics or ("", 0)
     with tempfile.TemporaryDirectory() as folder:
-        cert, key = certificate(Path(folder), list(terms.names))
+        cert, key = certificate(Path(folder), list(config.names))
         tls = context(cert, key, _aggregator())
         _publish_certificate(cert.read_bytes())
     return await serve(host, port, tls, controller.report)

@@ -115,11 +115,11 @@ def status_json(status: Status, before: Mapping[str, Any], now: str) -> dict[str
     patch["conditions"] = [
         {
             "type": condition.type,
-            "status": (true := "True" if condition.true else "False"),
+            "status": str(condition.true),
             "reason": condition.reason,
             "message": condition.message,
             "observedGeneration": status.observed_generation,
-            "lastTransitionTime": since.get((condition.type, true), now),
+            "lastTransitionTime": since.get((condition.type, str(condition.true)), now),
         }
         for condition in status.conditions
     ]

@@ -86,7 +86,7 @@ class Table(Generic[Facts, Order]):
         """Return the rows between ``phases`` as a Mermaid diagram, omitting some events."""
         rows = [row.cells() for row in self.rows if row.phase in phases and row.to in phases]
         lines = [
-            f"    {phase} --> {to}: {event}{order and f' / {order}'}"
+            f"    {phase} --> {to}: {' / '.join(filter(None, (event, order)))}"
             for phase, event, to, order, _ in rows
             if event not in without
         ]

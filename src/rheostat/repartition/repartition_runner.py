@@ -118,7 +118,7 @@ class RepartitionRunner:
         return self.state.written.files if self.state.written else ()
 
     def _in_place(self, lock: str) -> tuple[StagedFile, ...]:
-        """Return the new files that are in place; ``lock`` says who has taken the number."""
+        """Return the new files that are in place; ``lock`` is the owner of the number."""
         taken_ns = None
         if lock == OTHERS:
             entry = self._files.status(self._entry("offsets", self.state.plan.new_batch))

@@ -123,7 +123,7 @@ def supervise(
     Raises BadInput if another supervisor uses the same journal, and if other state partitions are
     requested but the PySpark cannot repartition state.
     """
-    config = terms_of(options)
+    config = restart_config(options)
     if options.partitions or options.allow_repartition:
         require_repartition_support()
     channel = ControlChannel(journal / FOLDER)
@@ -136,8 +136,8 @@ def supervise(
             )
             channel.write_request(PERSON, request)
         _log.info(
-            "rheostat: restarts this job to change its size; its journal is %s; another size at"
-            " once: rheostat restart %s --executors N",
+            "rheostat: the job is restarted to change its size; its journal is %s; to request"
+            " another size: rheostat restart %s --executors N",
             journal,
             journal,
         )
@@ -153,7 +153,7 @@ def supervise(
         ).run()
 
 
-def terms_of(options: RestartOptions) -> RestartConfig:
+def restart_config(options: RestartOptions) -> RestartConfig:
     """Return the configuration; raises BadInput for an invalid window."""
     return RestartConfig(
         pause_s=options.restart_pause_s,

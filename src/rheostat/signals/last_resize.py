@@ -20,26 +20,22 @@ def learn_downtimes(
     A change of size opens a disturbance. The growth of the lag within ``settle_s``, in seconds of
     arrivals, is its downtime (Varga et al., section 5.3: only its distribution can be known).
     """
-    now, lag, rate, executors = (
-        observation.t_s,
-        queued_rows(observation),
-        observation.input_rows_per_s,
-        observation.executors,
-    )
+    now, lag = observation.t_s, queued_rows(observation)
+    rate, executors = observation.input_rows_per_s, observation.executors
     known, open_ = list(memory.get("downtimes_s", ())), memory.get("disturbance")
     # The disturbance is over, or the clock was set back; only the former gives a downtime.
     if open_ and not 0 <= now - open_["since_s"] < settle_s:
-        known = [*known, *([open_["most_s"]] if now >= open_["since_s"] else [])][-keep:]
+        if now >= open_["since_s"]:
+            known = [*known, open_["most_s"]][-keep:]
         open_ = None
     before = memory.get("executors", executors)
     if executors is not None and before is not None and executors != before:
-        # The next change cuts a disturbance short: its cost so far is a lower bound.
-        known = [*known, open_["most_s"]][-keep:] if open_ else known
-        open_ = (
-            {"since_s": now, "lag_rows": memory.get("lag_rows"), "most_s": 0.0}
-            if memory.get("lag_rows") is not None
-            else None
-        )
+        if open_:
+            # The next change cuts a disturbance short: its cost so far is a lower bound.
+            known = [*known, open_["most_s"]][-keep:]
+        open_ = None
+        if memory.get("lag_rows") is not None:
+            open_ = {"since_s": now, "lag_rows": memory["lag_rows"], "most_s": 0.0}
     if open_ and is_known(lag) and is_known(rate) and rate:
         open_ = {**open_, "most_s": max(open_["most_s"], (lag - open_["lag_rows"]) / rate)}
     return {

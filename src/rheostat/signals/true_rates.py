@@ -289,7 +289,9 @@ def slot_s_per_row(observation: Observation) -> float | None:
 def with_demand(demands: Sequence[float], observation: Observation) -> list[float]:
     """Return the last estimates, including that of the observation if it has one."""
     demand = slot_s_per_row(observation)
-    return [*demands, *([] if demand is None else [demand])][-_KEPT:]
+    if demand is None:
+        return [*demands]
+    return [*demands, demand][-_KEPT:]
 
 
 def demand_of(demands: Sequence[float]) -> float | None:

@@ -104,9 +104,9 @@ def demand_curve(
         # Keep the size for the next load: a higher load never needs fewer executors.
         needed.append(size)
     beyond = len(rising) - len(needed)
-    return DemandCurve(
-        tuple(rising), (*needed, *[most] * beyond), (*[True] * len(needed), *[False] * beyond)
-    )
+    sizes = needed + [most] * beyond
+    attained = [True] * len(needed) + [False] * beyond
+    return DemandCurve(tuple(rising), tuple(sizes), tuple(attained))
 
 
 def _holds(plant: Plant, slo: Slo, size: int, length_s: float, warm_up_s: float) -> bool:

@@ -32,7 +32,7 @@ from rheostat.spark.journaling.journals import Kept, kept
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.resizing.actuator import LiveSize, NoopActuator, SparkActuator
 from rheostat.spark.resizing.conflict_detector import ConflictDetector, SharedCluster
-from rheostat.spark.resizing.locality import LocalityWait
+from rheostat.spark.resizing.locality import LocalityWait, TaskHold
 from rheostat.spark.resizing.platform import Platform
 from rheostat.spark.resizing.rescale_controller import RescaleController
 from rheostat.spark.resizing.rescale_ports import RescaleConfig
@@ -220,16 +220,11 @@ def _sensor(
     spark: Any, settings: Settings, internals: Internals | None, offsets: Offsets | None
 ) -> SparkSensor:
     changed = BrokerLog((settings.kafka or {}).get("bootstrap.servers", "")).changed
-    private: dict[str, Any] = (
-        {
-            "trigger_s": internals.queries.trigger_s,
-            "committed": partial(committed_by, internals),
-            "real_time_s": internals.queries.real_time_s,
-        }
-        if internals
-        else {}
-    )
-    private["readers"] = partial(source_reader, internals)
+    private: dict[str, Any] = {"readers": partial(source_reader, internals)}
+    if internals:
+        private["trigger_s"] = internals.queries.trigger_s
+        private["committed"] = partial(committed_by, internals)
+        private["real_time_s"] = internals.queries.real_time_s
     if is_connect(spark) or is_local(spark):
         return SparkSensor(spark, None, offsets, broker_changed=changed, **private)
     # The control API may select any policy and reports any metric.
@@ -274,10 +269,12 @@ def rescale_controller(
     """Return the rescale controller; if state is placed, tasks wait long enough for it."""
     verdict, slo_s = capabilities.placement, settings.slo.latency_s
     own_s = locality_wait_s(spark)
-    short = verdict.places and own_s < STATE_WAIT_S
-    usual = f"{STATE_WAIT_S:g}s" if short else None
-    longer = f"{max(STATE_WAIT_S, own_s, slo_s):g}s"
-    waits = internals.locality_waits
+    is_short = verdict.places and own_s < STATE_WAIT_S
+    hold = TaskHold(
+        internals.locality_waits.set_process_wait,
+        usual=f"{STATE_WAIT_S:g}s" if is_short else None,
+        longer=f"{max(STATE_WAIT_S, own_s, slo_s):g}s",
+    )
     config = RescaleConfig(
         slo_s=slo_s,
         request_total=cluster.request_total,
@@ -290,9 +287,7 @@ def rescale_controller(
         frees_nodes=settings.state.free_nodes,
         leaving=_training(spark),
         ended=internals.gateway.stopped,
-        hold=lambda changes: waits.set_process_wait(longer if changes else usual),
-        at_start=lambda: waits.set_process_wait(usual) if short else None,
-        at_end=lambda: waits.set_process_wait(None) if short else None,
+        hold=hold,
     )
     rhythms = Rhythms(internals.queries)
     anywhere = settings.state.placement == "force"
@@ -351,4 +346,4 @@ def _checkpoint(spark: Any, internals: Internals | None, name: str | None) -> st
     active = list(spark.streams.active)
     named = [query for query in active if name in (query.name, str(query.id))] or active
     folder = internals.queries.checkpoint(named[0]) if internals and len(named) == 1 else None
-    return folder and shlex.quote(folder.removeprefix("file:"))
+    return shlex.quote(folder.removeprefix("file:")) if folder else None

@@ -184,16 +184,18 @@ class JobWatch:
         if works_s is None and not any(self._queries.last_batch(query) >= 0 for query in active):
             return
         self._known.update(fresh)
-        queries = {
-            checkpoint: self._queries.sink(run_id)
-            for run_id in fresh
-            if (checkpoint := self._queries.checkpoint(run_id))
-        }
-        sinks = {checkpoint: sink for checkpoint, sink in queries.items() if sink}
+        checkpoints, sinks = set(self._report.checkpoints), dict(self._report.sinks)
+        for run_id in fresh:
+            checkpoint = self._queries.checkpoint(run_id)
+            sink = self._queries.sink(run_id) if checkpoint else None
+            if checkpoint:
+                checkpoints.add(checkpoint)
+            if checkpoint and sink:
+                sinks[checkpoint] = sink
         self._update_report(
             works_s=now if works_s is None else works_s,
-            checkpoints=tuple(sorted({*self._report.checkpoints, *queries})),
-            sinks={**self._report.sinks, **sinks},
+            checkpoints=tuple(sorted(checkpoints)),
+            sinks=sinks,
         )
 
     def _update_report(self, **news: Any) -> None:

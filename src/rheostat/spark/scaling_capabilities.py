@@ -45,7 +45,8 @@ def scaling_capabilities(
     else:
         _log.info("rheostat: %s", placement.why)
     too_many = beyond_ceiling(settings, internals.executors.registered())
-    cannot += [too_many] if too_many else []
+    if too_many:
+        cannot.append(too_many)
     if state.standby and not placement.places:
         cannot.append("no standby executors: they have no benefit where state is not placed")
     return ScalingCapabilities(
@@ -61,6 +62,6 @@ def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdic
     provider = str(spark.conf.get(PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
     placement = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
     missing = coordinator.cannot_place() if placement.places else None
-    return (
-        Verdict(False, f"state stays where Spark has put it: {missing}") if missing else placement
-    )
+    if missing:
+        return Verdict(False, f"state stays where Spark has put it: {missing}")
+    return placement

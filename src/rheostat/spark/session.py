@@ -42,7 +42,7 @@ def take(
     ``application`` if it can scale.
 
     A running one is stopped first if the new one ``replaces`` it, or if it was registered with
-    ``gives_way`` (``rheostat run`` around a script that attaches by itself). Raises BadInput if
+    ``gives_way`` (``rheostat run`` around a script that calls ``attach``). Raises BadInput if
     neither holds, or if it does not stop.
     """
     with _lock:
@@ -70,7 +70,7 @@ def _end(other: _Attachment, replaces: bool) -> None:
         )
     if other.gives_way:
         _log.warning(
-            "rheostat: the script attaches by itself: its settings take the place of those of"
+            "rheostat: the script attaches an autoscaler itself; its settings replace those of"
             " rheostat run"
         )
 

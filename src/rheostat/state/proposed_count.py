@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -18,8 +19,7 @@ def proposed_count(partitions: int, slots: int) -> int:
     With a multiple, each partition is split separately, so a repartition needs no shuffle. Both are
     at least 1.
     """
-    # Floor division of the negative number rounds up.
-    return -(-slots // partitions) * partitions
+    return math.ceil(slots / partitions) * partitions
 
 
 def partitions_wanted(raw: Decision, allowed: int, observation: Observation) -> int | None:

@@ -161,7 +161,7 @@ def _keeps_the_size_when_blind(make: Callable[[], Policy]) -> None:
     )
     decision, _ = make().decide(Observation(t_s=0.0), {})
     assert decision.target >= 1, (
-        "an observation of nothing but its time asked for less than one executor"
+        "an observation with a time and no signals led to less than one executor"
     )
 
 
@@ -245,7 +245,8 @@ def _tolerates_zeros(make: Callable[[], Policy]) -> None:
 
 def _keeps_the_size_at_its_steady_load(make: Callable[[], Policy]) -> None:
     """Check that ten minutes of the steady load in ``about``, if there is one, keep the size."""
-    if (about := getattr(make(), "about", None)) is not None:
+    about = getattr(make(), "about", None)
+    if about is not None:
         decisions, _ = follow(make(), _constant(about.steady))
         changed = {decision.target for decision in decisions} - {about.steady.size}
         assert not changed, (

@@ -74,8 +74,8 @@ def guard_checks() -> Checks[Guard]:
     """Return the checks of a guard, by name."""
     return [
         ("has a name", _has_a_name),
-        ("lets the size stand", _keeps_the_size),
-        ("never goes beyond what was asked or stands", _stays_between),
+        ("keeps an unchanged size", _keeps_the_size),
+        ("stays between the current and the decided size", _stays_between),
         ("gives a reason for a change", _gives_a_reason),
         ("remembers in JSON", _guard_remembers_in_json),
         ("changes no memory in place", _guard_changes_no_memory),

@@ -36,7 +36,7 @@ def test_a_halt_is_reported_when_it_begins_and_ends():
 
 
 def test_absent_signals_are_omitted():
-    assert format_observation(Observation(t_s=0.0)) == "nothing but the time"
+    assert format_observation(Observation(t_s=0.0)) == "no signals"
     assert (
         format_observation(Observation(t_s=0.0, executors=3, busy=0.5))
         == "3 executors, slots busy 50%"

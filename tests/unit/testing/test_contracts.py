@@ -230,8 +230,8 @@ class WritesInPlace(Rule):
     ("name", "rule"),
     [
         ("has a name", Nameless),
-        ("lets the size stand", AddsOne),
-        ("never goes beyond what was asked or stands", AddsOne),
+        ("keeps an unchanged size", AddsOne),
+        ("stays between the current and the decided size", AddsOne),
         ("gives a reason for a change", KeepsTheReason),
         ("remembers in JSON", ForgetsNumbers),
         ("changes no memory in place", WritesInPlace),

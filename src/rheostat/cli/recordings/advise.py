@@ -244,10 +244,11 @@ def _title(answer: Mapping[str, Any]) -> str:
 def _write_page(answer: Mapping[str, Any], file: Path) -> None:
     from rheostat.cli.recordings.advise_pages import page_of
 
+    not_judged = [""] * (len(COLUMNS) - 2) + ["not judged"]
     queries = [
         {
             "label": row["label"],
-            "cells": _cells(row) if row["advice"] else [""] * (len(COLUMNS) - 2) + ["not judged"],
+            "cells": _cells(row) if row["advice"] else not_judged,
             "lines": [_facts_line(row), *_advice_lines(row)]
             if row["advice"]
             else [f"{row['label']} cannot be judged: {row['cannot']}"],

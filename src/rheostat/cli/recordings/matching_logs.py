@@ -42,7 +42,8 @@ def matching_logs(place: str, application: str, since: str) -> Iterator[tuple[st
             here = place
             logs = [log for log in find_logs(place) if matches(log.application, log.written_s)]
         else:
-            here = str(folder := stack.enter_context(ScratchFolder("advise")))
+            folder = stack.enter_context(ScratchFolder("advise"))
+            here = str(folder)
             logs = _copy(place.rstrip("/"), matches, folder)
         if not logs:
             raise BadInput(

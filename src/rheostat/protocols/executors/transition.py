@@ -155,17 +155,13 @@ def _orders(states: ExecutorStates) -> tuple[Order, ...]:
     receiving, sending = states.ordered(Assign), states.plan.sending
     # The plan contains all units; only executors whose row gave the order receive theirs.
     units = {unit: executor for unit, executor in sending.items() if executor in receiving}
-    several = (
-        order(executors)
-        for order in (Hide, Decommission, Kill)
-        if (executors := states.ordered(order))
-    )
+    several = [(order, states.ordered(order)) for order in (Hide, Decommission, Kill)]
     return (
         # First, because Spark replaces a leaving executor while the total is higher.
         Request(request_total(states)),
         *([Assign(units)] if units else []),
         *map(WarmUp, states.ordered(WarmUp)),
-        *several,
+        *(order(executors) for order, executors in several if executors),
     )
 
 

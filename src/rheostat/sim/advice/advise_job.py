@@ -197,15 +197,15 @@ def _write_parquet(recording: Sequence[Moment], folder: Path) -> None:
     """Write a recording with the columns of ``Observation`` and nested values as JSON."""
     import pandas as pd
 
-    rows = [
-        {
-            field: json.dumps(value) if isinstance(value, dict | list) else value
-            for field, value in json.loads(to_line(_record(moment.observation)))[
-                "observation"
-            ].items()
+    rows = []
+    for moment in recording:
+        observed = json.loads(to_line(_record(moment.observation)))["observation"]
+        nested = {
+            field: json.dumps(value)
+            for field, value in observed.items()
+            if isinstance(value, dict | list)
         }
-        for moment in recording
-    ]
+        rows.append({**observed, **nested})
     name = re.sub(r"[^\w.-]", "_", recording[0].observation.application or "query")
     folder.mkdir(parents=True, exist_ok=True)
     pd.DataFrame(rows).to_parquet(folder / f"{name}.parquet", index=False)

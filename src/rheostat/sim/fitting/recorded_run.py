@@ -299,8 +299,10 @@ def _ages_s(changes: Sequence[tuple[float, int]], t_s: float) -> tuple[tuple[flo
     for at_s, size in changes[1:]:
         if at_s > t_s:
             break
-        # Truncate to the new size: the youngest executors are at the end.
-        born_s = [*born_s, *[at_s] * (size - len(born_s))][:size]
+        if size > len(born_s):
+            born_s += [at_s] * (size - len(born_s))
+        else:
+            born_s = born_s[:size]  # the youngest executors are at the end
         first = min(first, len(born_s))
     return tuple(max(0.0, t_s - registered_s) for registered_s in born_s), first
 

@@ -131,12 +131,15 @@ def strays(
         # Once Spark has given up locality, that lasts until a task is launched at home.
         stray_s = max(idle_s, launched_s if relaxed else launched_s + wait_s)
         relaxed = stray_s < t_s
-        slot, launched_s = ((idle_s, idle), stray_s) if relaxed else ((t_s, home), t_s)
-        task = queues[max(queues, key=lambda number: len(queues[number])) if relaxed else home].pop(
-            0
-        )
-        ran[task] = slot[1]
-        free[free.index(slot)] = (launched_s + work_s[task] * factors[slot[1]], slot[1])
+        if relaxed:
+            slot, executor, launched_s = (idle_s, idle), idle, stray_s
+            queue = max(queues.values(), key=len)
+        else:
+            slot, executor, launched_s = (t_s, home), home, t_s
+            queue = queues[home]
+        task = queue.pop(0)
+        ran[task] = executor
+        free[free.index(slot)] = (launched_s + work_s[task] * factors[executor], executor)
     return ran
 
 

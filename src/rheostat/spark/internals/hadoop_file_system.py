@@ -115,7 +115,8 @@ class HadoopFileSystem:
             if not moves_in_one_step(name):
                 self._write(name, text)  # an object store shows only complete files
                 return
-            self._write(fresh := self._fresh(name), text)
+            fresh = self._fresh(name)
+            self._write(fresh, text)
             self._rename(fresh, name, "OVERWRITE")
 
     def create(self, name: str, text: str) -> bool:
@@ -128,7 +129,8 @@ class HadoopFileSystem:
         with self._errors(name):
             try:
                 if moves_in_one_step(name):
-                    self._write(fresh := self._fresh(name), text)
+                    fresh = self._fresh(name)
+                    self._write(fresh, text)
                     try:
                         self._rename(fresh, name, "NONE")
                     except RAISED:
@@ -225,8 +227,9 @@ class HadoopFileSystem:
                     self._stream = stream
                 else:
                     stream.close()
-        torn = bool(before) and not str(before).endswith("\n")
-        self._name, self._text = name, (before or "") + "\n" * torn
+        self._name, self._text = name, before or ""
+        if self._text and not self._text.endswith("\n"):  # a crash tore the last line
+            self._text += "\n"
 
     def _write(self, name: str, text: str, *, overwrite: bool = True) -> None:
         stream = self._created(name, overwrite=overwrite)

@@ -177,8 +177,8 @@ def after_death_text(spark: Any, settings: Settings, folder: Path) -> str:
         return f", kept in {settings.journal}"
     if _dies_with_driver(spark, folder):
         return (
-            ", which goes with this container (a folder of hdfs:// or s3a://, or one on a volume,"
-            " would stay)"
+            ", which is deleted with this container (a folder of hdfs:// or s3a://, or one on a"
+            " volume, remains)"
         )
     return ""
 

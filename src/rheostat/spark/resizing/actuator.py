@@ -177,4 +177,4 @@ class NoopActuator(Actuator):
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Change nothing; the decision is advice."""
         # Always the same phase: nothing is in progress, so nothing can be overdue.
-        return Rescaling(phase="advised", detail=f"{decision.target} executors would do")
+        return Rescaling(phase="advised", detail=f"{decision.target} executors would be enough")

@@ -12,8 +12,7 @@ idle executor.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-
-from rheostat.spark.resizing.rescale_ports import BlockManagers
+from typing import Protocol
 
 SHORT = "100ms"
 COLD_S = 20.0
@@ -45,6 +44,19 @@ class LocalityWait:
         """Restore Spark's configured wait."""
         # At infinity no rescale is recent, whatever the last tick was.
         self.tick(changing=False, now=float("inf"))
+
+
+class BlockManagers(Protocol):
+    """The executors that a Kafka source prefers."""
+
+    def preferred(self) -> list[str]:
+        """Return the executors that it may prefer."""
+
+    def hide(self, executors: list[str]) -> bool:
+        """Exclude executors from its preferences; False if that is impossible."""
+
+    def hide_newcomers(self, hides: bool) -> bool:
+        """Exclude each new executor when it registers, or stop that; False if impossible."""
 
 
 class SourceHiding:
@@ -84,18 +96,36 @@ class SourceHiding:
 
 
 class TaskHold:
-    """Switches the longer wait of tasks on and off; ``hold`` is called at each change."""
+    """Makes tasks wait longer for the executor with their state while the size is changing.
 
-    def __init__(self, hold: Callable[[bool], object]) -> None:
-        self._hold = hold
+    ``set_wait`` sets Spark's wait, and with None restores the configured one. ``usual`` is the wait
+    while the size is stable, None for the configured one; ``longer`` is the wait during a change.
+    """
+
+    def __init__(
+        self,
+        set_wait: Callable[[str | None], object] = lambda _: None,
+        usual: str | None = None,
+        longer: str = "3s",
+    ) -> None:
+        self._set_wait = set_wait
+        self._usual = usual
+        self._longer = longer
         self._holds = False
+
+    def start(self) -> None:
+        """Set the usual wait."""
+        if self._usual is not None:
+            self._set_wait(self._usual)
 
     def follow(self, changing: bool) -> None:
         """Hold tasks while the size is changing."""
         if changing != self._holds:
             self._holds = changing
-            self._hold(changing)
+            self._set_wait(self._longer if changing else self._usual)
 
     def end(self) -> None:
-        """Release all tasks."""
+        """Release all tasks, and restore the configured wait."""
         self.follow(changing=False)
+        if self._usual is not None:
+            self._set_wait(None)

@@ -35,10 +35,9 @@ from rheostat.protocols.orders import (
 )
 from rheostat.spark.resizing.batch_boundaries import BatchBoundaryTracker
 from rheostat.spark.resizing.executor_registry import ExecutorRegistry
-from rheostat.spark.resizing.locality import SourceHiding, TaskHold
+from rheostat.spark.resizing.locality import BlockManagers, SourceHiding
 from rheostat.spark.resizing.poll_thread import Pace, PollThread
 from rheostat.spark.resizing.rescale_ports import (
-    BlockManagers,
     Executors,
     Preloading,
     Queries,
@@ -79,22 +78,22 @@ class RescaleController:
         queries: Queries,
         placement: Placement | None,
         warmth: Warmth | None,
-        terms: RescaleConfig,
+        config: RescaleConfig,
         preload: Preloading | None = None,
     ) -> None:
         self._queries = queries
-        self._terms = terms
+        self._config = config
         self._lock = threading.Lock()
-        self._thread = PollThread(self.poll, self.pause_s, terms.ended)
+        self._thread = PollThread(self.poll, self.pause_s, config.ended)
         self._registry = ExecutorRegistry(executors)
         self._boundaries = BatchBoundaryTracker()
         self._pace = Pace()
         self._state = StateWatch(placement)
         self._moves = PendingMoves()
-        self._loading = StateLoading(queries, preload, terms.slo_s)
-        self._hiding = SourceHiding(block_managers, terms.hides)
-        self._hold = TaskHold(terms.hold)
-        self._orders = ExecutorOrders(executors, block_managers, warmth, terms)
+        self._loading = StateLoading(queries, preload, config.slo_s)
+        self._hiding = SourceHiding(block_managers, config.hides)
+        self._hold = config.hold
+        self._orders = ExecutorOrders(executors, block_managers, warmth, config)
         self._request: RescaleRequest | None = None
         self._memory = Memory()
         self._rescaling = Rescaling(phase="steady")
@@ -108,7 +107,7 @@ class RescaleController:
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Start polling in a daemon thread that also calls ``tick`` regularly."""
-        self._terms.at_start()
+        self._hold.start()
         self._thread.start(tick)
 
     def stop(self) -> None:
@@ -122,7 +121,6 @@ class RescaleController:
         self._thread.stop()
         self._hold.end()
         self._hiding.end()
-        self._terms.at_end()
         with self._lock:
             # These would be outdated: the size may have changed when the next request arrives.
             self._request, self._moves, self._alert = None, PendingMoves(), True
@@ -208,7 +206,7 @@ class RescaleController:
             self._registry.note_holders(self._state.holders.values())
         # A complete round without a finding ends the alert, as does a lack of queries.
         self._alert &= not over and self._boundaries.number is not None
-        target, standby = request.target, self._terms.standby_above(request.target)
+        target, standby = request.target, self._config.standby_above(request.target)
         if not request.decided:
             # The current size becomes the target: state is placed, and the size stays.
             target, standby = max(target, undecided_size(self._memory, self._registry.hosts)), 0
@@ -227,7 +225,7 @@ class RescaleController:
             holders=self._state.holders,
             weights=self._state.weights,
             ranges=self._state.ranges,
-            nodes=self._terms.nodes(hosts) if self._terms.frees_nodes else {},
+            nodes=self._config.nodes(hosts) if self._config.frees_nodes else {},
             warm=frozenset(hosts.keys() - unready),
             warmable=self._state.places,
             batch=self._boundaries.number,
@@ -235,7 +233,7 @@ class RescaleController:
             load_s=room.load_s,
             in_pause=room.in_pause,
             placing=bool(self._state.units),
-            slots_per_executor=self._terms.slots_per_executor,
+            slots_per_executor=self._config.slots_per_executor,
         )
 
     def _room(self) -> LoadRoom:
@@ -295,13 +293,13 @@ class ExecutorOrders:
         executors: Executors,
         block_managers: BlockManagers,
         warmth: Warmth | None,
-        terms: RescaleConfig,
+        config: RescaleConfig,
     ) -> None:
         self._executors = executors
         self._block_managers = block_managers
         self._warmth = warmth
-        self._terms = terms
-        self._request_total = terms.request_total or executors.request_total
+        self._config = config
+        self._request_total = config.request_total or executors.request_total
 
     def carry_out(self, order: Order, hosts: Mapping[str, str]) -> None:
         """Carry out an order; ``hosts`` are the hosts of the reachable executors."""
@@ -335,10 +333,10 @@ class ExecutorOrders:
             self._warmth.begin(executor, hosts[executor])
 
     def _decommission(self, executors: list[str]) -> None:
-        if not self._terms.graceful:
+        if not self._config.graceful:
             self._executors.kill_idle(executors)
             return
         self._executors.decommission(executors)
         for executor in executors:
             # Last: the executor receives no more tasks only after the request to Spark.
-            self._terms.leaving(executor)
+            self._config.leaving(executor)

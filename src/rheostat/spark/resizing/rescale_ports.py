@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from rheostat.signals.rhythm import Rhythm
+from rheostat.spark.resizing.locality import TaskHold
 from rheostat.spark.sensing.state_stores import Operator
 from rheostat.state.assignment import Unit
 
@@ -31,19 +32,6 @@ class Executors(Protocol):
 
     def kill(self, executors: list[str]) -> None:
         """Kill executors with their tasks."""
-
-
-class BlockManagers(Protocol):
-    """The executors that a Kafka source prefers."""
-
-    def preferred(self) -> list[str]:
-        """Return the executors that it may prefer."""
-
-    def hide(self, executors: list[str]) -> bool:
-        """Exclude executors from its preferences; False if that is impossible."""
-
-    def hide_newcomers(self, hides: bool) -> bool:
-        """Exclude each new executor when it registers, or stop that; False if impossible."""
 
 
 class Queries(Protocol):
@@ -104,10 +92,8 @@ class RescaleConfig:
     node of each executor from the hosts of all; with ``frees_nodes``, of executors with equal
     amounts of state, one on the emptiest node is removed first. ``hides`` is false if a hidden
     executor could not migrate its blocks. ``leaving`` is called with each executor that was asked
-    to decommission: it lingers without getting tasks. ``hold`` is called when the size begins and
-    stops changing, to make tasks wait longer for the executor that has their state. ``ended``
-    returns whether the application has ended. ``at_start`` and ``at_end`` are called when the
-    rescale controller starts and stops.
+    to decommission: it lingers without getting tasks. ``hold`` makes tasks wait for the executor
+    that has their state. ``ended`` returns whether the application has ended.
     """
 
     slo_s: float = 10.0
@@ -120,10 +106,8 @@ class RescaleConfig:
     nodes: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda hosts: hosts
     frees_nodes: bool = True
     leaving: Callable[[str], None] = lambda _: None
-    hold: Callable[[bool], object] = lambda _: None
+    hold: TaskHold = field(default_factory=TaskHold)
     ended: Callable[[], bool] = lambda: False
-    at_start: Callable[[], object] = lambda: None
-    at_end: Callable[[], object] = lambda: None
 
     def standby_above(self, target: int) -> int:
         """Return the number of standby executors above a target, within the maximum."""

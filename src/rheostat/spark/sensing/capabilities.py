@@ -123,8 +123,9 @@ def slots_per_executor(spark: Any) -> int:
     """Return an executor's cores divided by the CPUs of a task; 1 if the cores are not set."""
     cores = _setting(spark, "spark.executor.cores", "1")
     cpus = _setting(spark, "spark.task.cpus", "1")
-    known = cores.isdecimal() and cpus.isdecimal() and int(cpus)
-    return max(1, int(cores) // int(cpus)) if known else 1
+    if not (cores.isdecimal() and cpus.isdecimal()) or int(cpus) == 0:
+        return 1
+    return max(1, int(cores) // int(cpus))
 
 
 def application_id(spark: Any) -> str:

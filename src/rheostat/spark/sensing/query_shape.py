@@ -73,8 +73,9 @@ class Query:
 
 def checkpoint_files_class(spark_version: str) -> str:
     """Return the checkpoint file manager that renames local files in 16 ms instead of 90."""
-    moved = tuple(map(int, spark_version.split(".")[:2])) >= (4, 1)
-    package = f"org.apache.spark.sql.execution.streaming{'.checkpointing' * moved}"
+    package = "org.apache.spark.sql.execution.streaming"
+    if tuple(map(int, spark_version.split(".")[:2])) >= (4, 1):
+        package += ".checkpointing"
     return f"{package}.FileSystemBasedCheckpointFileManager"
 
 
@@ -117,7 +118,7 @@ def _new_partitions(settings: Mapping[str, str]) -> Finding:
         )
     text = (
         f"{configured}, from the first start of a query on, and fixed then; {FEWEST} to {MOST}"
-        " would do"
+        " are recommended"
     )
     return Finding(topic=topic, state="advice", line=text, setting=f"{SHUFFLE_PARTITIONS}={FEWEST}")
 
@@ -145,7 +146,7 @@ def _partitions(query: Query, means: Means, checkpoint: str) -> Finding | None:
     low_s, high_s = (partitions * ms / 1000 for ms in PARTITION_MS)
     text = (
         f"{partitions} cost {low_s:.1f} to {high_s:.1f} s of slot time in every batch; {FEWEST} to"
-        f" {MOST} would do; {_changed_by(means, checkpoint, FEWEST)}"
+        f" {MOST} are enough; {_changed_by(means, checkpoint, FEWEST)}"
     )
     return Finding(topic=topic, state="advice", line=text)
 

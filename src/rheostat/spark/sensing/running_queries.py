@@ -18,7 +18,7 @@ from rheostat.storage.file_system import FileSystem, moves_in_one_step
 _log = logging.getLogger("rheostat")
 _NO_SOAK = (
     "rheostat: state stays where Spark has put it: moves of state have not passed a soak on the"
-    " object store of %s; placement='force' moves it all the same"
+    " object store of %s; placement='force' moves it nevertheless"
 )
 
 

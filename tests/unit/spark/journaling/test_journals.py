@@ -71,7 +71,7 @@ def test_a_local_journal_is_deleted_with_its_application_master(
     master: str, mode: str, is_deleted: bool, tmp_path: Path
 ) -> None:
     message = after_death_text(session(master, mode), Settings(), tmp_path)
-    assert message.startswith(", which goes with this container") == is_deleted
+    assert message.startswith(", which is deleted with this container") == is_deleted
 
 
 def test_a_journal_on_a_remote_file_system_is_stored_there(tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ def test_the_noop_actuator_only_reports_the_target():
     adviser.resume({}, 0.0)
     adviser.start(lambda: None)
     assert adviser.rescale(Decision(target=4, reason="test"), 0.0) == Rescaling(
-        phase="advised", detail="4 executors would do"
+        phase="advised", detail="4 executors would be enough"
     )
     assert adviser.capabilities().cannot == ("shadow mode",)
 

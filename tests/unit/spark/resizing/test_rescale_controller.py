@@ -9,6 +9,7 @@ import pytest
 
 from rheostat.signals.rhythm import BatchTime, Rhythm
 from rheostat.spark.resizing.batch_boundaries import FRESH_S
+from rheostat.spark.resizing.locality import TaskHold
 from rheostat.spark.resizing.poll_thread import COUNT_S, IDLE_S, POLL_S, RECENT_S, SLOW_S, Pace
 from rheostat.spark.resizing.rescale_controller import RECONCILE_S, RescaleController
 from rheostat.spark.resizing.rescale_ports import RescaleConfig
@@ -455,32 +456,32 @@ def test_missing_executors_of_the_cluster_are_awaited():
 
 def test_tasks_wait_longer_for_their_state_during_a_rescale():
     world = World()
-    held: list[bool] = []
-    world.hire(hold=held.append)
+    waits: list[str | None] = []
+    world.hire(hold=TaskHold(waits.append, longer="10s"))
     world.run(6, target=2)
-    held.clear()
+    waits.clear()
     world.run(20, target=3)
-    assert held == [True, False]
+    assert waits == ["10s", None]
     world.run(10, target=3)
-    assert held == [True, False]
+    assert waits == ["10s", None]
 
 
 def test_pending_executors_do_not_prolong_task_waits_forever():
     world = World()
-    held: list[bool] = []
-    world.hire(hold=held.append)
+    waits: list[str | None] = []
+    world.hire(hold=TaskHold(waits.append, longer="10s"))
     world.capacity = 0
     world.run(RECENT_S + 6, target=4)
-    assert held == [True, False]
+    assert waits == ["10s", None]
 
 
 def test_stopping_during_a_rescale_restores_the_task_wait():
     world = World()
-    held: list[bool] = []
-    world.hire(hold=held.append)
+    waits: list[str | None] = []
+    world.hire(hold=TaskHold(waits.append, longer="10s"))
     world.run(3, target=4)
     world.controller.stop()
-    assert held == [True, False]
+    assert waits == ["10s", None]
 
 
 def test_a_held_controller_releases_no_executor_until_it_is_resumed():
@@ -501,10 +502,10 @@ def test_a_held_controller_releases_no_executor_until_it_is_resumed():
 
 def test_without_placement_task_waits_are_unchanged():
     world = World()
-    held: list[bool] = []
-    world.hire(places=False, hold=held.append)
+    waits: list[str | None] = []
+    world.hire(places=False, hold=TaskHold(waits.append, longer="10s"))
     world.run(10, target=4)
-    assert held == []
+    assert waits == []
 
 
 def test_long_pending_executors_are_polled_rarely():
