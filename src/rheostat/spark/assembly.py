@@ -268,13 +268,6 @@ def rescale_controller(
 ) -> RescaleController:
     """Return the rescale controller; if state is placed, tasks wait long enough for it."""
     verdict, slo_s = capabilities.placement, settings.slo.latency_s
-    own_s = locality_wait_s(spark)
-    is_short = verdict.places and own_s < STATE_WAIT_S
-    hold = TaskHold(
-        internals.locality_waits.set_process_wait,
-        usual=f"{STATE_WAIT_S:g}s" if is_short else None,
-        longer=f"{max(STATE_WAIT_S, own_s, slo_s):g}s",
-    )
     config = RescaleConfig(
         slo_s=slo_s,
         request_total=cluster.request_total,
@@ -287,7 +280,6 @@ def rescale_controller(
         frees_nodes=settings.state.free_nodes,
         leaving=_training(spark),
         ended=internals.gateway.stopped,
-        hold=hold,
     )
     rhythms = Rhythms(internals.queries)
     anywhere = settings.state.placement == "force"
@@ -300,6 +292,12 @@ def rescale_controller(
     def active() -> Any:
         return queries.placed(spark.streams.active)
 
+    own_s = locality_wait_s(spark)
+    hold = TaskHold(
+        internals.locality_waits.set_process_wait,
+        usual=f"{STATE_WAIT_S:g}s" if own_s < STATE_WAIT_S else None,
+        longer=f"{max(STATE_WAIT_S, own_s, slo_s):g}s",
+    )
     shares = settings.state.shares
     weigh = internals.files.size if shares == "bytes" else None
     loads = verdict.loads and not capabilities.standby
@@ -313,6 +311,7 @@ def rescale_controller(
         Preload(internals.state_loads.preload, active, rhythms.pause_left_s)
         if verdict.loads
         else None,
+        hold,
     )
 
 

@@ -12,7 +12,8 @@ idle executor.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Protocol
+
+from rheostat.spark.resizing.rescale_ports import BlockManagers
 
 SHORT = "100ms"
 COLD_S = 20.0
@@ -44,19 +45,6 @@ class LocalityWait:
         """Restore Spark's configured wait."""
         # At infinity no rescale is recent, whatever the last tick was.
         self.tick(changing=False, now=float("inf"))
-
-
-class BlockManagers(Protocol):
-    """The executors that a Kafka source prefers."""
-
-    def preferred(self) -> list[str]:
-        """Return the executors that it may prefer."""
-
-    def hide(self, executors: list[str]) -> bool:
-        """Exclude executors from its preferences; False if that is impossible."""
-
-    def hide_newcomers(self, hides: bool) -> bool:
-        """Exclude each new executor when it registers, or stop that; False if impossible."""
 
 
 class SourceHiding:

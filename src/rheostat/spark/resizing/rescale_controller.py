@@ -35,9 +35,10 @@ from rheostat.protocols.orders import (
 )
 from rheostat.spark.resizing.batch_boundaries import BatchBoundaryTracker
 from rheostat.spark.resizing.executor_registry import ExecutorRegistry
-from rheostat.spark.resizing.locality import BlockManagers, SourceHiding
+from rheostat.spark.resizing.locality import SourceHiding, TaskHold
 from rheostat.spark.resizing.poll_thread import Pace, PollThread
 from rheostat.spark.resizing.rescale_ports import (
+    BlockManagers,
     Executors,
     Preloading,
     Queries,
@@ -68,7 +69,7 @@ class RescaleController:
 
     ``placement`` is None if state is not placed (or cannot be): executors then count as ready and
     empty at once. ``warmth`` is None if executors cannot be warmed, ``preload`` if batches load the
-    moved state.
+    moved state, ``hold`` if tasks keep Spark's wait for the executor with their state.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class RescaleController:
         warmth: Warmth | None,
         config: RescaleConfig,
         preload: Preloading | None = None,
+        hold: TaskHold | None = None,
     ) -> None:
         self._queries = queries
         self._config = config
@@ -92,7 +94,7 @@ class RescaleController:
         self._moves = PendingMoves()
         self._loading = StateLoading(queries, preload, config.slo_s)
         self._hiding = SourceHiding(block_managers, config.hides)
-        self._hold = config.hold
+        self._hold = hold or TaskHold()
         self._orders = ExecutorOrders(executors, block_managers, warmth, config)
         self._request: RescaleRequest | None = None
         self._memory = Memory()

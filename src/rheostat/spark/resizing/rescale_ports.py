@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from rheostat.signals.rhythm import Rhythm
-from rheostat.spark.resizing.locality import TaskHold
 from rheostat.spark.sensing.state_stores import Operator
 from rheostat.state.assignment import Unit
 
@@ -32,6 +31,19 @@ class Executors(Protocol):
 
     def kill(self, executors: list[str]) -> None:
         """Kill executors with their tasks."""
+
+
+class BlockManagers(Protocol):
+    """The executors that a Kafka source prefers."""
+
+    def preferred(self) -> list[str]:
+        """Return the executors that it may prefer."""
+
+    def hide(self, executors: list[str]) -> bool:
+        """Exclude executors from its preferences; False if that is impossible."""
+
+    def hide_newcomers(self, hides: bool) -> bool:
+        """Exclude each new executor when it registers, or stop that; False if impossible."""
 
 
 class Queries(Protocol):
@@ -92,8 +104,8 @@ class RescaleConfig:
     node of each executor from the hosts of all; with ``frees_nodes``, of executors with equal
     amounts of state, one on the emptiest node is removed first. ``hides`` is false if a hidden
     executor could not migrate its blocks. ``leaving`` is called with each executor that was asked
-    to decommission: it lingers without getting tasks. ``hold`` makes tasks wait for the executor
-    that has their state. ``ended`` returns whether the application has ended.
+    to decommission: it lingers without getting tasks. ``ended`` returns whether the application
+    has ended.
     """
 
     slo_s: float = 10.0
@@ -106,7 +118,6 @@ class RescaleConfig:
     nodes: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda hosts: hosts
     frees_nodes: bool = True
     leaving: Callable[[str], None] = lambda _: None
-    hold: TaskHold = field(default_factory=TaskHold)
     ended: Callable[[], bool] = lambda: False
 
     def standby_above(self, target: int) -> int:

@@ -60,6 +60,7 @@ class World:
         warmth: Warmth | None = None,
         places: bool = True,
         ranges: bool = False,
+        hold: TaskHold | None = None,
         **options: Any,
     ) -> RescaleController:
         placement = (
@@ -67,7 +68,7 @@ class World:
         )
         self.preloaded: list[tuple[float, dict[tuple[str, int], str]]] = []
         self.controller = RescaleController(
-            self, self, self, placement, warmth, RescaleConfig(**options), self
+            self, self, self, placement, warmth, RescaleConfig(**options), self, hold
         )
         return self.controller
 
