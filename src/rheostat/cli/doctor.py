@@ -22,6 +22,21 @@ if TYPE_CHECKING:
     from rheostat.model import Finding
 
 
+RealTime = Annotated[
+    str | None,
+    typer.Option(
+        "--real-time",
+        help="Count the slots that a query on these topics (a,b) needs in real-time mode.",
+    ),
+]
+Broker = Annotated[
+    str | None, typer.Option(help="The broker of these topics: host:port or a properties file.")
+]
+Shuffles = Annotated[
+    int, typer.Option(help="Shuffles of that query: one for each keyed operator.", min=0)
+]
+
+
 def doctor(
     checkpoint: Annotated[
         Path | None, typer.Option(help="The checkpoint of a query, on a local disk.")
@@ -34,7 +49,8 @@ def doctor(
         int | None, typer.Option(help="Slots at the most: executors x their cores.", min=1)
     ] = None,
     journal: Annotated[
-        Path | None, typer.Option(help="The journal of a run: say what binds each of its queries.")
+        Path | None,
+        typer.Option(help="The journal of a run: report what limits each of its queries."),
     ] = None,
     measure: Annotated[
         bool,
@@ -42,19 +58,9 @@ def doctor(
             "--measure", help="Measure what each advice brings, on a local cluster; two minutes."
         ),
     ] = False,
-    real_time: Annotated[
-        str | None,
-        typer.Option(
-            "--real-time",
-            help="Count the slots that a query on these topics (a,b) needs in real-time mode.",
-        ),
-    ] = None,
-    kafka: Annotated[
-        str | None, typer.Option(help="The broker of these topics: host:port or a properties file.")
-    ] = None,
-    shuffles: Annotated[
-        int, typer.Option(help="Shuffles of that query: one for each keyed operator.", min=0)
-    ] = 1,
+    real_time: RealTime = None,
+    kafka: Broker = None,
+    shuffles: Shuffles = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[Path | None, out_option()] = None,
 ) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Observation
+from rheostat.plural import counted
 from rheostat.sim.fitting.batch_fit import Fit, Pace, PacedPlant, fit
 from rheostat.sim.fitting.recorded_run import Recorded, RecordedBatch, load_of
 from rheostat.sim.plant import Floats, Ledger
@@ -177,8 +178,8 @@ def _notes(run: Recorded, sizes: Sequence[int]) -> list[str]:
     notes = []
     if len(sizes) == 1:
         notes.append(
-            f"only {sizes[0]} executors were recorded: how slots share the work is assumed, not"
-            " measured (no contention)"
+            f"only one size was recorded ({counted(sizes[0], 'executor')}): how slots share the"
+            " work is assumed, not measured (no contention)"
         )
     if all(observation.in_flight is None for observation in run.observations):
         notes.append(

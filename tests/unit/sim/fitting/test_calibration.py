@@ -133,7 +133,7 @@ def test_a_single_recorded_size_is_reported_as_a_note(journaled: Journaled) -> N
     fitted = calibrate(recorded(recording.read(journaled("fixed", executors=4))))
     assert fitted.sizes == (4,)
     assert fitted.parameters.usl_sigma == 0
-    assert any("only 4 executors were recorded" in note for note in fitted.notes)
+    assert any("only one size was recorded (4 executors)" in note for note in fitted.notes)
     assert any("no start of an executor was observed" in note for note in fitted.notes)
     assert fitted.held_out.batch_s_median < 0.08
 
