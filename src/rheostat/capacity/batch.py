@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from rheostat.errors import BadInput
-
 MANY_ROWS = 1e12
 """More rows than any batch has."""
 
@@ -56,18 +54,6 @@ class StageCost:
     skew: float = 1.0
     """Rows of the largest task over the mean rows of a task."""
 
-    def __post_init__(self) -> None:
-        if self.tasks < 1 or not self.skew >= 1 or self.skew > self.tasks:
-            raise BadInput(
-                "a stage needs 1 task or more and a skew from 1 to its tasks, but it has"
-                f" {self.tasks} and {self.skew:g}"
-            )
-        if not (self.row_s >= 0 and self.task_s >= 0 and self.rows_in >= 0):
-            raise BadInput(
-                f"the costs of a stage must be at least 0, but they are {self.row_s}, {self.task_s}"
-                f" and {self.rows_in}"
-            )
-
     def duration_s(self, rows: float, slots: int, slowdown: float) -> float:
         """Return waves x (work per task), at least the largest task, which one slot processes."""
         task_rows_s = rows * self.rows_in * self.row_s * slowdown / self.tasks
@@ -83,16 +69,8 @@ class BatchModel:
     stages: tuple[StageCost, ...]
     curve: Curve = Contention()
 
-    def __post_init__(self) -> None:
-        if not self.fixed_s >= 0:
-            raise BadInput(
-                f"the fixed cost of a batch must be at least 0 seconds, but it is {self.fixed_s}"
-            )
-
     def batch_s(self, rows: float, slots: int) -> float:
-        """Return the duration of a batch of ``rows`` rows; raises BadInput below one slot."""
-        if slots < 1:
-            raise BadInput(f"a batch needs at least one slot, but it has {slots}")
+        """Return the duration of a batch of ``rows`` rows on at least one slot."""
         slowdown = self.curve.slowdown(slots)
         return self.fixed_s + sum(stage.duration_s(rows, slots, slowdown) for stage in self.stages)
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from rheostat.errors import BadInput
 from rheostat.sim.spark.spark_capacity import Usl
 
 
@@ -18,8 +17,3 @@ def test_with_coherency_throughput_has_a_peak() -> None:
     curve = Usl(sigma=0.04, kappa=0.0024)
     speed = {slots: slots / curve.slowdown(slots) for slots in (19, 20, 21)}
     assert speed[20] > max(speed[19], speed[21])
-
-
-def test_a_sigma_out_of_range_is_rejected() -> None:
-    with pytest.raises(BadInput, match="between 0 and 1"):
-        Usl(sigma=1.5)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from rheostat.capacity.batch import MANY_ROWS, BatchModel
-from rheostat.errors import BadInput
 from rheostat.sim.plant import Floats
 
 
@@ -28,13 +27,6 @@ class Usl:
     sigma: float = 0.0
     kappa: float = 0.0
 
-    def __post_init__(self) -> None:
-        if not (0 <= self.sigma <= 1 and 0 <= self.kappa <= 1):
-            raise BadInput(
-                "sigma and kappa of a scalability curve must be between 0 and 1, but they are"
-                f" {self.sigma} and {self.kappa}"
-            )
-
     def slowdown(self, slots: float) -> float:
         """Return the run time on one of ``slots`` slots over that on a single slot: n / C(n)."""
         more = max(0.0, slots - 1)
@@ -47,13 +39,6 @@ class Trigger:
 
     interval_s: float = 0.0
     max_rows: float = math.inf
-
-    def __post_init__(self) -> None:
-        if not (self.interval_s >= 0 and self.max_rows > 0):
-            raise BadInput(
-                "a trigger needs an interval of 0 s or more and rows above 0, but has"
-                f" {self.interval_s} and {self.max_rows}"
-            )
 
 
 def capacity_rows_per_s(model: BatchModel, slots: int, trigger: Trigger) -> float:

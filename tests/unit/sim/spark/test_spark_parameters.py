@@ -20,6 +20,7 @@ def test_all_invalid_parameters_are_reported_at_once() -> None:
         "state_window_s": 5,
         "source_skew": 25,
         "max_rows": "0",
+        "usl_sigma": 1.5,
     }
     with pytest.raises(BadInput) as error:
         SparkParameters.of(given)
@@ -31,6 +32,7 @@ def test_all_invalid_parameters_are_reported_at_once() -> None:
         "trigger_s must be at least 0 s, but it is -1",
         "fixed_s must be at least 0 s, but it is nan",
         "task_noise must be between 0 and 2",
+        "usl_sigma must be between 0 and 1",
         "placement must be true or false",
         "not with both",
         "source_skew 25 cannot be above the 24 source_partitions",
