@@ -121,5 +121,7 @@ class RescaleConfig:
     ended: Callable[[], bool] = lambda: False
 
     def standby_above(self, target: int) -> int:
-        """Return the number of standby executors above a target, within the maximum."""
-        return min(self.standby, max(0, self.max_executors - target))
+        """Return the number of standby executors above a target, within the maximum; none where
+        all executors are released.
+        """
+        return min(self.standby, max(0, self.max_executors - target)) if target else 0

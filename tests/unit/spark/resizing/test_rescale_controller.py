@@ -234,6 +234,13 @@ def test_all_executors_leave_when_no_query_is_running():
     assert (world.total, len(world.hosts_of)) == (2, 2)
 
 
+def test_no_standby_executor_stays_when_all_are_released():
+    world = World(executors=3, queries=())
+    world.hire(standby=1, max_executors=8)
+    world.run(30, target=0)
+    assert (world.total, world.hosts_of) == (0, {})
+
+
 def test_a_query_that_begins_without_executors_gets_its_state_on_new_ones():
     world = World(executors=2, queries=())
     world.run(30, target=0)
