@@ -159,13 +159,9 @@ def situation(
     """
     slots, trigger_s = now.slots_per_executor or 1, now.trigger_s or 0.0
     cost, model = state.rescale, known.model
-    target_s = tuning.latency_target * slo_s
-    # A row waits for its trigger, then for its batch; queued batches need twice their fixed cost.
-    fixed_s = tuning.fixed_cost_factor * model.fixed_s
-    is_attainable = target_s >= min(2.0 * trigger_s, trigger_s + fixed_s / 2)
-    young = tuning.warm_up_headroom * rates.unknown * min(1.0, cost.start_s / slo_s)
-    least_s = min(target_s, max(2.0 * trigger_s, fixed_s))
-    aim_s = max(target_s - young * slo_s, least_s) if is_attainable else 2.0 * trigger_s
+    headroom = tuning.warm_up_headroom * rates.unknown * min(1.0, cost.start_s / slo_s)
+    target_s = _target_s(slo_s, trigger_s, model.fixed_s, headroom, tuning)
+    aim_s = 2.0 * trigger_s if target_s is None else target_s
     longer = math.exp(margin * known.spread)
     rate = now.input_rows_per_s or 0.0
     first_slots = (state.first_size or 1) * slots
@@ -186,10 +182,24 @@ def situation(
         rescale_cost=rescale_cost,
         slo_s=slo_s,
         aim_s=aim_s,
-        is_attainable=is_attainable,
+        is_attainable=target_s is not None,
         longer=longer,
         error_budget=error_budget(state, tuning),
     )
+
+
+def _target_s(
+    slo_s: float, trigger_s: float, fixed_s: float, headroom: float, tuning: Tuning
+) -> float | None:
+    """Return the target latency, lower by ``headroom`` (a share of the SLO) as far as a size can
+    meet it; None if no size meets the SLO.
+
+    A row waits for its trigger, then for its batch; queued batches need twice their fixed cost.
+    """
+    target_s, least_s = tuning.latency_target * slo_s, tuning.fixed_cost_factor * fixed_s
+    if target_s < min(2.0 * trigger_s, trigger_s + least_s / 2):
+        return None
+    return max(target_s - headroom * slo_s, min(target_s, max(2.0 * trigger_s, least_s)))
 
 
 def _sizes(
