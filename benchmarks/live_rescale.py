@@ -33,7 +33,7 @@ import psutil
 
 from rheostat.errors import RheostatError
 from rheostat.local.executor_options import arrivals
-from rheostat.local.local_files import class_path
+from rheostat.local.fast_local_files import class_path
 from rheostat.local.spark_home import find_spark_home
 from rheostat.local.standalone_cluster import HOSTS, Cluster
 from rheostat.machine.orderly_end import orderly_end

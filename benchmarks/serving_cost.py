@@ -31,7 +31,7 @@ from rheostat.control.journal_job import JournalJob
 from rheostat.control.server import Server
 from rheostat.journal.record import to_line
 from rheostat.journal.retention import segments
-from rheostat.metrics.registry import MetricsRegistry
+from rheostat.metrics.prometheus import MetricsRegistry
 
 SCRAPE_S = 15.0
 CLIENT = "import sys, urllib.request\nfor _ in range(int(sys.argv[2])):\n    "

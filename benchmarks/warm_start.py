@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rheostat.local.executor_options import arrivals
-from rheostat.local.local_files import class_path
+from rheostat.local.fast_local_files import class_path
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits

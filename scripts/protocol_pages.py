@@ -17,11 +17,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from rheostat.protocols.engine import name_of  # noqa: E402
 from rheostat.protocols.executors.executor_lifecycle import LIFE, SCALE_IN, SCALE_OUT  # noqa: E402
 from rheostat.protocols.executors.memory import Waits  # noqa: E402
 from rheostat.protocols.repartition import BACK, FORWARD, REPARTITION, RepartitionOrder  # noqa: E402
 from rheostat.protocols.restart import RESTART, RestartOrder  # noqa: E402
+from rheostat.protocols.transition_table import name_of  # noqa: E402
 
 FOLDER = ROOT / "docs" / "concepts"
 _BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(?:.*?\n)??(<!-- end -->)", re.DOTALL)

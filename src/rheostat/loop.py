@@ -17,6 +17,8 @@ from rheostat.protocols.release import Release
 from rheostat.signals.application import combine
 from rheostat.state.proposed_count import Command, with_partitions
 
+_log = logging.getLogger("rheostat")
+
 
 class Loop:
     """Runs one policy on one application. ``step(now)`` is one tick, and it is the same in a live
@@ -261,9 +263,6 @@ def _since(halted_s: float) -> str:
 def _several(queries: tuple[Observation, ...]) -> tuple[Observation, ...]:
     """Return the observations of the queries if the application's differs from them."""
     return queries if len(queries) > 1 or any(q.objective_share for q in queries) else ()
-
-
-_log = logging.getLogger("rheostat")
 
 
 class FaultLog:

@@ -12,7 +12,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from rheostat.local.executor_options import session_options
-from rheostat.local.local_files import class_path
+from rheostat.local.fast_local_files import class_path
 from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import driver_environment, find_spark_home
 from rheostat.local.standalone_cluster import HOSTS, Cluster

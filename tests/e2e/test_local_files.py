@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.local.local_files import CLASS
+from rheostat.local.fast_local_files import CLASS
 
 
 @pytest.mark.parametrize("mode", ["640", "755"])

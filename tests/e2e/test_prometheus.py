@@ -15,7 +15,7 @@ from tests.unit.metrics.test_record_metrics import START, record
 
 pytest.importorskip("prometheus_client", reason="comes with the extra serve")
 
-from rheostat.metrics.registry import CONTENT_TYPE, MetricsRegistry
+from rheostat.metrics.prometheus import CONTENT_TYPE, MetricsRegistry
 from rheostat.model import InFlight
 
 pytestmark = [pytest.mark.e2e, needs_prometheus]

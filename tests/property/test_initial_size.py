@@ -19,7 +19,7 @@ from rheostat.journal.remote_journal import tails
 from rheostat.loop import Loop
 from rheostat.model import Decision, Memory, Observation, Record, Rescaling
 from rheostat.settings import settings_of
-from rheostat.spark.starting import History, start_facts, start_of
+from rheostat.spark.application_start import History, start_facts, start_of
 from rheostat.storage.local_files import LocalFileSystem
 from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 

@@ -11,12 +11,12 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.protocols.engine import first_row
 from rheostat.protocols.executors.executor_lifecycle import LIFE
 from rheostat.protocols.executors.executor_states import Facts
 from rheostat.protocols.executors.memory import GOING, STAYING, Waits
 from rheostat.protocols.executors.transition import Memory, Step, advance
 from rheostat.protocols.orders import Assign, Decommission, Hide, Kill, Order, Request, WarmUp
+from rheostat.protocols.transition_table import first_row
 from rheostat.state.assignment import Unit
 
 WAITS = Waits(warm_s=5, empty_s=30, hidden_s=20, leave_s=10, tries=3, rest_s=15, replace_s=40)

@@ -19,7 +19,7 @@ import typer
 
 import rheostat
 from rheostat.errors import BadInput, RheostatError
-from rheostat.machine.missing_module import Installation
+from rheostat.machine.missing_module import Installation, advice
 
 COMMANDS = {
     "run": "run:run",
@@ -131,8 +131,6 @@ def run(arguments: Sequence[str]) -> int:
         print(f"rheostat: {error}", file=sys.stderr)
         return error.exit_code
     except ModuleNotFoundError as missing:
-        from rheostat.machine.missing_module import advice
-
         print(f"rheostat: {advice(missing.name or str(missing))}", file=sys.stderr)
         return 2
     except (KeyboardInterrupt, typer.Abort):

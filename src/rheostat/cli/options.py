@@ -19,6 +19,23 @@ from rheostat.model import Slo
 from rheostat.policies.registry import create
 from rheostat.policies.third_party import make_importable
 
+_SPAN = re.compile(r"(\d+)([dh])")
+PolicyName = Annotated[
+    str, typer.Option("--policy", help="Policy by name, or your own as module:Class.")
+]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A parameter of the policy, name=value; repeat it."),
+]
+Floor = Annotated[int, typer.Option("--min", help="Floor of the number of executors.")]
+Interval = Annotated[
+    float | None,
+    typer.Option(
+        "--interval", help="Seconds between two decisions; default: the recording's own step."
+    ),
+]
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
 
 def pairs(
     given: Sequence[str], what: str = "parameter", example: str = "factor=0.3"
@@ -38,26 +55,6 @@ def pairs(
             )
         values[name.strip()] = value.strip()
     return values
-
-
-_SPAN = re.compile(r"(\d+)([dh])")
-PolicyName = Annotated[
-    str, typer.Option("--policy", help="Policy by name, or your own as module:Class.")
-]
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="A parameter of the policy, name=value; repeat it."),
-]
-Floor = Annotated[int, typer.Option("--min", help="Floor of the number of executors.")]
-Interval = Annotated[
-    float | None,
-    typer.Option(
-        "--interval", help="Seconds between two decisions; default: the recording's own step."
-    ),
-]
-
-
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def takes(**groups: type[Any]) -> Callable[[_Command], _Command]:

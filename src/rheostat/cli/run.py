@@ -169,7 +169,7 @@ class OutputOptions:
     )
 
 
-def hand_out(
+def write_report(
     request: Request,
     applications: Sequence[Application],
     exit_code: int | None,
@@ -282,7 +282,7 @@ def _job(request: Request, arguments: list[str], output: OutputOptions, folder: 
             stack.enter_context(batches.installed())
         around = stack.enter_context(AppRun(request, batches))
         code = run_script(request.script, arguments, around)
-    hand_out(request, around.applications, code, output.as_json, output.out)
+    write_report(request, around.applications, code, output.as_json, output.out)
     return code
 
 
@@ -339,9 +339,9 @@ def execute(request: Request, arguments: list[str], output: OutputOptions) -> in
 
     with orderly_end(), AppRun(request) as around:
         if output.out:
-            hand_out(around.request, around.applications, None, False, output.out)
+            write_report(around.request, around.applications, None, False, output.out)
         code = run_script(request.script, arguments, around)
-    hand_out(around.request, around.applications, code, output.as_json, output.out)
+    write_report(around.request, around.applications, code, output.as_json, output.out)
     return code
 
 
@@ -359,7 +359,7 @@ def _plan_json(planned: Plan, low: int) -> dict[str, Any]:
             for row in planned.rows
         ],
         "limits": {**_limits(planned.limits), "min": low},
-        "said": [*planned.lines, *planned.forbidden],
+        "messages": [*planned.lines, *planned.forbidden],
     }
 
 

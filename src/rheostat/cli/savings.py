@@ -13,9 +13,17 @@ from rheostat.cli.options import span_s
 from rheostat.cli.output import AsJson, Out, emit, plain_table
 from rheostat.cli.status import UNKNOWN
 from rheostat.errors import BadInput
+from rheostat.journal.job_status import (
+    MAX,
+    Saving,
+    against_of,
+    saving,
+    saving_json,
+    size_before,
+    total,
+)
 from rheostat.journal.known_journals import is_journal
 from rheostat.journal.starts import read_events, starts_of
-from rheostat.journal.status import MAX, Saving, against_of, saving, saving_json, size_before, total
 from rheostat.journal.summary import summarize
 from rheostat.journal.totals import DAY_S, Day, date_of
 

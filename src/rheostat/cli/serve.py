@@ -37,6 +37,16 @@ Places = Annotated[
     ),
 ]
 
+_COLOURS = {
+    "Healthy": "green",
+    "Late": "red",
+    "Bound": "yellow",
+    "Halted": "magenta",
+    "Blind": "magenta",
+    "Not scaling": "dim",
+}
+_COLUMNS = ("state", "job", "executors", "rows/s", "latency", "objective", "late", "saved", "")
+
 
 def serve(
     places: Places = None,
@@ -147,17 +157,6 @@ def _whatif(job: Job, question: Mapping[str, Any]) -> Mapping[str, Any]:
     answered = answer(run, Question(policy=policy, limits=limits, slo=slo))
     texts = {"verdict": verdict(answered), "errors": errors(answered)}
     return {**answered.as_json, "policy": policy, **texts, "decisions": []}
-
-
-_COLOURS = {
-    "Healthy": "green",
-    "Late": "red",
-    "Bound": "yellow",
-    "Halted": "magenta",
-    "Blind": "magenta",
-    "Not scaling": "dim",
-}
-_COLUMNS = ("state", "job", "executors", "rows/s", "latency", "objective", "late", "saved", "")
 
 
 def top(

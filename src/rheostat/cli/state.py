@@ -39,6 +39,36 @@ Rows = Annotated[
     ),
 ]
 
+StoppedCheckpoint = Annotated[
+    str,
+    typer.Argument(
+        help="The checkpointLocation of a stopped query: a folder of this computer, of HDFS or of"
+        " S3 (s3a://).",
+        metavar="CHECKPOINT",
+    ),
+]
+Sink = Annotated[
+    str,
+    typer.Option(
+        help="The folder that the query writes files to, if its sink is one of files (parquet,"
+        " json, csv, orc, text): its log gets an entry for the repartition.",
+        metavar="FOLDER",
+        show_default=False,
+    ),
+]
+
+WORDS = {
+    "begun": "writing the new state",
+    "written": "comparing both states",
+    "verified": "the states are equal",
+    "locked": "putting the files in their places",
+    "placed": "the files are in their places",
+    "committed": "the new number is in force",
+    "withdrawing": "rolling back",
+    "unlocked": "the old number is in force",
+}
+"""What is shown of each phase."""
+
 
 @app.command()
 def inspect(
@@ -190,38 +220,6 @@ def _plan_lines(planned: RepartitionPlan) -> list[str]:
     if planned.coalesce:
         lines.append(f"or: {planned.coalesce}")
     return lines
-
-
-StoppedCheckpoint = Annotated[
-    str,
-    typer.Argument(
-        help="The checkpointLocation of a stopped query: a folder of this computer, of HDFS or of"
-        " S3 (s3a://).",
-        metavar="CHECKPOINT",
-    ),
-]
-
-Sink = Annotated[
-    str,
-    typer.Option(
-        help="The folder that the query writes files to, if its sink is one of files (parquet,"
-        " json, csv, orc, text): its log gets an entry for the repartition.",
-        metavar="FOLDER",
-        show_default=False,
-    ),
-]
-
-WORDS = {
-    "begun": "writing the new state",
-    "written": "comparing both states",
-    "verified": "the states are equal",
-    "locked": "putting the files in their places",
-    "placed": "the files are in their places",
-    "committed": "the new number is in force",
-    "withdrawing": "rolling back",
-    "unlocked": "the old number is in force",
-}
-"""What is shown of each phase."""
 
 
 @app.command()

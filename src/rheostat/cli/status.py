@@ -11,17 +11,24 @@ from typing import Annotated, Any
 
 import typer
 
-from rheostat.cli.output import AsJson, Out, emit
+from rheostat.cli.output import AsJson, Out, emit, plain_table
 from rheostat.control.driver_call import ENDPOINT, call_driver
 from rheostat.errors import BadInput, RheostatError
 from rheostat.journal.explanation import format_duration
+from rheostat.journal.job_status import job_status, status_json
 from rheostat.journal.known_journals import is_journal, journals_of, known_journals, written_s
 from rheostat.journal.starts import Start
-from rheostat.journal.status import job_status, status_json
 from rheostat.machine.scratch_folder import state_folder
 from rheostat.storage.lease import process_start, this_process
 
 _RECENT_S = 7 * 86_400.0
+
+Answer = Mapping[str, Any]
+"""A status as ``status_json`` returns it."""
+
+UNKNOWN = "unknown"
+COLUMNS = ("job", "state", "size", "wanted", "rows/s", "latency", "late today", "saved", "problems")
+_LABEL = 13
 
 
 def status(
@@ -119,21 +126,10 @@ def _show(shown: list[dict[str, Any]]) -> None:
         return
     from rich.console import Console
 
-    from rheostat.cli.output import plain_table
-    from rheostat.cli.status import COLUMNS
-
     table = plain_table(*COLUMNS)
     for answer in shown:
         table.add_row(*row_of(answer, time.time()))
     Console().print(table)
-
-
-Answer = Mapping[str, Any]
-"""A status as ``status_json`` returns it."""
-
-UNKNOWN = "unknown"
-COLUMNS = ("job", "state", "size", "wanted", "rows/s", "latency", "late today", "saved", "problems")
-_LABEL = 13
 
 
 def lines_of(answer: Answer, now: float) -> list[str]:
@@ -186,9 +182,9 @@ def utc(t_s: float) -> str:
 
 def money(slot_h: float | None, price: float | None) -> str:
     """Return the cost of slot-hours as text; empty without a price."""
-    return (
-        "" if slot_h is None or not price else f" ({slot_h * price:,.2f} at {price:g} a slot-hour)"
-    )
+    if slot_h is None or not price:
+        return ""
+    return f" ({slot_h * price:,.2f} at {price:g} a slot-hour)"
 
 
 def _start(answer: Answer) -> Mapping[str, Any]:

@@ -21,6 +21,18 @@ NEEDED: Mapping[str, Mapping[str, str]] = {
 }
 """The required verbs by resource, and the consequence of lacking each."""
 
+EXECUTOR_LABEL = "spark-exec-id"
+
+STUCK_S = 30.0
+"""Seconds within which a working kubelet has ended and removed a pod."""
+
+_TAKEN = "DisruptionTarget"
+_DRIVER_URL = "SPARK_DRIVER_URL"
+_STARTED = ("ContainerCreating", "PodInitializing")
+
+FEW = 2
+"""Minimum number of ended pods to report: a single one may have been deleted on purpose."""
+
 
 def lacking(status: Mapping[str, Any], namespace: str) -> tuple[str, ...]:
     """Return a line for each resource that lacks a verb, with the rule to add; an empty tuple if
@@ -58,15 +70,6 @@ def _allowed(rules: Iterable[Mapping[str, Any]], resource: str, verb: str) -> bo
 
 def _has(rule: Mapping[str, Any], part: str, wanted: str) -> bool:
     return not {wanted, "*"}.isdisjoint(rule.get(part) or ())
-
-
-EXECUTOR_LABEL = "spark-exec-id"
-STUCK_S = 30.0
-"""Seconds within which a working kubelet has ended and removed a pod."""
-
-_TAKEN = "DisruptionTarget"
-_DRIVER_URL = "SPARK_DRIVER_URL"
-_STARTED = ("ContainerCreating", "PodInitializing")
 
 
 class Refused(Exception):
@@ -243,10 +246,6 @@ def _seconds(timestamp: str | None) -> float | None:
         if timestamp
         else None
     )
-
-
-FEW = 2
-"""Minimum number of ended pods to report: a single one may have been deleted on purpose."""
 
 
 class Unregistered:

@@ -8,6 +8,45 @@ from dataclasses import dataclass
 
 from rheostat.model import Limits
 
+CORES, CORES_MAX = "spark.executor.cores", "spark.cores.max"
+INSTANCES = "spark.executor.instances"
+ALLOCATION = "spark.dynamicAllocation."
+ENABLED = ALLOCATION + "enabled"
+LEAST, MOST = ALLOCATION + "minExecutors", ALLOCATION + "maxExecutors"
+INITIAL = ALLOCATION + "initialExecutors"
+TRACKING = ALLOCATION + "shuffleTracking.enabled"
+
+MOVING = (ALLOCATION + "schedulerBacklogTimeout", ALLOCATION + "executorIdleTimeout")
+"""The time-outs with which dynamic allocation itself changes the size."""
+
+_IDLE = tuple(
+    ALLOCATION + name
+    for name in (
+        "sustainedSchedulerBacklogTimeout",
+        "cachedExecutorIdleTimeout",
+        "shuffleTracking.timeout",
+    )
+)
+DECOMMISSION = "spark.decommission.enabled"
+LINGER = "spark.test.executor.decommission.initial.sleep.millis"
+FAILURES = "spark.executor.maxNumFailures"
+NEVER = "1000000s"
+
+FOREVER_S = 86_400.0
+"""Seconds from which a time-out counts as switched off, as users do with a large number."""
+
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "": 1.0}
+
+LINGER_S = 5.0
+"""Minimum seconds that a decommissioned executor stays, longer than most batches.
+
+With Spark's default of 1 s, each of six cycles 3 -> 1 of an aggregation failed 0 to 2 tasks; with
+5 s, none did.
+"""
+
+_STILL = "never: only Rheostat changes the size"
+_READS = "the running batch reads what it wrote"
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -58,43 +97,6 @@ def _merged(name: str, wanted: Wanted, given: Given | None) -> Merged:
         both = f"{wanted.value}{wanted.joins}{given.value}" if given.value else wanted.value
         return Merged(name, both, wanted.why, wanted.value, given.origin, True)
     return Merged(name, given.value, wanted.why, wanted.value, given.origin, False)
-
-
-CORES, CORES_MAX = "spark.executor.cores", "spark.cores.max"
-INSTANCES = "spark.executor.instances"
-ALLOCATION = "spark.dynamicAllocation."
-ENABLED = ALLOCATION + "enabled"
-LEAST, MOST = ALLOCATION + "minExecutors", ALLOCATION + "maxExecutors"
-INITIAL = ALLOCATION + "initialExecutors"
-TRACKING = ALLOCATION + "shuffleTracking.enabled"
-MOVING = (ALLOCATION + "schedulerBacklogTimeout", ALLOCATION + "executorIdleTimeout")
-"""The time-outs with which dynamic allocation itself changes the size."""
-
-_IDLE = tuple(
-    ALLOCATION + name
-    for name in (
-        "sustainedSchedulerBacklogTimeout",
-        "cachedExecutorIdleTimeout",
-        "shuffleTracking.timeout",
-    )
-)
-DECOMMISSION = "spark.decommission.enabled"
-LINGER = "spark.test.executor.decommission.initial.sleep.millis"
-FAILURES = "spark.executor.maxNumFailures"
-NEVER = "1000000s"
-FOREVER_S = 86_400.0
-"""Seconds from which a time-out counts as switched off, as users do with a large number."""
-
-_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "": 1.0}
-LINGER_S = 5.0
-"""Minimum seconds that a decommissioned executor stays, longer than most batches.
-
-With Spark's default of 1 s, each of six cycles 3 -> 1 of an aggregation failed 0 to 2 tasks; with
-5 s, none did.
-"""
-
-_STILL = "never: only Rheostat changes the size"
-_READS = "the running batch reads what it wrote"
 
 
 def leaving(linger_s: float = LINGER_S) -> dict[str, Wanted]:

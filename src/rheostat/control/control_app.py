@@ -23,7 +23,7 @@ from rheostat.control.jobs import Jobs
 from rheostat.control.page_app import PROTECTED, answered, page_routes
 from rheostat.control.sizing import sizing_of
 from rheostat.errors import BadInput
-from rheostat.metrics.registry import CONTENT_TYPE
+from rheostat.metrics.prometheus import CONTENT_TYPE
 
 _BODY_S = 10.0
 _AUTHOR_CHARACTERS = 60

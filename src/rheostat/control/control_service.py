@@ -13,7 +13,7 @@ from rheostat.control.external_size_policy import WITHIN_S, ExternalSizePolicy, 
 from rheostat.control.sizing import Sizing, sizing_of, to_json
 from rheostat.errors import BadInput
 from rheostat.guards import Cooldown, Guard, Reversal, StaleData
-from rheostat.metrics.registry import MetricsRegistry
+from rheostat.metrics.prometheus import MetricsRegistry
 from rheostat.model import Capabilities, Record
 from rheostat.ports import Policy
 

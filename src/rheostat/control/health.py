@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rheostat.journal.explanation import format_duration
+from rheostat.journal.job_status import ALLOWED_LATE_SHARE, JobStatus
 from rheostat.journal.starts import RESTART, SHADOW
-from rheostat.journal.status import ALLOWED_LATE_SHARE, JobStatus
 from rheostat.plural import counted
 
 HEALTHY, LATE, BOUND, HALTED, BLIND = "Healthy", "Late", "Bound", "Halted", "Blind"

@@ -15,10 +15,7 @@ from rheostat.control.series import Bucket, columns, most_frequent, resample
 from rheostat.journal.events import allowances
 from rheostat.journal.evidence_terms import term
 from rheostat.journal.explanation import explain, format_observation, verdict
-from rheostat.journal.reading import last_record, newest_with, record_at
-from rheostat.journal.retention import segments
-from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Command, Start, read_events, starts_of
-from rheostat.journal.status import (
+from rheostat.journal.job_status import (
     BEFORE,
     MAX,
     Alive,
@@ -28,6 +25,9 @@ from rheostat.journal.status import (
     status_json,
     total,
 )
+from rheostat.journal.reading import last_record, newest_with, record_at
+from rheostat.journal.retention import segments
+from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Command, Start, read_events, starts_of
 from rheostat.journal.summary import summarize
 from rheostat.journal.totals import DAY_S, Totals, date_of, longest_gap_s
 from rheostat.model import Record

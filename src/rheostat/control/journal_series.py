@@ -30,6 +30,11 @@ RECENT_S = 3 * 3600.0
 _LEAD_S = 60.0
 """Seconds of ticks to read before a range: detecting a change needs the previous tick."""
 
+_log = logging.getLogger("rheostat")
+SERIES_FILE, COARSE_FILE = "series.jsonl", "series-15min.jsonl"
+WIDTH_S, COARSE_S = 60.0, 900.0
+MOST_BYTES = 32 * 1024**2
+
 
 class JournalSeries:
     """Reads the buckets of a journal between two times, from any thread; reads only what that
@@ -121,12 +126,6 @@ class JournalSeries:
 
 def _after(buckets: list[Bucket]) -> float:
     return math.nextafter(buckets[-1].end_s, math.inf)
-
-
-SERIES_FILE, COARSE_FILE = "series.jsonl", "series-15min.jsonl"
-WIDTH_S, COARSE_S = 60.0, 900.0
-MOST_BYTES = 32 * 1024**2
-_log = logging.getLogger("rheostat")
 
 
 class SeriesWriter:

@@ -17,6 +17,9 @@ from rheostat.control.jobs import Job
 _PARTS = re.compile(r"\{(frozen|[a-z]+\.(?:css|js))\}")
 _BLOCKS = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 
+_POINTS = 2000
+_DECISIONS = 300
+
 
 def page_html(frozen: Mapping[str, Any] | None = None) -> str:
     """Return the page; with ``frozen`` it needs no server."""
@@ -45,10 +48,6 @@ def live_page() -> tuple[str, str]:
 def page_file(name: str) -> str:
     """Return a file of the page, such as its style sheet."""
     return (files("rheostat.control") / "page" / name).read_text(encoding="utf-8")
-
-
-_POINTS = 2000
-_DECISIONS = 300
 
 
 def frozen_html(

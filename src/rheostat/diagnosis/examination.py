@@ -8,7 +8,7 @@ from typing import Any
 
 from rheostat.clusters.registry import cluster_manager
 from rheostat.diagnosis.hosting import platform_findings
-from rheostat.diagnosis.memory import memory_findings, memory_use
+from rheostat.diagnosis.memory_use import memory_findings, memory_use
 from rheostat.diagnosis.real_time import frame_finding
 from rheostat.journal.bindings import bindings, finding_of
 from rheostat.model import Finding, Limits, Observation

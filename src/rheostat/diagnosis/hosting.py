@@ -19,6 +19,17 @@ from rheostat.model import Finding
 
 _PAGE = "docs/deploy/platforms.md"
 
+_DYNAMIC = "spark.dynamicAllocation.enabled"
+_OFF = f"{_DYNAMIC}=false"
+_EXTRAS = {
+    "confluent_kafka": (
+        "confluent-kafka",
+        "the lag is read from the broker, also during a batch",
+        "the lag is known only after each batch",
+    ),
+    "scipy": ("scipy", "simulations can be fitted", "simulations cannot be fitted"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class _Platform:
@@ -35,8 +46,6 @@ class _Platform:
     setting: str | None = None
 
 
-_DYNAMIC = "spark.dynamicAllocation.enabled"
-_OFF = f"{_DYNAMIC}=false"
 _PLATFORMS = (
     _Platform(
         "Databricks",
@@ -95,16 +104,6 @@ def platform_findings(
             Finding(topic=platform.name, state="advice", line=platform.conflict, setting=setting),
         )
     return ()
-
-
-_EXTRAS = {
-    "confluent_kafka": (
-        "confluent-kafka",
-        "the lag is read from the broker, also during a batch",
-        "the lag is known only after each batch",
-    ),
-    "scipy": ("scipy", "simulations can be fitted", "simulations cannot be fitted"),
-}
 
 
 def machine_findings() -> Iterator[Finding]:

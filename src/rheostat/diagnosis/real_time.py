@@ -15,10 +15,10 @@ from rheostat.errors import BadInput
 from rheostat.model import Finding
 from rheostat.plural import counted
 from rheostat.settings import PREFIX, conf_arguments
+from rheostat.spark.application_start import broker_of
 from rheostat.spark.internals.gateway import ABSENT
 from rheostat.spark.internals.plans import explained, shuffle_partitions, stream_sources
 from rheostat.spark.sensing.capabilities import configuration, is_connect, slots_per_executor
-from rheostat.spark.starting import broker_of
 
 TOPIC = "slots of real-time mode"
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from rheostat.errors import RheostatError
 from rheostat.local.executor_options import session_options
-from rheostat.local.local_files import CLASS, SETTING, local_files
+from rheostat.local.fast_local_files import CLASS, SETTING, local_files
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.scratch_folder import ScratchFolder

@@ -21,6 +21,11 @@ from rheostat.protocols.size_in_force import OTHER
 _EPOCH_S = 1e8
 """Times below this are not in seconds since 1970 (a simulation, a test)."""
 
+_NUMBERS = re.compile(r"\d[\d,.]*")
+
+Line = tuple[float, str]
+"""A time and the description of what happened then."""
+
 
 def when(t_s: float) -> str:
     """Return a time in UTC; a time that does not count from 1970 in seconds."""
@@ -142,12 +147,6 @@ def _item(before: str, value: float | None, after: str) -> str:
 
 def _share(before: str, value: float | None) -> str:
     return "" if value is None else f"{before}{value:.0%}"
-
-
-_NUMBERS = re.compile(r"\d[\d,.]*")
-
-Line = tuple[float, str]
-"""A time and the description of what happened then."""
 
 
 def kind_of_reason(reason: str) -> str:

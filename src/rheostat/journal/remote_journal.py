@@ -32,6 +32,9 @@ _MOST_RECORDS = 1000
 _TAIL_BYTES = 2 * 1024**2
 _NEWEST_JOURNALS = 50
 
+_log = logging.getLogger("rheostat")
+_SEGMENT = "segment-"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastRun:
@@ -98,10 +101,6 @@ def _changed_s(path: Path) -> float:
         return path.stat().st_mtime
     except OSError:  # another application may be erasing it
         return 0.0
-
-
-_log = logging.getLogger("rheostat")
-_SEGMENT = "segment-"
 
 
 class RemoteJournal(FolderJournal):

@@ -28,6 +28,7 @@ from rheostat.model import Limits
 from rheostat.policies.third_party import make_importable
 from rheostat.settings import PREFIX, Settings, merge
 from rheostat.spark import session
+from rheostat.spark.application_start import facts_before_session
 from rheostat.spark.connect_server import Address
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.internals import internals_of
@@ -36,7 +37,6 @@ from rheostat.spark.journaling.journals import check_journal
 from rheostat.spark.launching import Watching
 from rheostat.spark.restarting import OneBatch, finishing
 from rheostat.spark.sensing.capabilities import application_id, slots_per_executor
-from rheostat.spark.starting import facts_before_session
 from rheostat.spark.warming.warm_start import of_script
 
 _log = logging.getLogger("rheostat")
@@ -268,7 +268,7 @@ class AppRun:
         try:
             check_journal(self.request.settings, mode)
         except BadInput as fault:
-            self._log_once([f"not attached, the job runs as Spark's own settings say: {fault}"])
+            self._log_once([f"not attached, the job runs with Spark's own settings: {fault}"])
             return False
         return True
 
@@ -296,7 +296,7 @@ class AppRun:
             _log.info("rheostat: the script has started another application, %s", application)
             stopped = self.applications[-1].handle.journal / STOP_FILE
             if stopped.exists():
-                _log.warning("rheostat: %s is there: it is left alone", stopped)
+                _log.warning("rheostat: not attached, because the kill switch %s is set", stopped)
                 return None
         since_s = time.time()
         watched = EverySession(spark) if self.request.connect else spark

@@ -14,12 +14,12 @@ from importlib.metadata import version
 
 from rheostat.config import MetricOptions
 from rheostat.journal.events import NOT_EXECUTED, action_of, reason_class
+from rheostat.journal.job_status import total
 from rheostat.journal.starts import Start
-from rheostat.journal.status import total
 from rheostat.journal.totals import Totals
 from rheostat.metrics.catalog import PREFIX, SIGNALS
 from rheostat.model import Memory, Observation, Record
-from rheostat.policies.rules.kubernetes import Reading
+from rheostat.policies.rules.hpa_algorithm import Reading
 from rheostat.policies.rules.varga import VargaV1, VargaV2
 from rheostat.signals.batch_ratio import batch_ratio
 from rheostat.signals.lag import queued_rows

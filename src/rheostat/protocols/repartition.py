@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from rheostat.protocols.engine import Row, Table
+from rheostat.protocols.transition_table import Row, Table
 
 OPEN_OLD = frozenset({"begun", "written", "verified", "unlocked"})
 """Phases in which the query may start, with the old number."""

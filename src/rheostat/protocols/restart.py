@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
-from rheostat.protocols.engine import Row, Table
+from rheostat.protocols.transition_table import Row, Table
 
 MAX_FINISHES = 2
 """Attempts to commit a planned batch; after them the state keeps its partitions."""

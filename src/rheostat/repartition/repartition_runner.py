@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from rheostat.errors import RheostatError
-from rheostat.protocols.engine import name_of
 from rheostat.protocols.repartition import (
     ABSENT,
     OPEN_NEW,
@@ -24,6 +23,7 @@ from rheostat.protocols.repartition import (
     RepartitionFacts,
     RepartitionOrder,
 )
+from rheostat.protocols.transition_table import name_of
 from rheostat.repartition.checkpoint import missing_file, read_checkpoint
 from rheostat.repartition.repartition_log import (
     RepartitionLog,

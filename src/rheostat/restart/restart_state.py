@@ -14,6 +14,8 @@ from rheostat.storage.local_files import LocalFileSystem
 DOWN = ("draining", "stopping", "stopped", "finishing", "repartitioning", "starting")
 """Phases of a restart whose durations are reported separately."""
 
+FILE = "restarts.jsonl"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartState:
@@ -69,9 +71,6 @@ def duration(state: RestartState) -> str:
     )
     down = f"downtime {state.down_s:.1f} s" if state.down_s is not None else state.phase
     return f"{down} ({steps})" if steps else down
-
-
-FILE = "restarts.jsonl"
 
 
 class RestartLog(EventLog[RestartState]):

@@ -39,6 +39,17 @@ STOP_GRACE_S = 40.0
 
 _POLL_S = 0.1
 
+_log = logging.getLogger("rheostat")
+
+PHASE_TEXTS = {
+    "draining": "the queries complete their batches",
+    "stopping": "the queries have stopped",
+    "finishing": "a planned batch is committed first",
+    "repartitioning": "the state is repartitioned",
+    "starting": "the script starts",
+}
+"""The log text of each phase."""
+
 
 class ProcessJob:
     """Runs ``rheostat`` with ``arguments`` in a child process, which keeps its standard output.
@@ -96,18 +107,6 @@ def is_running(pid: int, began: str) -> bool:
         return str(process.create_time()) == began and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
         return False
-
-
-_log = logging.getLogger("rheostat")
-
-PHASE_TEXTS = {
-    "draining": "the queries complete their batches",
-    "stopping": "the queries have stopped",
-    "finishing": "a planned batch is committed first",
-    "repartitioning": "the state is repartitioned",
-    "starting": "the script starts",
-}
-"""The log text of each phase."""
 
 
 def supervise(

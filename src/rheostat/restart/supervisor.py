@@ -17,6 +17,17 @@ from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order
 from rheostat.protocols.restart import RESTART, RestartFacts, RestartOrder, due, hopeless
 from rheostat.restart.restart_state import RestartLog, RestartState
 
+LOOK_S = 0.2
+"""The seconds between two observations of the job."""
+
+END_GRACE_S = 5.0
+"""The seconds within which a script must end after its queries have stopped; then it is stopped."""
+
+HOPELESS = "the script was started for one batch of each query and did not commit its planned batch"
+
+FINISH_LIMIT_S = 900.0
+"""The time limit in seconds for one batch of each query, including the application's start."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartConfig:
@@ -95,18 +106,6 @@ def _applied(
         refusal="",
         finishes=0,
     )
-
-
-LOOK_S = 0.2
-"""The seconds between two observations of the job."""
-
-END_GRACE_S = 5.0
-"""The seconds within which a script must end after its queries have stopped; then it is stopped."""
-
-HOPELESS = "the script was started for one batch of each query and did not commit its planned batch"
-
-FINISH_LIMIT_S = 900.0
-"""The time limit in seconds for one batch of each query, including the application's start."""
 
 
 class Job(Protocol):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from rheostat.errors import BadInput
 from rheostat.guards import Guard
+from rheostat.journal.job_status import job_status, status_json
 from rheostat.journal.starts import Command
-from rheostat.journal.status import job_status, status_json
 from rheostat.machine.missing_module import advice
 from rheostat.ports import Policy
 from rheostat.settings import Settings

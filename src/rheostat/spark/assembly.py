@@ -24,6 +24,15 @@ from rheostat.sources.backlog_reader import BacklogReader
 from rheostat.sources.iceberg_backlog import DESCRIPTION, IcebergBacklog
 from rheostat.sources.readers import reader_of
 from rheostat.spark.announcement import BrokerLog
+from rheostat.spark.application_start import (
+    JobNotes,
+    LoopService,
+    Start,
+    broker_of,
+    committed_by,
+    session_start,
+    start_at,
+)
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
@@ -58,15 +67,6 @@ from rheostat.spark.sensing.rest import ExecutorsEndpoint, Pages, Rest
 from rheostat.spark.sensing.running_queries import Rhythms, RunningQueries
 from rheostat.spark.sensing.sensor import SparkSensor, wanted_receivers
 from rheostat.spark.sensing.stages import StagesEndpoint
-from rheostat.spark.starting import (
-    JobNotes,
-    LoopService,
-    Start,
-    broker_of,
-    committed_by,
-    session_start,
-    start_at,
-)
 from rheostat.spark.warming.preload import Preload
 from rheostat.spark.warming.warm_start import of_session
 from rheostat.spark.warming.warmup import Warmup

@@ -13,6 +13,7 @@ from rheostat.loop import Loop
 from rheostat.model import Capabilities, Limits
 from rheostat.ports import Actuator
 from rheostat.settings import Settings
+from rheostat.spark.application_start import LoopService
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
@@ -32,12 +33,20 @@ from rheostat.spark.sensing.capabilities import (
     slots_per_executor,
 )
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
-from rheostat.spark.starting import LoopService
 
 OWN = "spark.streaming.dynamicAllocation.enabled"
 LOG = "spark.streaming.receiver.writeAheadLog.enable"
 _ONCE = {"SocketInputDStream": "socket text", "RawInputDStream": "raw socket"}
 """Streams whose sender sends once, with their names in messages."""
+
+__all__ = ["DEFAULT_POLICY", "check", "is_streaming_context", "sizer", "watcher"]
+
+DEFAULT_POLICY = "spark-batch-ratio"
+"""The policy of SPARK-12133, which was written for StreamingContexts."""
+
+_DEPRECATED = (
+    "pyspark.streaming is deprecated since Spark 3.4: for new jobs take Structured Streaming"
+)
 
 
 def is_streaming_context(given: Any) -> bool:
@@ -80,15 +89,6 @@ def unreplayable(streaming: Any, streams: Sequence[str]) -> str | None:
         f"sources that cannot be replayed ({named} streams, {LOG} is off): what an executor holds"
         " when it dies is lost, and what is sent while a receiver moves"
     )
-
-
-__all__ = ["DEFAULT_POLICY", "check", "is_streaming_context", "sizer", "watcher"]
-DEFAULT_POLICY = "spark-batch-ratio"
-"""The policy of SPARK-12133, which was written for StreamingContexts."""
-
-_DEPRECATED = (
-    "pyspark.streaming is deprecated since Spark 3.4: for new jobs take Structured Streaming"
-)
 
 
 def check(streaming: Any) -> None:

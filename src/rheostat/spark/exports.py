@@ -19,7 +19,7 @@ from rheostat.model import Record
 from rheostat.spark.handle import Handle
 
 if TYPE_CHECKING:
-    from rheostat.metrics.registry import MetricsRegistry
+    from rheostat.metrics.prometheus import MetricsRegistry
 
 _log = logging.getLogger("rheostat")
 _decisions = logging.getLogger("rheostat.decisions")
@@ -37,7 +37,7 @@ def registry_of(handle: Handle) -> Registry:
 
     @cache
     def registry() -> MetricsRegistry:
-        from rheostat.metrics.registry import MetricsRegistry
+        from rheostat.metrics.prometheus import MetricsRegistry
 
         metrics = MetricsRegistry(lambda: handle.start_event)
         handle.watch(metrics.add)

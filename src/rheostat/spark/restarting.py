@@ -25,6 +25,13 @@ from rheostat.spark.sensing.progress import runs_batch
 DRAIN_LIMIT_S = 120.0
 _POLL_S = 0.05
 
+IDLE_S = 0.2
+
+DRAINING_S = 0.02
+"""Seconds between polls: a query without an interval plans its next batch within about 50 ms."""
+
+_WAYS = ("start", "toTable")
+
 
 class Streams(Protocol):
     """The JVM calls about queries."""
@@ -133,11 +140,6 @@ class SessionQueries:
         self._queries[run_id].stop()
 
 
-IDLE_S = 0.2
-DRAINING_S = 0.02
-"""Seconds between polls: a query without an interval plans its next batch within about 50 ms."""
-
-
 class JobWatch:
     """Observes the queries of a job and follows the orders of its supervisor; ``started`` returns
     the number of queries that the script has started, if known.
@@ -216,9 +218,6 @@ def _began() -> str:
 
         return str(psutil.Process().create_time())
     return ""
-
-
-_WAYS = ("start", "toTable")
 
 
 class OneBatch:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rheostat.cli.app import run
-from rheostat.cli.run import executor_seconds, hand_out, report
+from rheostat.cli.run import executor_seconds, report, write_report
 from rheostat.journal.folder import FolderJournal
 from rheostat.local.app_run import Application, Request
 from rheostat.model import Capabilities, Decision, Limits, Observation, Record, Rescaling
@@ -75,7 +75,7 @@ def test_the_report_contains_no_kafka_secret(request_of: Request, application: A
 def test_the_report_is_one_line_on_stderr_and_in_the_file(
     request_of: Request, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    hand_out(request_of, [], 0, True, tmp_path / "told.json")
+    write_report(request_of, [], 0, True, tmp_path / "told.json")
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == ("", (tmp_path / "told.json").read_text())
     assert json.loads(shown.err)["policy"] == DEFAULT_POLICY

@@ -7,8 +7,8 @@ import pytest
 from tests.unit.journal.test_totals import NOON_S, start
 
 from rheostat.control.health import WORDS, health
+from rheostat.journal.job_status import JobStatus
 from rheostat.journal.starts import SHADOW
-from rheostat.journal.status import JobStatus
 
 WELL = JobStatus(
     journal="/journals/orders",

@@ -18,7 +18,7 @@ from rheostat.diagnosis.shape_experiment import (
     variants,
 )
 from rheostat.errors import RheostatError
-from rheostat.local.local_files import CLASS, SETTING
+from rheostat.local.fast_local_files import CLASS, SETTING
 
 
 class Session:

@@ -12,9 +12,9 @@ from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.config import JournalOptions
 from rheostat.journal.folder import read
+from rheostat.journal.job_status import total
 from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.journal.starts import read_events
-from rheostat.journal.status import total
 from rheostat.journal.summary import summarize
 from rheostat.model import Record, Rescaling
 from rheostat.ports import Journal

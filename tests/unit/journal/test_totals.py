@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
+from rheostat.journal.job_status import against_of, saving, total
 from rheostat.journal.starts import LIVE, SHADOW, Start
-from rheostat.journal.status import against_of, saving, total
 from rheostat.journal.totals import Totals, totals_of
 from rheostat.model import Decision, GuardChange, InFlight, Observation, Record, Rescaling
 

@@ -217,7 +217,7 @@ def test_no_application_is_autoscaled_after_the_kill_switch(
     with AppRun(request(tmp_path, {MASTER: URL}, settings=Settings(journal=tmp_path))) as run:
         run.session(FakeSession("app-1"))
         assert run.session(FakeSession("app-2")) is None
-    assert "STOP is there: it is left alone" in caplog.messages[-1]
+    assert "STOP is set" in caplog.messages[-1]
 
 
 UNWRITABLE = Path("/proc/self/journal")
@@ -238,7 +238,7 @@ def test_an_unwritable_journal_leaves_spark_settings_unchanged(
         assert run.settings({}) == {}
         assert run.session(FakeSession("app-1")) is None
     (line,) = caplog.messages
-    assert line.startswith("rheostat: not attached, the job runs as Spark's own settings say: ")
+    assert line.startswith("rheostat: not attached, the job runs with Spark's own settings: ")
     assert "cannot be written: No such file or directory" in line
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rheostat.protocols.engine import Row, Table
+from rheostat.protocols.transition_table import Row, Table
 
 
 class RecordingTable:

@@ -56,7 +56,7 @@ def test_scaling_continues_without_the_control_api_if_its_extra_is_missing(monke
     for name in [
         name
         for name in sys.modules
-        if name.startswith(("rheostat.control.", "rheostat.metrics.registry", "starlette"))
+        if name.startswith(("rheostat.control.", "rheostat.metrics.prometheus", "starlette"))
     ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "starlette", None)

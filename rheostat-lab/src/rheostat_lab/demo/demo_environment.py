@@ -12,7 +12,7 @@ from importlib.metadata import version
 from rheostat.clusters.scaling_settings import ALLOCATION
 from rheostat.kafka.jars import SourceJars, broker_jars, source_jars
 from rheostat.local.executor_options import arrivals, session_options
-from rheostat.local.local_files import class_path, local_files
+from rheostat.local.fast_local_files import class_path, local_files
 from rheostat.local.spark_processes import end_driver
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.process import Child

@@ -15,7 +15,7 @@ from rheostat.api import attach
 from rheostat.errors import RheostatError
 from rheostat.kafka.jars import broker_jars, source_jars
 from rheostat.local.executor_options import session_options
-from rheostat.local.local_files import class_path, local_files
+from rheostat.local.fast_local_files import class_path, local_files
 from rheostat.local.local_session import start_session
 from rheostat.local.spark_processes import end_driver
 from rheostat.local.standalone_cluster import Cluster

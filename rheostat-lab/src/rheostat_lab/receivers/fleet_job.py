@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from rheostat.local.executor_options import session_options
-from rheostat.local.local_files import class_path
+from rheostat.local.fast_local_files import class_path
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits

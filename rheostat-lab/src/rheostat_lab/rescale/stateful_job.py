@@ -14,7 +14,7 @@ from typing import Any
 
 from rheostat.errors import RheostatError
 from rheostat.local.executor_options import session_options
-from rheostat.local.local_files import class_path, local_files
+from rheostat.local.fast_local_files import class_path, local_files
 from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of

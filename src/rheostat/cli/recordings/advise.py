@@ -332,7 +332,7 @@ def _simulated(one: Mapping[str, Any] | None) -> str:
 
 def _structure(row: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield what ``rheostat doctor`` would advise about a query and what binds it."""
-    from rheostat.diagnosis.memory import MemoryUse, memory_findings
+    from rheostat.diagnosis.memory_use import MemoryUse, memory_findings
     from rheostat.journal.bindings import Binding, finding_of
     from rheostat.spark.sensing.query_shape import Query, query_findings
 

@@ -23,6 +23,15 @@ if TYPE_CHECKING:
     from rheostat.sim.fitting.counterfactual import Answer, Change, Outcome
     from rheostat.sim.measures import Elasticity
 
+_SHOWN = 40
+
+_SAVES = 0.005
+"""The smallest share of slot-hours that is reported as a saving: less rounds to 0 %."""
+
+_KIND = 0.005
+"""Difference in the share of late rows from which the simulation is reported as optimistic: half of
+the error budget."""
+
 
 def whatif(
     file: Annotated[
@@ -82,15 +91,6 @@ def whatif(
     with working(f"fitting {path.name}"):
         answered = answer(run, question)
     emit(answered.as_json, as_json, out, lambda: show_answer(answered))
-
-
-_SHOWN = 40
-_SAVES = 0.005
-"""The smallest share of slot-hours that is reported as a saving: less rounds to 0 %."""
-
-_KIND = 0.005
-"""Difference in the share of late rows from which the simulation is reported as optimistic: half of
-the error budget."""
 
 
 def show_answer(answer: Answer) -> None:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, TypeAlias
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
+from rheostat.plural import counted
 from rheostat.policies.parameters import About, parameter, require_above_0
-from rheostat.policies.reason_text import needed, settled
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.statistics.windows import (
@@ -134,8 +134,8 @@ class MeasuredThroughput:
         least = max(1, math.ceil(demand / per_executor)) if per_executor else 1
         # Without a sample under lag, the throughput is only a lower bound: no big steps then.
         target, why = self._size(observation, least, lagging, behind, slope, probe=count == 0)
-        short = settled(size, least, target, lagging)
-        reason = f"{why} ({lag_s:.1f} s): {needed(least, demand, per_executor)}{short}"
+        short = difference_text(size, least, target, lagging)
+        reason = f"{why} ({lag_s:.1f} s): {need_text(least, demand, per_executor)}{short}"
         evidence = {"rate": rate, "demand": demand, "lag_s": lag_s, "lag_slope": slope}
         evidence |= {"throughput_per_executor": per_executor, "samples": count}
         return Decision(target=target, reason=reason, evidence=evidence), state
@@ -283,3 +283,29 @@ def _per_executor_of(
     nearest = min(known, key=lambda size: (abs(math.log(int(size) / executors)), int(size)))
     rates = [rate for _, rate in known[nearest]]
     return max(bound, at_most_quantile(rates, quantile) / int(nearest)), len(rates)
+
+
+def need_text(executors: int, rows_per_s: float, per_executor: float | None) -> str:
+    """Return the required size and its cause: ``9 executors needed for 1,399 rows/s at 155 rows/s
+    an executor``; only the load if the throughput is unknown.
+    """
+    load = f"{rows_per_s:,.0f} rows/s"
+    if not per_executor:
+        return f"{load}, and no throughput was measured yet"
+    least = counted(executors, "executor")
+    return f"{least} needed for {load} at {per_executor:,.0f} rows/s an executor"
+
+
+def difference_text(size: int, executors: int, target: int, lagging: bool) -> str:
+    """Return why ``target`` differs from the required number ``executors``; empty if it does not,
+    or if the size shrinks.
+    """
+    if target == executors or target < size:
+        return ""
+    if lagging and target > size:
+        return "; one executor is added, because the lag rises nevertheless"
+    if lagging:
+        return "; no executor leaves while there is lag"
+    if target == size:
+        return "; no executor is added without lag"
+    return f"; {counted(target, 'executor')} at most before a throughput was measured"

@@ -10,7 +10,7 @@ from typing import ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.parameters import About, parameter
-from rheostat.policies.rules.kubernetes import (
+from rheostat.policies.rules.hpa_algorithm import (
     SELECT,
     UNSET,
     Autoscaler,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
 from rheostat.policies.parameters import About, parameter, require_above_0
-from rheostat.policies.rules.kubernetes import Autoscaler, Reading, Rules, parse_policies
+from rheostat.policies.rules.hpa_algorithm import Autoscaler, Reading, Rules, parse_policies
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import consumed_per_s, gated_lag_change, queued_rows, relative_lag_change
 from rheostat.signals.statistics.windows import Column, extended, slopes

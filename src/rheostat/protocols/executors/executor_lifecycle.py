@@ -7,10 +7,10 @@ an executor takes at most one row in each.
 
 from __future__ import annotations
 
-from rheostat.protocols.engine import Row, Table
 from rheostat.protocols.executors.executor_choice import request_total
 from rheostat.protocols.executors.executor_states import ExecutorStates
 from rheostat.protocols.orders import Assign, Decommission, Hide, Kill, Order, WarmUp
+from rheostat.protocols.transition_table import Row, Table
 
 
 def registered(states: ExecutorStates, executor: str) -> bool:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from rheostat.protocols.engine import Row, first_row
 from rheostat.protocols.executors.memory import STAYING, Life, Waits
 from rheostat.protocols.orders import Order
+from rheostat.protocols.transition_table import Row, first_row
 from rheostat.state.assignment import Unit
 
 

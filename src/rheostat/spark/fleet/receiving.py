@@ -30,6 +30,13 @@ from rheostat.spark.fleet.intake import (
 MOST_BYTES = 8 * 1024 * 1024
 IDLE_S = 30.0
 
+_READ_BYTES = 64 * 1024
+MOST_LINE_BYTES = 1024 * 1024 + MOST_ID_BYTES
+BEAT_S = 0.5
+
+LOST_S = 20.0
+"""Without an answer from the driver for this many seconds a receiver ends: it is unreachable."""
+
 
 def http_server(intake: Intake, bind: str) -> ThreadingHTTPServer:
     """Return a server on a free port of the address ``bind``, not yet serving."""
@@ -68,10 +75,6 @@ def http_server(intake: Intake, bind: str) -> ThreadingHTTPServer:
     return server
 
 
-_READ_BYTES = 64 * 1024
-MOST_LINE_BYTES = 1024 * 1024 + MOST_ID_BYTES
-
-
 def socket_server(intake: Intake, bind: str) -> socketserver.ThreadingTCPServer:
     """Return a server on a free port of the address ``bind``, not yet serving.
 
@@ -107,10 +110,6 @@ def socket_server(intake: Intake, bind: str) -> socketserver.ThreadingTCPServer:
     server.block_on_close = False
     return server
 
-
-BEAT_S = 0.5
-LOST_S = 20.0
-"""Without an answer from the driver for this many seconds a receiver ends: it is unreachable."""
 
 SOURCES: Mapping[str, Callable[[Intake, str], Any]] = {"http": http_server, "socket": socket_server}
 

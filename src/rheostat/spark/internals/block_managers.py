@@ -10,14 +10,13 @@ from typing import Any
 from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.gateway import ABSENT, Gateway
 
+_BLOCK_MANAGER = re.compile(r"BlockManagerId\(([^,]+), ([^,]+), \d+")
+_DRIVER = "driver"
+
 
 def oldest_first(executors: Iterable[str]) -> list[str]:
     """Return executors sorted by number, oldest first, because Spark counts up."""
     return sorted(executors, key=lambda executor: (len(executor), executor))
-
-
-_BLOCK_MANAGER = re.compile(r"BlockManagerId\(([^,]+), ([^,]+), \d+")
-_DRIVER = "driver"
 
 
 class BlockManagers:

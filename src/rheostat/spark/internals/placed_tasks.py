@@ -17,6 +17,21 @@ HOLDS = "rheostat holds an executor"
 STARTS_PYTHON = "rheostat starts Python"
 """The names of these jobs in Spark's UI and event log."""
 
+_PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
+READS = "rheostat warms up a source"
+
+COMPUTES = "rheostat warms up state"
+"""The names of these jobs in Spark's UI and event log."""
+
+_ROWS = 500_000
+"""A batch with more rows is not reread for a warm-up."""
+
+_PARTITIONS = 2
+"""The tasks per stage that are rerun: the first loads most classes, the second the rest."""
+
+_WAIT = "spark.locality.wait"
+_PROCESS_WAIT = "spark.locality.wait.process"
+
 
 class PlacedTasks:
     """Runs tasks that prefer an executor.
@@ -97,18 +112,6 @@ class PlacedTasks:
         return self._gateway.scala_context.makeRDD(self._gateway.sequence(pairs), tag).toJavaRDD()
 
 
-_PYTHON_OPERATORS = re.compile(r"Python|Pandas|InArrow|ArrowEval")
-READS = "rheostat warms up a source"
-COMPUTES = "rheostat warms up state"
-"""The names of these jobs in Spark's UI and event log."""
-
-_ROWS = 500_000
-"""A batch with more rows is not reread for a warm-up."""
-
-_PARTITIONS = 2
-"""The tasks per stage that are rerun: the first loads most classes, the second the rest."""
-
-
 class WarmupRunner:
     """Runs the work of a batch on an executor, between two batches.
 
@@ -172,10 +175,6 @@ class WarmupRunner:
         """Return whether every operator has a partition for each executor."""
         fewest = self._executors.registered()
         return all(int(operator.numShufflePartitions()) >= fewest for operator in operators)
-
-
-_WAIT = "spark.locality.wait"
-_PROCESS_WAIT = "spark.locality.wait.process"
 
 
 class LocalityWaits:

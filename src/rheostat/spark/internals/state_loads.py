@@ -31,6 +31,11 @@ OPENING = RESTORING | {
 """Operators whose stores can be opened before their batch; an aggregation has one operator that
 reads and one that saves the same store."""
 
+LOADS = "rheostat loads state"
+"""The name of these jobs in Spark's UI and event log."""
+
+_STATE = "org.apache.spark.sql.execution.streaming.state"
+
 
 class Stores(NamedTuple):
     """A partition's stores: names, and key schema, value schema and key encoder of each."""
@@ -132,12 +137,6 @@ def _store_rows(rows: Any) -> Any:
 
 def _class_of(rows: Any) -> str:
     return str(rows.getClass().getSimpleName())
-
-
-LOADS = "rheostat loads state"
-"""The name of these jobs in Spark's UI and event log."""
-
-_STATE = "org.apache.spark.sql.execution.streaming.state"
 
 
 class StateLoads:

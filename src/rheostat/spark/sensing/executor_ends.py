@@ -15,6 +15,24 @@ DELETED = "deleted"
 _DECOMMISSIONED = "decommissioned"
 _VAGUE = (DELETED, _DECOMMISSIONED, "asked", "silent")
 
+_EVENTS: tuple[tuple[str, str, str], ...] = (
+    ("Preempted", "preempted", "its pod was preempted for one of higher priority"),
+    ("TaintManagerEviction", "node", "its node is lost or tainted, and its pod was deleted"),
+    ("NodeNotReady", "node", "its node is not ready"),
+    ("Evicted", "evicted", "its pod was evicted"),
+)
+_TAKEN: dict[str, tuple[str, str]] = {
+    "PreemptionByScheduler": ("preempted", "its pod was preempted for one of higher priority"),
+    "EvictionByEvictionAPI": (
+        "evicted",
+        "its pod was evicted through the API, as when a node is drained",
+    ),
+    "DeletionByTaintManager": ("node", "its node is lost or tainted, and its pod was deleted"),
+    "DeletionByPodGC": ("node", "its node is gone, and its pod was deleted"),
+    "TerminationByKubelet": ("evicted", "its node evicted it"),
+}
+_CODE = re.compile(r"exit(?:ed with)?(?: exit)? ?(?:code|status):?\s*(-?\d+)", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class End:
@@ -55,26 +73,6 @@ _KINDS: tuple[tuple[str, str, str], ...] = (
     ),
     (r"not found in (?:the )?cluster|missing (?:in|from) the cluster", "node", "its pod is gone"),
 )
-
-_EVENTS: tuple[tuple[str, str, str], ...] = (
-    ("Preempted", "preempted", "its pod was preempted for one of higher priority"),
-    ("TaintManagerEviction", "node", "its node is lost or tainted, and its pod was deleted"),
-    ("NodeNotReady", "node", "its node is not ready"),
-    ("Evicted", "evicted", "its pod was evicted"),
-)
-
-_TAKEN: dict[str, tuple[str, str]] = {
-    "PreemptionByScheduler": ("preempted", "its pod was preempted for one of higher priority"),
-    "EvictionByEvictionAPI": (
-        "evicted",
-        "its pod was evicted through the API, as when a node is drained",
-    ),
-    "DeletionByTaintManager": ("node", "its node is lost or tainted, and its pod was deleted"),
-    "DeletionByPodGC": ("node", "its node is gone, and its pod was deleted"),
-    "TerminationByKubelet": ("evicted", "its node evicted it"),
-}
-
-_CODE = re.compile(r"exit(?:ed with)?(?: exit)? ?(?:code|status):?\s*(-?\d+)", re.IGNORECASE)
 
 
 def end_of(reason: str | None) -> End:

@@ -18,6 +18,19 @@ from rheostat.state.proposed_count import proposed_count
 Means = Literal["own", "newer", "none"]
 _RESCALES, _RESCALED = (4, 3), (4, 0)
 
+FEWEST, MOST = 24, 60
+"""The advised number of state partitions: fewer limit the slots, more cost time in every batch."""
+
+PARTITION_MS = (14, 45)
+"""Milliseconds of slot time that one state partition costs per batch, on two machines."""
+
+SPARK_PARTITIONS = 200
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
+FILES = "spark.sql.streaming.checkpointFileManagerClass"
+
 
 def rescaling_means(spark_version: str) -> Means:
     """Return which Spark repartitions the state of a query that ran on this version, such as
@@ -40,20 +53,6 @@ def rescale_command(means: Means, checkpoint: str, partitions: int) -> str:
         )
     command = f"rheostat state repartition {checkpoint} --partitions {partitions}"
     return command if means == "own" else f"{command} of a Python with PySpark 4.3"
-
-
-FEWEST, MOST = 24, 60
-"""The advised number of state partitions: fewer limit the slots, more cost time in every batch."""
-
-PARTITION_MS = (14, 45)
-"""Milliseconds of slot time that one state partition costs per batch, on two machines."""
-
-SPARK_PARTITIONS = 200
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
-PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
-FILES = "spark.sql.streaming.checkpointFileManagerClass"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

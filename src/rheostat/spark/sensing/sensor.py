@@ -23,6 +23,12 @@ _POLL_S = 15.0
 _FIRST_POLL_S = 4.0
 """The interval before the second poll, because time shares need two answers."""
 
+ReceiverDemand = Callable[[], int | None]
+"""Returns the number of receivers that a fleet's load requires; None once the fleet has ended."""
+
+# A process-wide registry: a fleet and the sensor share only the application's id.
+_fleets: dict[str, list[ReceiverDemand]] = {}
+
 
 class SparkSensor(Sensor):
     """Reads progress and the executors' endpoint (both public), and the offsets of the broker, if
@@ -195,13 +201,6 @@ def _of_all(queries: list[Observation]) -> list[Observation]:
         if known and len(known) == len(queries)
         else queries
     )
-
-
-ReceiverDemand = Callable[[], int | None]
-"""Returns the number of receivers that a fleet's load requires; None once the fleet has ended."""
-
-# A process-wide registry: a fleet and the sensor share only the application's id.
-_fleets: dict[str, list[ReceiverDemand]] = {}
 
 
 def publish(application: str, demand: ReceiverDemand) -> None:

@@ -23,6 +23,18 @@ Page: TypeAlias = Mapping[str, Any]
 _MOST_READ = 4
 """The maximum number of shuffles that are tried together: their combinations grow fast."""
 
+Job: TypeAlias = Mapping[str, Any]
+_BATCH = re.compile(r"\bbatch = (\d+)")
+
+_LOOKS = 6
+"""The number of single jobs that are read before the list of all jobs."""
+
+_LIST_EVERY = 30
+"""The number of batches between two requests for the list of all jobs."""
+
+_MOST_TASKS = 64
+"""The executors of a stage with more tasks are not requested: the answer lists every task."""
+
 
 def linked(
     stages: Sequence[Stage], pages: Sequence[Page], sources: Sequence[tuple[str, float]]
@@ -92,18 +104,6 @@ def _nearest(
         # Every source has one reader, so an assigned source is removed from the candidates.
         left.remove((name, read))
         yield reader, (name,)
-
-
-Job: TypeAlias = Mapping[str, Any]
-_BATCH = re.compile(r"\bbatch = (\d+)")
-_LOOKS = 6
-"""The number of single jobs that are read before the list of all jobs."""
-
-_LIST_EVERY = 30
-"""The number of batches between two requests for the list of all jobs."""
-
-_MOST_TASKS = 64
-"""The executors of a stage with more tasks are not requested: the answer lists every task."""
 
 
 @dataclass(frozen=True, slots=True)

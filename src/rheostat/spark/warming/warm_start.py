@@ -28,6 +28,46 @@ from rheostat.machine.scratch_folder import cache_folder as user_cache
 KEPT = 6
 """The number of recently used applications whose archives (80 to 120 MB each) are kept."""
 
+_log = logging.getLogger("rheostat")
+RECORD = ("-XX:+RecordDynamicDumpInfo",)
+DUMP_DEADLINE_S = 60.0
+
+# The JVM ignores an archive that does not fit, without a line in the log.
+_SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xlog:class+path=off")
+
+# Mapped at its original address, its pages are shared by all JVMs and need no relocation.
+_AT_ITS_ADDRESS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
+_LINE = re.compile(r"^[|\- ]*(?P<name>[\w.$]+)/(?P<loader>null|0x[0-9a-f]+)$")
+_MADE_UP = re.compile(
+    r"\$\$(Lambda|FastClass|Enhancer)|LambdaForm|\$Proxy|GeneratedClass|SpecificUnsafe|Generated[CMS][a-z]+Accessor"
+)
+
+SETTING = "spark.rheostat.internal.warmStart"
+"""The session setting that names an application's file of JVM options."""
+
+LIBRARIES = {
+    "files": "org.apache.hadoop.fs.FileSystem",
+    "compression": "net.jpountz.lz4.LZ4BlockOutputStream",
+    "rocksdb": "org.rocksdb.RocksDB",
+    "kafka": "org.apache.kafka.clients.consumer.KafkaConsumer",
+    "codegen": "org.codehaus.janino.ClassBodyEvaluator",
+    "json": "org.apache.spark.sql.execution.streaming.state.RocksDBCheckpointMetadata",
+}
+"""The parts of ``Exercise.java``, each with the class that shows that an application uses it."""
+
+_FLAGS = "spark.executor.extraJavaOptions"
+_BACKEND = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+_FOREIGN = (
+    "-javaagent",
+    "-agentlib",
+    "-agentpath",
+    "-Xshare",
+    "SharedArchiveFile",
+    "ArchiveClassesAtExit",
+    "RecordDynamicDumpInfo",
+)
+_PROBE_DEADLINE_S = 30.0
+
 
 def of_script(script: Path) -> str:
     """Return the name of an application from its script: other content loads other classes."""
@@ -62,18 +102,6 @@ def forget_oldest(cache: Path, wanted: Path) -> None:
     others = [path for path in cache.glob("[0-9a-f]" * 20) if path.is_dir() and path != wanted]
     for path in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[KEPT - 1 :]:
         shutil.rmtree(path, ignore_errors=True)
-
-
-RECORD = ("-XX:+RecordDynamicDumpInfo",)
-DUMP_DEADLINE_S = 60.0
-# The JVM ignores an archive that does not fit, without a line in the log.
-_SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xlog:class+path=off")
-# Mapped at its original address, its pages are shared by all JVMs and need no relocation.
-_AT_ITS_ADDRESS = ("-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0")
-_LINE = re.compile(r"^[|\- ]*(?P<name>[\w.$]+)/(?P<loader>null|0x[0-9a-f]+)$")
-_MADE_UP = re.compile(
-    r"\$\$(Lambda|FastClass|Enhancer)|LambdaForm|\$Proxy|GeneratedClass|SpecificUnsafe|Generated[CMS][a-z]+Accessor"
-)
 
 
 def use(archive: Path) -> tuple[str, ...]:
@@ -133,33 +161,7 @@ def _jcmd(jdk: Jdk, pid: int, *command: str) -> str:
     return done.stdout
 
 
-_log = logging.getLogger("rheostat")
-SETTING = "spark.rheostat.internal.warmStart"
-"""The session setting that names an application's file of JVM options."""
-
-LIBRARIES = {
-    "files": "org.apache.hadoop.fs.FileSystem",
-    "compression": "net.jpountz.lz4.LZ4BlockOutputStream",
-    "rocksdb": "org.rocksdb.RocksDB",
-    "kafka": "org.apache.kafka.clients.consumer.KafkaConsumer",
-    "codegen": "org.codehaus.janino.ClassBodyEvaluator",
-    "json": "org.apache.spark.sql.execution.streaming.state.RocksDBCheckpointMetadata",
-}
-"""The parts of ``Exercise.java``, each with the class that shows that an application uses it."""
-
-_FLAGS = "spark.executor.extraJavaOptions"
-_BACKEND = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 _SOURCES = Path(__file__).parent / "agent"
-_FOREIGN = (
-    "-javaagent",
-    "-agentlib",
-    "-agentpath",
-    "-Xshare",
-    "SharedArchiveFile",
-    "ArchiveClassesAtExit",
-    "RecordDynamicDumpInfo",
-)
-_PROBE_DEADLINE_S = 30.0
 
 
 class WarmStart:

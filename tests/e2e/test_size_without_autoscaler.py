@@ -29,7 +29,7 @@ print("executors", context.getExecutorIds().size(), flush=True)
 @pytest.mark.parametrize(
     ("journal", "message"),
     [
-        ("/proc/self/journal", "not attached, the job runs as Spark's own settings say"),
+        ("/proc/self/journal", "not attached, the job runs with Spark's own settings"),
         ("unknown-scheme://a/journal", "2 executors, which Spark's own settings allow, are"),
     ],
     ids=["known before the start", "known after the start"],

@@ -28,6 +28,14 @@ from rheostat.model import Record
 MAX, BEFORE = "max", "before"
 _HOUR_S = 3600.0
 
+SCHEMA = 1
+
+ALLOWED_LATE_SHARE = 0.01
+"""The objective applies to 99 % of the rows (``Slo``)."""
+
+Alive = Callable[[Start], bool | None]
+"""Returns whether the process of a start still runs; None if that cannot be determined here."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saving:
@@ -120,14 +128,6 @@ def _against_slot_h(day: Day, against: str | int, size_before: int | None) -> fl
         return day.max_slot_s / _HOUR_S if day.max_known_s >= live_s - 1e-6 * live_s else None
     size = size_before if against == BEFORE else int(against)
     return None if size is None else size * day.one_slot_s / _HOUR_S
-
-
-SCHEMA = 1
-ALLOWED_LATE_SHARE = 0.01
-"""The objective applies to 99 % of the rows (``Slo``)."""
-
-Alive = Callable[[Start], bool | None]
-"""Returns whether the process of a start still runs; None if that cannot be determined here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,9 +22,9 @@ from rheostat.guards import (
 )
 from rheostat.journal.binding_constraint import GUARDS
 from rheostat.journal.folder import FolderJournal
+from rheostat.journal.job_status import JobStatus, job_status, status_json
 from rheostat.journal.known_journals import journals_of, known_journals, remember
 from rheostat.journal.starts import Checkpoints, End, Start
-from rheostat.journal.status import JobStatus, job_status, status_json
 from rheostat.model import GuardChange, InFlight, Limits, Record, Rescaling
 
 END_S = NOON_S + 100

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from rheostat.protocols.engine import Row
 from rheostat.protocols.executors import executor_lifecycle as life
 from rheostat.protocols.executors.executor_lifecycle import LIFE
 from rheostat.protocols.executors.memory import ARRIVING, DONE, GOING, KEEPABLE, STAYING, TAKING
 from rheostat.protocols.orders import Assign, Decommission, Kill
+from rheostat.protocols.transition_table import Row
 
 PASSES = (life.ARRIVALS, life.CHOICES, life.READINESS, life.PLACEMENT)
 

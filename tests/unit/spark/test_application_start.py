@@ -16,7 +16,7 @@ from rheostat.journal.remote_journal import RemoteJournal
 from rheostat.loop import Loop
 from rheostat.model import Decision, Observation, Record, Rescaling
 from rheostat.settings import Settings, settings_of
-from rheostat.spark.starting import (
+from rheostat.spark.application_start import (
     JobNotes,
     Start,
     begin,

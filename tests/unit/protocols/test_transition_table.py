@@ -5,7 +5,7 @@ from enum import Enum
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.protocols.engine import Row, Table, first_row
+from rheostat.protocols.transition_table import Row, Table, first_row
 
 
 class Command(Enum):

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import RheostatError
-from rheostat.local import local_files as module
-from rheostat.local.local_files import CLASS, SETTING, LocalFiles, local_files
+from rheostat.local import fast_local_files as module
+from rheostat.local.fast_local_files import CLASS, SETTING, LocalFiles, local_files
 
 
 def test_a_session_gets_the_file_system_class_and_its_jar(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rheostat.diagnosis.memory import MemoryUse, memory_findings, memory_use
+from rheostat.diagnosis.memory_use import MemoryUse, memory_findings, memory_use
 
 
 class RecordedPages:

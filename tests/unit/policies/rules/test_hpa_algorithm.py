@@ -3,7 +3,7 @@
 import pytest
 
 from rheostat.model import Memory, Observation
-from rheostat.policies.rules.kubernetes import (
+from rheostat.policies.rules.hpa_algorithm import (
     UNSET,
     Autoscaler,
     Reading,
