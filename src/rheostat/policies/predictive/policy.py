@@ -103,8 +103,8 @@ class Predictive:
         notes = [] if is_current(memory) else ["the memory of another version was dropped"]
         known = state.batches.identified(self.tuning)
         doubt = self._doubt(known)
-        if known is None or doubt is not None:
-            notes.append(str(doubt))
+        if known is None or doubt:
+            notes.append(doubt)
             decision = _without_model(observation, state, other, known)
         else:
             at = situation(
@@ -123,34 +123,33 @@ class Predictive:
         decision = replace(decision, reason="; ".join([*notes, decision.reason]))
         return decision, replace(state, target_before=decision.target).to_json()
 
-    def _doubt(self, known: Identified | None) -> str | None:
-        """Return why the batch model does not decide; None where it does."""
+    def _doubt(self, known: Identified | None) -> str:
+        """Return why the batch model does not decide; "" where it does."""
         if known is None:
             return "the batch model has no batch yet"
         if known.error is None:
             return "too few batches to tell whether the batch model is right"
         if known.error > math.log(self.tuning.clear_factor):
             return f"the batch model is off by {math.expm1(known.error):.0%}"
-        return None
+        return ""
 
     def _decided(self, at: Situation) -> Decision:
         """Scale out if the present size breaks a constraint; otherwise scale in if that pays."""
         present, surge_risk = on_path(at, at.forecast.p90, at.size, at.within_s), risk(at, at.size)
         evidence = decision_evidence(at, present.late_share, surge_risk)
-        if present.late_rows > at.tolerated_rows:
+        is_late = present.late_rows > at.tolerated_rows
+        if is_late:
             why = f"rows would be late in {present.violation_s:.0f} s on the 90 % path"
-            return _hindered(at, why, evidence) or _scale_out(at, why, evidence)
-        if not within_error_budget(surge_risk, at):
+        elif not within_error_budget(surge_risk, at):
             rate = evidence["surge_rows_per_s"]
             why = f"a surge to {rate:,.0f} rows/s would exceed the error budget"
-            hindered = _hindered(at, why, evidence, is_surge=True)
-            return hindered or _scale_out(at, why, evidence, is_surge=True)
-        return _scale_in(at, evidence)
+        else:
+            return _scale_in(at, evidence)
+        hindered = _hindered(at, why, evidence, is_surge=not is_late)
+        return hindered or _scale_out(at, why, evidence, is_surge=not is_late)
 
 
-def _scale_out(
-    at: Situation, why: str, evidence: dict[str, Any], *, is_surge: bool = False
-) -> Decision:
+def _scale_out(at: Situation, why: str, evidence: dict[str, Any], *, is_surge: bool) -> Decision:
     """Return the cheapest size that meets the objective once its executors have started."""
     # The next decision can still react to a rate above the median, but not during warm-up.
     name, path = ("99 %", at.forecast.p99) if at.is_young else ("median", at.forecast.p50)
@@ -194,12 +193,8 @@ def _scale_in(at: Situation, evidence: dict[str, Any]) -> Decision:
         elif refusal := _refusal(at, q):
             refused = refusal
         else:
-            best, best_s, saved_slot_s, smaller = (
-                q,
-                suffices_s,
-                saving_slot_s,
-                Compared(q, late_rows),
-            )
+            best, best_s, saved_slot_s = q, suffices_s, saving_slot_s
+            smaller = Compared(q, late_rows)
     evidence["scenario"] = "90 %"
     costs = [Compared(at.size, 0.0), *([smaller] if smaller else [])]
     if best < at.size:
@@ -231,7 +226,7 @@ def _with_longer_batches(at: Situation) -> Situation:
 
 
 def _hindered(
-    at: Situation, why: str, evidence: dict[str, Any], *, is_surge: bool = False
+    at: Situation, why: str, evidence: dict[str, Any], *, is_surge: bool
 ) -> Decision | None:
     """Return the decision to keep the size where more executors do not start or do not help."""
     if at.cost.is_lost:
