@@ -54,8 +54,8 @@ def restart(
             _require_state(last)
         _order(journal, executors, partitions)
     restarts = kept.restarts()
-    restart_text = {"now": asdict(last), "restarts": [asdict(restart) for restart in restarts]}
-    emit(restart_text, as_json, out, lambda: _show(restarts, last, bool(executors or partitions)))
+    answer = {"now": asdict(last), "restarts": [asdict(restart) for restart in restarts]}
+    emit(answer, as_json, out, lambda: _show(restarts, last, bool(executors or partitions)))
 
 
 def _require_state(last: RestartState) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rheostat.cli.output import AsJson, Out, emit, plain_table, working
+from rheostat.plural import counted
 
 if TYPE_CHECKING:
     from rheostat.repartition.inspection import Inspection
@@ -88,8 +89,7 @@ def inspect(
 
 
 def _inspection_json(inspection: Inspection) -> dict[str, Any]:
-    offset_lines = asdict(inspection)
-    return offset_lines | {"in_use": inspection.in_use}
+    return asdict(inspection) | {"in_use": inspection.in_use}
 
 
 def _show_inspection(inspection: Inspection) -> None:
@@ -115,7 +115,7 @@ def _show_inspection(inspection: Inspection) -> None:
 
 
 def _inspection_lines(inspection: Inspection) -> list[str]:
-    from rheostat.repartition.inspection import offset_lines as source_lines
+    from rheostat.repartition.inspection import offset_lines
 
     lines = [
         f"{inspection.location}: {inspection.partitions} state partitions, {inspection.provider},"
@@ -138,7 +138,7 @@ def _inspection_lines(inspection: Inspection) -> list[str]:
     if inspection.missing is not None:
         lines.append(f"{inspection.missing} is missing: the state cannot be loaded")
     for source in inspection.sources:
-        lines += source_lines(source, inspection.last_batch)
+        lines += offset_lines(source, inspection.last_batch)
     refused = sorted({store.refusal for store in inspection.stores if store.refusal})
     return lines + refused
 
@@ -319,20 +319,16 @@ def _shown_phases() -> Iterator[Callable[[str, int, int], None]]:
 def _state_json(state: RepartitionState) -> dict[str, Any]:
     """Return the state of a repartition as JSON values."""
     plan, written = state.plan, state.written
-    stores = (
-        [
-            {
-                "operator": store.operator,
-                "store": store.name,
-                "rows": count.rows,
-                "bytes": count.bytes,
-                "checksum": f"{count.checksum & (2**64 - 1):016x}",
-            }
-            for store, count in sorted(written.after.items())
-        ]
-        if written
-        else []
-    )
+    stores = [
+        {
+            "operator": store.operator,
+            "store": store.name,
+            "rows": count.rows,
+            "bytes": count.bytes,
+            "checksum": f"{count.checksum & (2**64 - 1):016x}",
+        }
+        for store, count in sorted(written.after.items() if written else ())
+    ]
     return {
         "phase": state.phase,
         "batch": plan.new_batch,
@@ -351,8 +347,8 @@ def _show_state(state: RepartitionState, checkpoint: str) -> None:
     rows = sum(store["rows"] for store in result["stores"])
     typer.echo(
         f"{Path(checkpoint)} has {result['partitions']} state partitions (it had"
-        f" {result['partitions_before']}): {rows:,} rows in {len(result['stores'])}"
-        f" {'store' if len(result['stores']) == 1 else 'stores'}, each verified, in"
+        f" {result['partitions_before']}): {rows:,} rows in"
+        f" {counted(len(result['stores']), 'store')}, each verified, in"
         f" {result['seconds']:.1f} s."
     )
     typer.echo("Start the query as before. Until its next batch, rheostat state undo reverts this.")

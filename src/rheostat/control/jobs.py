@@ -173,7 +173,7 @@ def _scan_of(
 
 
 def journal_jobs(
-    root: Path, alive: Callable[[Start], bool | None], refresh: Callable[[], object] = bool
+    root: Path, alive: Callable[[Start], bool | None], refresh: Callable[[], object] = lambda: None
 ) -> Iterable[Job]:
     """Return the jobs of a folder: of itself, or of the journals one or two levels below;
     ``refresh`` updates the folder before a job is read.

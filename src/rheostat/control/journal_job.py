@@ -49,7 +49,7 @@ class JournalJob:
         alive: Alive = lambda _: None,
         name: str = "",
         clock: Callable[[], float] = time.time,
-        refresh: Callable[[], object] = bool,
+        refresh: Callable[[], object] = lambda: None,
     ) -> None:
         self.folder = folder
         self.name = name or folder.name

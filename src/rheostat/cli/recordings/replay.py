@@ -35,8 +35,8 @@ def show_decisions(decided: Sequence[Decided], several: bool) -> None:
         for number, decision in enumerate(decided)
         if _changes_size(decision) and (number == 0 or not _same(decision, decided[number - 1]))
     ]
-    names_of = ["application"] if several else []
-    table = plain_table("time", *names_of, "executors", "target", "why")
+    name_column = ["application"] if several else []
+    table = plain_table("time", *name_column, "executors", "target", "why")
     for change in changes[:_SHOWN]:
         size = "?" if change.size is None else str(change.size)
         names = [escape(change.application or "")] if several else []

@@ -163,7 +163,9 @@ class Daedalus:
         # A new size must also carry the forecast, so that it does not change again soon.
         if capacity <= load or (q != p and ahead and capacity <= max(ahead)):
             return False
-        down_s = 0.0 if q == p else self.up_downtime_s if q > p else self.down_downtime_s
+        down_s = 0.0
+        if q != p:
+            down_s = self.up_downtime_s if q > p else self.down_downtime_s
         recovery_s = self._recovery_s(capacity, load, lag, ahead, down_s)
         return recovery_s <= self.recovery_s and capacity >= max(
             [load, *ahead[: math.ceil(recovery_s / _STEP_S)]]

@@ -45,7 +45,8 @@ def true_rate(busy_rate: float, observed: float | None, switch_threshold: float)
 def scaled(p: int, target: float, rate: float, max_down: float, max_up: float) -> int:
     """Return ceil(s x p) with s = target / rate, clamped to [1 - max_down, 1 + max_up]."""
     # An infinite rate (idle) gives 0, which the largest step down then limits.
-    factor = target / rate if rate > 0 else math.inf if target > 0 else 0.0
+    without_rate = math.inf if target > 0 else 0.0
+    factor = target / rate if rate > 0 else without_rate
     return math.ceil(min(max(factor, 1 - max_down), 1 + max_up) * p)
 
 

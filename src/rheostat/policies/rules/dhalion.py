@@ -182,4 +182,6 @@ def _name(decision: Decision, observation: Observation) -> str | None:
     if decision.actions:
         return str(decision.actions[0])
     change = decision.target - (observation.size or 0)
-    return ("scale out" if change > 0 else "scale in") if change else None
+    if change == 0:
+        return None
+    return "scale out" if change > 0 else "scale in"

@@ -54,14 +54,12 @@ class Threshold:
         used, size = utilization(observation, self.utilization), observation.size
         if used is None or size is None:
             return hold(observation, "size kept: utilization or size is unknown"), {}
-        step = self.step if used > self.high else -self.step if used < self.low else 0
-        position = (
-            f"above {self.high}"
-            if step > 0
-            else f"below {self.low}"
-            if step < 0
-            else "between the thresholds"
-        )
+        if used > self.high:
+            step, position = self.step, f"above {self.high}"
+        elif used < self.low:
+            step, position = -self.step, f"below {self.low}"
+        else:
+            step, position = 0, "between the thresholds"
         return (
             Decision(
                 # The guards enforce the minimum, but a job needs at least one executor.
