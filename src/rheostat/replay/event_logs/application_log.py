@@ -235,7 +235,7 @@ class _Reader:
 
     def _terminated(self, event: Mapping[str, Any]) -> None:
         if failure := event.get("exception"):
-            self._query(event).failures.append(str(failure).splitlines()[0])
+            self._query(event).failures.append(_cause(str(failure)))
         else:
             self._query(event).completed.add(event["runId"])
 
@@ -328,6 +328,16 @@ def _is_batch(event: Mapping[str, Any]) -> bool:
 
 def _source_name(number: int, source: Mapping[str, Any]) -> str:
     return f"{number}: {source.get('description', 'source')}"
+
+
+def _cause(failure: str) -> str:
+    """Return the line of an exception's text that names the cause: the last one of a Python
+    traceback, otherwise the first one.
+    """
+    first, *others = failure.splitlines()
+    if not first.endswith("Traceback (most recent call last):"):
+        return first
+    return next((line for line in others if line[:1].strip()), first)
 
 
 def _totals(sources: Mapping[str, Mapping[str, Any]], which: str) -> dict[str, float]:

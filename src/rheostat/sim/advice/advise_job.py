@@ -253,7 +253,8 @@ def facts(read: ApplicationLog, query: QueryLog, slo_s: float) -> dict[str, Any]
     """Return the measurements of a query in a log, without any model."""
     batches = [event for event in query.progress if event.rows]
     tasks = [batch.tasks for batch in batches if batch.tasks]
-    known = [batch for batch in batches if batch.latest]
+    # Only Kafka's sources have the option that the advice about complete backlogs names.
+    known = [batch for batch in batches if batch.latest and "Kafka" in "".join(batch.latest)]
     measured = arrival_curve(query.progress).measured
     skews = sorted(task.max_s / task.median_s for task in tasks if task.median_s)
     return {

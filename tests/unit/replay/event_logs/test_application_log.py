@@ -1,6 +1,11 @@
 # mypy: disallow-untyped-calls=False
 import pytest
-from tests.unit.replay.event_logs.written_log import event, executor_added, written_log
+from tests.unit.replay.event_logs.written_log import (
+    STREAMING,
+    event,
+    executor_added,
+    written_log,
+)
 
 from rheostat.replay.event_logs.application_log import read_log
 
@@ -73,3 +78,20 @@ def test_executors_are_added_and_removed():
         event("SparkListenerExecutorRemoved", **{"Timestamp": 20_000, "Executor ID": "1"}),
     ]
     assert read_log("file", lines).executors == [(10.0, "1", 1), (20.0, "1", 0)]
+
+
+@pytest.mark.parametrize(
+    ("exception", "cause"),
+    [
+        ("SparkException: Job aborted\n\tat org.apache.Spark", "SparkException: Job aborted"),
+        (
+            "SparkException: PythonException: Traceback (most recent call last):\n"
+            '  File "job.py", line 3, in write\nValueError: bad order 4711\n\n\tat org.Spark',
+            "ValueError: bad order 4711",
+        ),
+    ],
+)
+def test_a_failure_is_described_by_its_cause(exception, cause):
+    ended = event(f"{STREAMING}QueryTerminatedEvent", id="q-1", runId="r-1", exception=exception)
+    log = read_log("file", [*written_log(lambda t_s: 100.0, batches=2), ended])
+    assert log.queries["q-1"].failures == [cause]

@@ -121,6 +121,15 @@ def test_without_append_times_batches_bound_the_share_of_rows_on_time(tmp_path):
     assert row.facts["in_time_bounds"] is None
 
 
+def test_unbounded_batches_are_reported_for_kafka_only(tmp_path):
+    known = list(written_log(lambda t_s: 100.0, 40))
+    rates = [line.replace("KafkaV2[Subscribe[orders]]", "RateStreamV2") for line in known]
+    request = Request(place="", slo=Slo(latency_s=5.0))
+    (kafka,) = rows_of(written(tmp_path, "app-1", known), request)
+    (rate,) = rows_of(written(tmp_path, "app-2", rates), request)
+    assert (kafka.facts["reads_all"], rate.facts["reads_all"]) == (True, None)
+
+
 def test_a_parquet_recording_equals_the_log(tmp_path):
     log = written(tmp_path, "app-1", written_log(lambda t_s: 100.0, 40))
     request = Request(place="", slo=Slo(latency_s=5.0), folder=str(tmp_path / "recordings"))
