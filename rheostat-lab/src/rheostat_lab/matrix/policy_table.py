@@ -78,7 +78,11 @@ def sentences(days: Days, policies: Sequence[str]) -> list[str]:
         policy for policy in others if of(days, policy) and not _any_attained(days, policy)
     ]:
         lines.append(f"Attained on no seed: {', '.join(f'`{policy}`' for policy in never)}.")
-    lines.append(f"It lacks: {'; '.join(lacks)}." if lacks else "It lacks nothing on these days.")
+    lines.append(
+        f"It fell short of: {'; '.join(lacks)}."
+        if lacks
+        else "No other policy did better on these days."
+    )
     if unplayed := [policy for policy in others if not of(days, policy)]:
         lines.append(f"Not played: {', '.join(f'`{policy}`' for policy in unplayed)}.")
     return lines

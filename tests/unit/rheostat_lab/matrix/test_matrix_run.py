@@ -74,7 +74,7 @@ def test_existing_runs_are_compared_and_not_repeated(
     rows = [(row["policy"], row["attained"]) for row in result["rows"]]
     assert rows == [("fixed", True), ("hpa", False)]
     assert result["lines"][0] == "2 of 2 runs exist."
-    assert "It lacks nothing on these days." in result["lines"]
+    assert "No other policy did better on these days." in result["lines"]
     assert pq.read_table(out / "short.parquet").num_rows == 2
 
 

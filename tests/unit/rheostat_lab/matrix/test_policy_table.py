@@ -51,7 +51,7 @@ def test_cheaper_costlier_missed_and_missing_policies_are_listed() -> None:
         "`predictive` attained on 2 of 3 seeds.",
         "Where both attained it took fewer slot-hours than `hpa`: -25 %, n 1.",
         "Attained on no seed: `pid`.",
-        "It lacks: the objective on seed 9; fewer slot-hours than `drs`: +50 %, n 1;"
+        "It fell short of: the objective on seed 9; fewer slot-hours than `drs`: +50 %, n 1;"
         " `drs` attained on seed 9, which it missed.",
         "Not played: `ds2`.",
     ]
@@ -59,7 +59,7 @@ def test_cheaper_costlier_missed_and_missing_policies_are_listed() -> None:
 
 def test_a_policy_with_equal_cost_is_not_called_cheaper() -> None:
     lines = sentences([day("predictive", 7, 0.3), day("hpa", 7, 0.3)], ["predictive", "hpa"])
-    assert lines[1:] == ["It lacks: fewer slot-hours than `hpa`: +0 %, n 1."]
+    assert lines[1:] == ["It fell short of: fewer slot-hours than `hpa`: +0 %, n 1."]
 
 
 def test_nothing_is_claimed_before_the_first_policy_has_run() -> None:
