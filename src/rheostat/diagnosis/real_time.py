@@ -7,6 +7,7 @@ for each shuffle partition; with too few, Spark ends it.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,14 +38,6 @@ class SlotNeed:
         """Return the needed slots beside the ``available`` ones (None: unknown); an executor has
         ``per_executor`` slots.
         """
-        slots = sum(count or 0 for _, count in self.sources) + sum(self.shuffles)
-        parts = [
-            *(
-                f"{counted(count or 0, 'source partition')} ({name})"
-                for name, count in self.sources
-            ),
-            *(counted(count, "shuffle partition") for count in self.shuffles),
-        ]
         unknown = [name for name, count in self.sources if count is None]
         if unknown:
             line = (
@@ -53,12 +46,20 @@ class SlotNeed:
                 " for each source partition"
             )
             return Finding(topic=TOPIC, state="idle", line=line)
+        slots = sum(count or 0 for _, count in self.sources) + sum(self.shuffles)
+        parts = [
+            *(
+                f"{counted(count or 0, 'source partition')} ({name})"
+                for name, count in self.sources
+            ),
+            *(counted(count, "shuffle partition") for count in self.shuffles),
+        ]
         line = f"a query needs {slots} slots before it starts: {' plus '.join(parts)}"
         if available is not None:
             line = f"{line}; {available} are available"
         if available is not None and slots <= available:
             return Finding(topic=TOPIC, state="good", line=line)
-        setting = f"{PREFIX}limits.min={-(-slots // per_executor)}"
+        setting = f"{PREFIX}limits.min={math.ceil(slots / per_executor)}"
         line = f"{line}; with fewer Spark ends the query"
         return Finding(topic=TOPIC, state="advice", line=line, setting=setting)
 

@@ -35,6 +35,14 @@ class Application:
         return self.size
 
 
+def released(size: int) -> Application:
+    """Return an application whose executors were released after its last run."""
+    job = Application(size=size)
+    job.tick(quiet_s=math.inf)
+    job.tick(SETTLE_S, math.inf)
+    return job
+
+
 def test_executors_are_released_once_nothing_has_run_for_a_while() -> None:
     job = Application()
     assert job.tick(quiet_s=math.inf) is None
@@ -52,9 +60,7 @@ def test_a_job_in_between_delays_the_release() -> None:
 
 
 def test_the_next_run_begins_with_the_size_of_the_last_until_an_executor_has_registered() -> None:
-    job = Application(size=3)
-    job.tick(quiet_s=math.inf)
-    job.tick(SETTLE_S, math.inf)
+    job = released(3)
     assert job.tick(3600.0, 0.0) == 3
     assert job.tick(5.0, 0.0) == 3
     job.working = 1
@@ -62,9 +68,7 @@ def test_the_next_run_begins_with_the_size_of_the_last_until_an_executor_has_reg
 
 
 def test_the_scheduled_floor_starts_executors_before_the_run() -> None:
-    job = Application(size=2)
-    job.tick(quiet_s=math.inf)
-    job.tick(SETTLE_S, math.inf)
+    job = released(2)
     job.floor = 8
     assert job.tick(3600.0, math.inf) == 8
     job.working = 8
@@ -72,9 +76,7 @@ def test_the_scheduled_floor_starts_executors_before_the_run() -> None:
 
 
 def test_a_run_that_begins_under_a_floor_gets_the_larger_size() -> None:
-    job = Application(size=2)
-    job.tick(quiet_s=math.inf)
-    job.tick(SETTLE_S, math.inf)
+    job = released(2)
     job.floor = 8
     assert job.tick(3600.0, 0.0) == 8
 
