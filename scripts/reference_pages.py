@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
+import re
 import sys
 import textwrap
 from itertools import pairwise
@@ -44,8 +45,8 @@ def pages() -> dict[str, str]:
 
 
 STANDARD = {
-    "| `--json` |  | Print JSON. |",
-    "| `--out` |  | Write the same JSON to this file. |",
+    "* `--json`: Print JSON.",
+    "* `--out`: Write the same JSON to this file.",
 }
 """Options that most commands have; the page describes them once."""
 
@@ -57,10 +58,10 @@ def command_line() -> str:
     head = [
         MADE,
         "# The command line\n",
-        "`rheostat COMMAND --help` prints a command with all of its options. Commands that report a"
-        " result also have `--json`, which prints it as JSON, and `--out FILE`, which writes the same"
-        " JSON to a file; these two are listed below only where they differ. The options of the"
-        " commands that the distribution `rheostat-lab` adds are in their help only.\n",
+        "`rheostat COMMAND --help` prints a command with all of its options; defaults are in brackets."
+        " Commands that report a result have `--json` and `--out FILE`, which writes the same JSON;"
+        " both are listed only where they differ. The options of `rheostat-lab`'s commands are in"
+        " their help only.\n",
     ]
     return "\n".join([*head, *_commands("rheostat", top, shared)]) + "\n"
 
@@ -73,9 +74,10 @@ def _commands(path: str, command: Any, shared: set[str]) -> list[str]:
     if below:
         names = [(f"{path} {name}", below[name]) for name in sorted(below)]
         return [line for place, one in names for line in _commands(place, one, shared)]
-    lines = [f"## `{path}`\n", inspect.cleandoc(command.help or "") + "\n"]
+    text = inspect.cleandoc(command.help or "")
     if command.callback.__module__.startswith("rheostat_lab."):
-        return lines
+        return [f"## `{path}`\n", text.partition("\n\n")[0] + "\n"]
+    lines = [f"## `{path}`\n", text + "\n"]
     parameters = [parameter for parameter in command.params if parameter.name != "help"]
     rows = {parameter.name: _parameter(parameter) for parameter in parameters}
     if path == "rheostat run":
@@ -85,12 +87,12 @@ def _commands(path: str, command: Any, shared: set[str]) -> list[str]:
         same = {row for row in rows.values() if row in shared}
         own = [row for row in rows.values() if row not in same | STANDARD]
         lines += _inherited(same - STANDARD, shared - STANDARD)
-    return [*lines, *(["| | default | |", "|---|---|---|", *own, ""] if own else [])]
+    return [*lines, *([*own, ""] if own else [])]
 
 
 def _inherited(same: set[str], shared: set[str]) -> list[str]:
     """Return the sentence that names the options that a command has in common with ``run``."""
-    options = {row for row in shared if row.startswith("| `--")}
+    options = {row for row in shared if row.startswith("* `--")}
     missing = options - same
     if not same:
         return []
@@ -100,7 +102,7 @@ def _inherited(same: set[str], shared: set[str]) -> list[str]:
 
 
 def _named(rows: set[str]) -> str:
-    return ", ".join(sorted(row.split("|")[1].strip() for row in rows))
+    return ", ".join(sorted(re.split(r"(?<=`)(?:: | \()", row[2:])[0] for row in rows))
 
 
 def _parameter(parameter: Any) -> str:
@@ -108,8 +110,9 @@ def _parameter(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         names = f"`{parameter.name}`"
     default = parameter.default
-    shown = "" if default in (None, False, (), [], "") or callable(default) else f"`{default}`"
-    return f"| {names} | {shown} | {_cell(getattr(parameter, 'help', '') or '')} |"
+    unset = default in (None, False, (), [], "") or callable(default)
+    shown = "" if unset else f" (`{default}`)"
+    return f"* {names}{shown}: {_text(getattr(parameter, 'help', '') or '')}"
 
 
 def _groups() -> list[type[Any]]:
@@ -253,7 +256,11 @@ def _first(kind: type[Any]) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(str(text).split()).replace("|", "\\|")
+    return _text(text).replace("|", "\\|")
+
+
+def _text(text: str) -> str:
+    return " ".join(str(text).split())
 
 
 def main() -> int:
