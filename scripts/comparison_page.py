@@ -33,15 +33,13 @@ BODY = """
     rheostat simulate compare --seeds {seeds} --trials {trials} --out compare.json
     python scripts/comparison_page.py compare.json "DURATION"
 
-**Method.** All registered policies rescale the default simulated Spark job, whose state moves while it runs ([simulator](../concepts/simulator.md)): triggers of 10 s, 1 to 16 executors, 8 at the start,
-CPU observed as 0.9 of busy, 140 minutes, a decision every 15 s, {seeds} seeds. On one seed all policies see the same arrivals. Loads: {loads}.
-An executor starts {starts} s after its request, with a spread of 20 % and half a second per concurrent start. Measured start times: 3 s on Standalone, 5 to 60 s on YARN and Kubernetes.
+**Method.** All registered policies rescale the default simulated Spark job with state ([simulator](../concepts/simulator.md)): triggers of 10 s, 1 to 16 executors, 8 at the start,
+CPU observed as 0.9 of busy, 140 minutes, a decision every 15 s, {seeds} seeds. Loads: {loads}.
+An executor starts {starts} s after its request, with a spread of 20 % and half a second per concurrent start (measured: 3 s on Standalone, 5 to 60 s on YARN and Kubernetes).
 
-SLO: 99 % of the rows within 30 s over the run and 90 % in every five minutes, without the first five minutes. Cost: slot-seconds from the request of an executor until its process has ended, plus 30 per rescale.
+SLO: 99 % of the rows within 30 s over the run and 90 % in every five minutes, without the first five minutes. Cost: slot-seconds, plus 30 per rescale, in thousands.
 `{ours}` runs at its defaults; every other policy runs with the best of its defaults and a small grid ({tried} sets in all), chosen per load and start on {trials} other seed(s): most often attained, then cheapest.
-[Bounds](../concepts/bounds.md): the best fixed size in hindsight, and the clairvoyant optimum.
-
-Costs in 1,000 slot-seconds. [comparison.csv](comparison.csv) has every policy with its parameters, latency, executors, rescales, SPEC accuracy and score (1 is the clairvoyant, 0 the best fixed size); means and half widths of the 95 % bootstrap interval.
+[Bounds](../concepts/bounds.md): the best fixed size in hindsight, and the clairvoyant optimum. [comparison.csv](comparison.csv) has every policy with its parameters, latency, executors, rescales, SPEC accuracy and score; means and half widths of the 95 % bootstrap interval.
 
 {table}
 
@@ -53,12 +51,10 @@ Hollow points missed the SLO on some seed.
 
 ## Limits
 
-* One in twenty intervals is off by chance.
-* The plant is not calibrated to a real job: read the direction of an effect, not its size. It has one query and no failures; batches are as regular as their noise.
-* Two loads. State is small; with gigabytes the ranking changes ([open questions](open-questions.md)). The bytes of state that moved are not counted.
+* The plant is not calibrated to a real job: read the direction of an effect, not its size. It has one query and no failures.
+* Two loads. State is small; with gigabytes the ranking changes ([open questions](open-questions.md)).
 * Policies designed for other engines read signals that a micro-batch job shows differently. A low rank here says little about them there.
-* The parameters are the best of those tried, not the best possible.
-* `predictive` decides every 15 s here. [Its own page](predictive.md) has decisions every 5 s, on more loads.
+* The parameters are the best of those tried. `predictive` decides every 15 s here, every 5 s on [its own page](predictive.md).
 """
 COLUMNS = (
     "attained",

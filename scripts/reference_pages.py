@@ -133,18 +133,14 @@ def configuration() -> str:
     }
     known = {setting.part or setting.name: setting for setting in settings.conf_settings()}
     lines = [MADE, "# Configuration\n", *CONFIGURATION]
-    lines += ["## General\n", "| setting | default | |", "|---|---|---|"]
-    lines += [_setting(known[name]) for name in known if name not in _grouped()]
+    lines += ["## General\n", *(_setting(known[name]) for name in known if name not in _grouped())]
     for group in _groups():
-        names = [field.name for field in dataclasses.fields(group)]
-        head = "setting" if names[0] in known else "field"
         lines += [f"\n## {group.__name__}\n", _first(group) + "\n"]
-        lines += [f"| {head} | option | default | |", "|---|---|---|---|"]
         for field in dataclasses.fields(group):
             name = known[field.name].name if field.name in known else field.name
-            option = f"`{options[field.name]}`" if field.name in options else ""
-            text = _cell(field.metadata.get("help", ""))
-            lines.append(f"| `{name}` | {option} | {_default(field.default)} | {text} |")
+            option = f", `{options[field.name]}`" if field.name in options else ""
+            text = _text(field.metadata.get("help", ""))
+            lines.append(f"* `{name}`{option}{_default(field.default)}: {text}")
     return "\n".join(lines) + "\n"
 
 
@@ -155,7 +151,8 @@ CONFIGURATION = [
     " `sparkConf`, the builder or the session). Arguments and options of the command line take"
     " precedence over settings, and settings over defaults. The parameters of a policy belong to the"
     " layer that names the policy.\n",
-    "The tables omit the prefix `spark.rheostat.` of a setting. In Python, `loop`, `guards`,"
+    "Each line has the setting without its prefix `spark.rheostat.`, the option of `rheostat run` and"
+    " the default in brackets. In Python, `loop`, `guards`,"
     " `retention` (`JournalOptions`) and `export` are frozen dataclasses, and the last part of a"
     " setting is the name of the field; other settings are arguments of the same name, and `limits` is"
     " a pair.\n",
@@ -166,12 +163,12 @@ CONFIGURATION = [
 
 def _default(default: Any) -> str:
     shown = str(default).lower() if isinstance(default, bool) else str(default)
-    return f"`{shown}`" if shown else ""
+    return f" (`{shown}`)" if shown else ""
 
 
 def _setting(setting: settings.ConfSetting) -> str:
     name = f"{setting.name}{'NAME' if setting.family else ''}"
-    return f"| `{name}` | {_default(setting.default)} | {_cell(setting.help)} |"
+    return f"* `{name}`{_default(setting.default)}: {_text(setting.help)}"
 
 
 def journal() -> str:
@@ -184,15 +181,14 @@ def journal() -> str:
         " [replay](../guides/replay.md#the-columns).\n"
     )
     for kind in (*RECORD, *KEPT):
-        lines += [f"## {kind.__name__}\n", _first(kind) + "\n", "| field | type | |"]
-        lines += ["|---|---|---|", *_fields(kind), ""]
+        lines += [f"## {kind.__name__}\n", _first(kind) + "\n", *_fields(kind), ""]
     lines += [
         "## Evidence\n",
         "The numbers behind a decision, as `rheostat explain` prints them.\n",
     ]
-    lines += ["| name in `evidence` | meaning | unit |", "|---|---|---|"]
-    lines += [f"| `{name}` | {term.words} | {term.unit} |" for name, term in TERMS.items()]
-    lines += ["| `pi OPERATOR` | slots that the operator needs | slots |", ""]
+    units = {name: f" ({term.unit})" if term.unit else "" for name, term in TERMS.items()}
+    lines += [f"* `{name}`{units[name]}: {term.words}" for name, term in TERMS.items()]
+    lines += ["* `pi OPERATOR` (slots): slots that the operator needs", ""]
     return "\n".join(lines)
 
 
@@ -201,13 +197,12 @@ def metrics() -> str:
     lines = [MADE, "# Metrics\n"]
     lines.append(
         "Prometheus scrapes them at `/metrics` of the control API, node_exporter reads them from a text file, and"
-        " OpenTelemetry exports them under the same names: [Metrics and alerts](../operate/metrics.md). Each has the label"
-        " `application`. A metric without a value has no sample. Counters start at 0 with the process.\n"
+        " OpenTelemetry exports them under the same names: [Metrics and alerts](../operate/metrics.md). Kind and labels are in brackets; each"
+        " has the label `application`, too. A metric without a value has no sample. Counters start at 0 with the process.\n"
     )
-    lines += ["| metric | kind | labels | meaning |", "|---|---|---|---|"]
     for name, family in FAMILIES.items():
-        labels = ", ".join(f"`{label}`" for label in family.labels)
-        lines.append(f"| `{name}` | {family.kind} | {labels} | {_cell(family.help)} |")
+        labels = "".join(f", `{label}`" for label in family.labels)
+        lines.append(f"* `{name}` ({family.kind}{labels}): {_text(family.help)}")
     return "\n".join(lines) + "\n"
 
 
@@ -216,7 +211,8 @@ def _fields(kind: type[Any]) -> list[str]:
     types = {
         field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(kind)
     }
-    return [f"| `{n}` | `{_cell(t)}` | {_cell(docs.get(n, ''))} |" for n, t in types.items()]
+    texts = {name: f": {docs[name]}" if docs.get(name) else "" for name in types}
+    return [f"* `{name}` (`{kind}`){texts[name]}" for name, kind in types.items()]
 
 
 def _attribute_docs(kind: type[Any]) -> dict[str, str]:
@@ -253,10 +249,6 @@ def _signature(member: Any) -> str:
 
 def _first(kind: type[Any]) -> str:
     return " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())
-
-
-def _cell(text: str) -> str:
-    return _text(text).replace("|", "\\|")
 
 
 def _text(text: str) -> str:
