@@ -63,7 +63,7 @@ class Played:
     fixed: Sized
     ours: Sized
     informed: Sized
-    """Ours, told the peak."""
+    """Ours, with the peak configured."""
 
     theirs: Sized
 
@@ -146,8 +146,9 @@ def report(played: list[Played]) -> list[str]:
     for start_s in sorted({outcome.job.plant.start_s for outcome in played}):
         same = [outcome for outcome in played if outcome.job.plant.start_s == start_s]
         groups[f"start {start_s:g} s"] = same
-    head = ("jobs", "n", "predictive", "told the peak", "measured-throughput")
-    head += ("predictive less it", "predictive less fixed", "told the peak less fixed")
+    head = ("jobs", "n", "predictive", "with the peak configured", "measured-throughput")
+    head += ("predictive vs. measured-throughput", "predictive vs. best fixed")
+    head += ("with the peak vs. best fixed",)
     rows = [head, ("---",) * len(head)]
     rows += [(name, *_cells(group)) for name, group in groups.items() if group]
     return [f"| {' | '.join(row)} |" for row in rows]
