@@ -60,24 +60,39 @@ def command_line() -> str:
         "# The command line\n",
         "`rheostat COMMAND --help` prints a command with all of its options; defaults are in brackets."
         " Commands that report a result have `--json` and `--out FILE`, which writes the same JSON;"
-        " both are listed only where they differ. The options of `rheostat-lab`'s commands are in"
-        " their help only.\n",
+        " both are listed only where they differ.\n",
     ]
-    return "\n".join([*head, *_commands("rheostat", top, shared)]) + "\n"
+    leaves = _leaves("rheostat", top)
+    own = [(path, command) for path, command in leaves if not _is_of_the_lab(command)]
+    lab = [
+        f"* `{path}`: {_summary(command)}" for path, command in leaves if _is_of_the_lab(command)
+    ]
+    lines = [line for path, command in own for line in _command(path, command, shared)]
+    return "\n".join([*head, *lines, "## The commands of `rheostat-lab`\n", *lab]) + "\n"
 
 
-def _commands(path: str, command: Any, shared: set[str]) -> list[str]:
-    """Return the lines of a command, or of those of a group; options of ``rheostat run`` are listed
-    there only, and those of a group of options on the page of the configuration.
-    """
+def _leaves(path: str, command: Any) -> list[tuple[str, Any]]:
+    """Return a command, or those of a group, by their words."""
     below = getattr(command, "commands", None)
-    if below:
-        names = [(f"{path} {name}", below[name]) for name in sorted(below)]
-        return [line for place, one in names for line in _commands(place, one, shared)]
-    text = inspect.cleandoc(command.help or "")
-    if command.callback.__module__.startswith("rheostat_lab."):
-        return [f"## `{path}`\n", text.partition("\n\n")[0] + "\n"]
-    lines = [f"## `{path}`\n", text + "\n"]
+    if not below:
+        return [(path, command)]
+    return [leaf for name in sorted(below) for leaf in _leaves(f"{path} {name}", below[name])]
+
+
+def _is_of_the_lab(command: Any) -> bool:
+    return bool(command.callback.__module__.startswith("rheostat_lab."))
+
+
+def _summary(command: Any) -> str:
+    """Return the first sentence of a command's help."""
+    return _text(command.help or "").partition(". ")[0].removesuffix(".")
+
+
+def _command(path: str, command: Any, shared: set[str]) -> list[str]:
+    """Return the lines of a command; options of ``rheostat run`` are listed there only, and those
+    of a group of options on the page of the configuration.
+    """
+    lines = [f"## `{path}`\n", inspect.cleandoc(command.help or "") + "\n"]
     parameters = [parameter for parameter in command.params if parameter.name != "help"]
     rows = {parameter.name: _parameter(parameter) for parameter in parameters}
     if path == "rheostat run":
