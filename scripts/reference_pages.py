@@ -247,8 +247,16 @@ def python() -> str:
     page = [MADE, "# Python\n", "All of these are names of `rheostat`.\n"]
     for name in sorted(rheostat.__all__, key=str.lower):
         member = getattr(rheostat, name)
-        page += [f"## `{name}{_signature(member)}`\n", inspect.getdoc(member) or "", ""]
+        text = _ARGUMENTS.sub(_CONFIGURED, inspect.getdoc(member) or "")
+        page += [f"## `{name}{_signature(member)}`\n", text, ""]
     return "\n".join(page)
+
+
+_ARGUMENTS = re.compile(r":\n\n- ``.*?\n\n", re.DOTALL)
+_CONFIGURED = (
+    ". [Configuration](configuration.md) and ``help(rheostat.attach)`` describe the arguments.\n\n"
+)
+"""The page of the configuration has the arguments that a docstring lists."""
 
 
 def _signature(member: Any) -> str:
