@@ -293,13 +293,15 @@ class Batches:
 
 
 def _rows_read(stages: Sequence[Stage], rows: float) -> float:
-    """Return the input rows of the batch that the stages belong to: those of the stages without
-    upstream stages; ``rows`` if unknown.
+    """Return the input rows of the batch that the stages belong to: those of the stages that read
+    sources; 0 if several read something and it is unknown which of them read sources, because a
+    static table or the log of a table format has rows of its own; ``rows`` if none are counted.
     """
     names = {stage.name for stage in stages}
-    first = [stage.rows_in for stage in stages if not names & set(stage.upstream)]
-    known = [rows_in for rows_in in first if rows_in is not None]
-    return sum(known) if known else rows
+    first = [stage for stage in stages if not names & set(stage.upstream)]
+    readers = [stage for stage in first if stage.upstream or len(first) == 1]
+    known = [stage.rows_in for stage in readers if stage.rows_in is not None]
+    return sum(known) if known or not readers else rows
 
 
 def _with_stage(before: StageFit | None, stage: Stage, rows: float, tuning: Tuning) -> StageFit:

@@ -23,7 +23,10 @@ def stages(rows: float, slower: float = 1.0) -> list[Stage]:
     result = []
     for place, cost in enumerate(TRUE.stages):
         busy_s = cost.tasks * cost.task_s + rows * cost.row_s * slower
-        result.append(Stage(name=str(place), busy_s=busy_s, tasks=24, task_max_s=busy_s / 24))
+        above = (str(place - 1) if place else "a source",)
+        result.append(
+            Stage(name=str(place), upstream=above, busy_s=busy_s, tasks=24, task_max_s=busy_s / 24)
+        )
     return result
 
 
@@ -91,6 +94,31 @@ def test_drifting_work_is_not_contention() -> None:
     for place in range(400):
         known = known.with_slots(8).with_work(8, 0.01 * place)
     assert known.curve().exponent == 0.0
+
+
+def test_rows_that_are_not_of_a_source_do_not_affect_the_row_cost() -> None:
+    """Such as those of the log of a table format, which grows while the load falls."""
+    known = Batches()
+    for number, (rows, slots) in enumerate(BATCHES * 6):
+        log = Stage(name="log", rows_in=50_000.0 - 1000 * number, busy_s=0.5, tasks=8)
+        read = [replace(stage, rows_in=float(rows)) for stage in stages(rows)]
+        known = known.with_batch(TRUE.batch_s(rows, slots) + 0.5 / slots, rows, slots, [log, *read])
+    fitted = known.identified()
+    assert fitted is not None
+    for rows, slots in ((30_000, 5), (90_000, 12)):
+        assert fitted.model.batch_s(rows, slots) == pytest.approx(
+            TRUE.batch_s(rows, slots) + 0.5 / slots, rel=0.1
+        )
+
+
+def test_stages_whose_source_is_unknown_teach_nothing() -> None:
+    known = learned_batches(True)
+    ambiguous = [
+        Stage(name="0", rows_in=9000.0, busy_s=9.0, tasks=8),
+        Stage(name="other", rows_in=10.0, busy_s=9.0, tasks=8),
+    ]
+    after = known.with_batch(TRUE.batch_s(9000, 4), 9000, 4, ambiguous)
+    assert after.stages == known.stages
 
 
 def test_an_empty_first_batch_with_one_task_adds_no_skew() -> None:

@@ -9,7 +9,7 @@ request.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -21,7 +21,7 @@ Page: TypeAlias = Mapping[str, Any]
 """A stage in the REST interface of the driver's UI."""
 
 _MOST_READ = 4
-"""The maximum number of shuffles that are tried together: their combinations grow fast."""
+"""The maximum number of stages that are tried together: their combinations grow fast."""
 
 Job: TypeAlias = Mapping[str, Any]
 _BATCH = re.compile(r"\bbatch = (\d+)")
@@ -42,20 +42,36 @@ def linked(
     """Return the stages with their upstreams, and with names that are the same in every batch.
 
     A page does not contain its upstreams. A stage that reads a shuffle is linked to the earlier,
-    unread shuffles whose rows add up to its own; to all of these if no combination adds up.
+    unread shuffles whose rows add up to its own; to all of these if no combination adds up. Stages
+    without a link to a source are counted separately, because a table format that reads its own log
+    runs them in some batches only.
     """
-    names = [f"stage {number}" for number in range(len(stages))]
     read = _shuffles_read(pages)
     readers = [number for number, writers in enumerate(read) if not writers]
     of_sources = _sources(stages, readers, sources)
-    upstream = [
-        tuple(names[writer] for writer in writers) or of_sources.get(number, ())
-        for number, writers in enumerate(read)
-    ]
+    own = _connected(read, of_sources) if of_sources else list(range(len(stages)))
+    others = [number for number in range(len(stages)) if number not in own]
+    names = {number: f"stage {position}" for position, number in enumerate(own)}
+    names |= {number: f"other stage {position}" for position, number in enumerate(others)}
     return tuple(
-        replace(stage, name=name, upstream=above)
-        for stage, name, above in zip(stages, names, upstream, strict=True)
+        replace(
+            stage,
+            name=names[number],
+            upstream=tuple(names[writer] for writer in read[number]) or of_sources.get(number, ()),
+        )
+        for number, stage in enumerate(stages)
     )
+
+
+def _connected(read: Sequence[Sequence[int]], readers: Iterable[int]) -> list[int]:
+    """Return the stages that shuffles connect with some of the ``readers``, in order."""
+    found, before = set(readers), 0
+    while len(found) > before:
+        before = len(found)
+        for number, writers in enumerate(read):
+            if number in found or found.intersection(writers):
+                found |= {number, *writers}
+    return sorted(found)
 
 
 def _shuffles_read(pages: Sequence[Page]) -> list[tuple[int, ...]]:
@@ -75,23 +91,38 @@ def _shuffles_read(pages: Sequence[Page]) -> list[tuple[int, ...]]:
 
 def _writers(unmatched: Sequence[int], rows: int, pages: Sequence[Page]) -> tuple[int, ...]:
     """Return the unread shuffles whose rows add up; all of them if no combination does."""
-    # Small combinations come first: fewer shuffles are less likely to add up by chance.
-    for size in range(1, min(len(unmatched), _MOST_READ) + 1):
-        for some in combinations(unmatched, size):
-            if sum(pages[writer]["shuffleWriteRecords"] for writer in some) == rows:
+    written = [page["shuffleWriteRecords"] for page in pages]
+    return _adding_up(unmatched, rows, written) or tuple(unmatched)
+
+
+def _adding_up(numbers: Sequence[int], rows: float, rows_of: Sequence[float]) -> tuple[int, ...]:
+    """Return the smallest combination of ``numbers`` whose rows add up; none if there is none."""
+    # Small combinations come first: fewer stages are less likely to add up by chance.
+    for size in range(1, min(len(numbers), _MOST_READ) + 1):
+        for some in combinations(numbers, size):
+            if sum(rows_of[number] for number in some) == rows:
                 return some
-    return tuple(unmatched)
+    return ()
 
 
 def _sources(
     stages: Sequence[Stage], readers: Sequence[int], sources: Sequence[tuple[str, float]]
 ) -> dict[int, tuple[str, ...]]:
     """Return which sources each stage reads: a single reader reads all; if there are as many
-    readers as sources, each reads the source with the nearest number of rows.
+    readers as sources, each reads the source with the nearest number of rows. Of more readers, only
+    those whose rows add up to a source's read it.
     """
     if len(readers) == 1:
         return {readers[0]: tuple(name for name, _ in sources)}
-    return dict(_nearest(stages, readers, sources)) if len(readers) == len(sources) else {}
+    if len(readers) == len(sources):
+        return dict(_nearest(stages, readers, sources))
+    left = list(readers)
+    found: dict[int, tuple[str, ...]] = {}
+    for name, rows in sources if len(readers) > len(sources) else ():
+        own = _adding_up(left, rows, [stage.rows_in or 0.0 for stage in stages])
+        left = [reader for reader in left if reader not in own]
+        found |= dict.fromkeys(own, (name,))
+    return found
 
 
 def _nearest(

@@ -113,6 +113,33 @@ def test_stages_of_a_join_are_matched_to_their_sources_by_rows():
     ]
 
 
+def test_of_more_readers_than_sources_those_whose_rows_add_up_read_the_source():
+    pages = Pages(
+        [job(0, 1, [0]), job(1, 1, [1, 2, 3])],
+        [
+            stage(0, rows=640),  # the log of a table format, in a job of its own
+            stage(1, rows=60, written=60),
+            stage(2, rows=700, written=650),
+            stage(3, read=710),
+        ],
+    )
+    batch_stages = StagesEndpoint(pages).of_batch(RUN, 1, [("bids", 700.0)])
+    assert batch_stages is not None
+    assert [(entry.name, entry.upstream) for entry in batch_stages.stages] == [
+        ("other stage 0", ()),
+        ("stage 0", ()),
+        ("stage 1", ("bids",)),
+        ("stage 2", ("stage 0", "stage 1")),
+    ]
+
+
+def test_a_source_that_is_read_twice_is_linked_to_both_readers():
+    pages = Pages([job(0, 1, [0, 1, 2])], [stage(0, rows=50), stage(1, rows=50), stage(2, rows=7)])
+    batch_stages = StagesEndpoint(pages).of_batch(RUN, 1, [("bids", 100.0)])
+    assert batch_stages is not None
+    assert [entry.upstream for entry in batch_stages.stages] == [("bids",), ("bids",), ()]
+
+
 def test_upstream_stages_are_those_whose_rows_add_up():
     written = [
         stage(0, rows=10, written=10),
