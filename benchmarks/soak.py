@@ -11,9 +11,9 @@ count, session windows, join; others on request). Kinds:
   planned  random rescales of 1 to 8 executors through the production loop without kills: no task
            may fail
   killed   the same, with kills at any moment
-With --s3a the checkpoints are on S3A, at a server of S3's protocol in this process (moto), and each
+With --s3a the checkpoints are on S3A, at a local server of S3's protocol (versitygw), and each
 round states its requests: python benchmarks/soak.py --s3a --kind moves --checkpoint-format 1
---moves 10000 --state s3a.json. It needs 'moto[server]'.
+--moves 10000 --state s3a.json.
 The state stores are maintained as often and keep as few versions as Spark allows, because its known
 bugs were there. A move is a partition whose task ran on another executor than in the previous
 batch, according to Spark's event log.
@@ -39,7 +39,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import psutil
 from py4j.protocol import Py4JError
-from tests.e2e.s3_here import BUCKET, object_store, s3a_settings
+from tests.e2e.s3_gateway import gateway
+from tests.e2e.s3_here import BUCKET, s3a_settings
 
 from rheostat.errors import RheostatError
 from rheostat.local.spark_home import find_spark_home
@@ -289,10 +290,12 @@ def run_round(given: argparse.Namespace, arguments: Sequence[str], number: int) 
     """Run a round, with an object store of its own if checkpoints are to be on one."""
     if not given.s3a:
         return run_child(given, arguments, number)
-    with object_store() as store:
-        # In this process, which only waits, and not in that of the driver.
+    with (
+        tempfile.TemporaryDirectory(prefix="rheostat-s3-") as folder,
+        gateway(Path(folder)) as store,
+    ):
         result = run_child(given, [*arguments, "--store", store.url], number)
-        return {**result, "requests": store.lines()}
+        return {**result, "requests": store.requests()}
 
 
 def run_child(given: argparse.Namespace, arguments: Sequence[str], number: int) -> dict[str, Any]:

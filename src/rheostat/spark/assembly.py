@@ -282,8 +282,9 @@ def rescale_controller(
         ended=internals.gateway.stopped,
     )
     rhythms = Rhythms(internals.queries)
-    anywhere = settings.state.placement == "force"
-    queries = RunningQueries(spark, internals.queries, internals.files, rhythms, anywhere)
+    queries = RunningQueries(
+        spark, internals.queries, internals.files, rhythms, verdict.on_object_stores
+    )
     managers = internals.block_managers
     executors = internals.executors
     if not verdict.places:

@@ -26,6 +26,9 @@ class Soak:
     pauses: bool = False
     """Whether state was also loaded, and verified, in the pauses between batches."""
 
+    object_store: bool = False
+    """Whether the checkpoints were on an object store."""
+
 
 _ROCKSDB = "RocksDBStateStoreProvider"
 SOAKS = (
@@ -38,42 +41,56 @@ SOAKS = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether state is placed, and why; ``loads``: also before the batch that needs it."""
+    """Whether state is placed, and why; ``loads``: also before the batch that needs it;
+    ``on_object_stores``: also that of checkpoints on object stores.
+    """
 
     places: bool
     why: str
     loads: bool = False
+    on_object_stores: bool = False
 
 
 def verdict(
     mode: str, spark: str, provider: str, checkpoint_format: int, soaks: tuple[Soak, ...] = SOAKS
 ) -> Verdict:
-    """Return whether state may be placed with this Spark, provider, format and mode."""
+    """Return whether state may be placed with this Spark, provider, format and mode.
+
+    State on object stores is also loaded in pauses, so its soak must have included that.
+    """
     if mode == "off":
         return Verdict(
             False,
             "placement is off: state stays where Spark has put it, new executors of a stateful"
             " query get none",
         )
-    passed = [
+    matching = [
         soak
         for soak in soaks
         if (soak.spark, soak.provider, soak.checkpoint_format)
         == (spark, provider, checkpoint_format)
     ]
+    passed = [soak for soak in matching if not soak.object_store]
     moves = max((soak.moves for soak in passed), default=0)
     loads = mode == "force" or any(soak.pauses and soak.moves >= ENOUGH_MOVES for soak in passed)
+    on_object_stores = mode == "force" or any(
+        soak.object_store and soak.pauses and soak.moves >= ENOUGH_MOVES for soak in matching
+    )
     what = f"Spark {spark}, {provider}, checkpoint format {checkpoint_format}"
     if moves >= ENOUGH_MOVES:
         also = ", also with loads in the pauses of the query" if mode == "auto" and loads else ""
         return Verdict(
-            True, f"state moves with the executors: {what} has passed {moves:,} moves{also}", loads
+            True,
+            f"state moves with the executors: {what} has passed {moves:,} moves{also}",
+            loads,
+            on_object_stores,
         )
     if mode == "force":
         return Verdict(
             True,
             f"placement is forced: {what} has passed {moves:,} of {ENOUGH_MOVES:,} moves",
             loads,
+            on_object_stores,
         )
     return Verdict(
         False,

@@ -18,6 +18,7 @@ def soak(
     provider: str = ROCKS,
     checkpoint_format: int = 2,
     pauses: bool = False,
+    object_store: bool = False,
 ) -> Soak:
     return Soak(
         spark=spark,
@@ -25,6 +26,7 @@ def soak(
         checkpoint_format=checkpoint_format,
         moves=moves,
         pauses=pauses,
+        object_store=object_store,
     )
 
 
@@ -66,6 +68,25 @@ def test_state_is_preloaded_only_where_preloading_was_soaked(mode, soaks, loads)
     assert verdict(mode, "4.3.0", ROCKS, 2, soaks).loads is loads
 
 
+ON_S3A = soak(ENOUGH_MOVES, pauses=True, object_store=True)
+
+
+@pytest.mark.parametrize(
+    ("mode", "soaks", "places", "on_object_stores"),
+    [
+        ("auto", (soak(ENOUGH_MOVES, pauses=True),), True, False),
+        ("auto", (soak(ENOUGH_MOVES), ON_S3A), True, True),
+        ("auto", (soak(ENOUGH_MOVES), soak(ENOUGH_MOVES, object_store=True)), True, False),
+        ("auto", (ON_S3A,), False, False),
+        ("force", (), True, True),
+        ("off", (soak(ENOUGH_MOVES), ON_S3A), False, False),
+    ],
+)
+def test_state_on_an_object_store_needs_a_soak_of_its_own(mode, soaks, places, on_object_stores):
+    decided = verdict(mode, "4.3.0", ROCKS, 2, soaks)
+    assert (decided.places, decided.on_object_stores) == (places, on_object_stores)
+
+
 def test_a_refusal_reports_the_soak_progress_and_the_alternative():
     reason = verdict("auto", "4.3.0", ROCKS, 2, (soak(2500),)).why
     assert (
@@ -86,12 +107,18 @@ def test_every_soak_has_a_correct_record():
     names = {ROCKS: "rocksdb", "HDFSBackedStateStoreProvider": "hdfs"}
     for entry in SOAKS:
         assert (
-            moves[entry.spark, names[entry.provider], entry.checkpoint_format, entry.pauses]
+            moves[
+                entry.spark,
+                names[entry.provider],
+                entry.checkpoint_format,
+                entry.pauses,
+                entry.object_store,
+            ]
             == entry.moves
         )
 
 
-def conditions(record: dict[str, Any]) -> tuple[str, str, int, bool]:
+def conditions(record: dict[str, Any]) -> tuple[str, str, int, bool, bool]:
     """Return the conditions: a query has pauses if it has a trigger interval; enough moves must be
     in rounds that loaded in them, and some executors must be warmed up."""
     loaded = sum(
@@ -100,4 +127,5 @@ def conditions(record: dict[str, Any]) -> tuple[str, str, int, bool]:
         if of_round.get("preloads", 0) > of_round["moves"] / 2
     )
     pauses = record.get("trigger", 0) > 0 and loaded >= ENOUGH_MOVES and record["rehearsals"] > 0
-    return record["spark"], record["provider"], record["checkpoint_format"], pauses
+    stored = record.get("s3a", False)
+    return record["spark"], record["provider"], record["checkpoint_format"], pauses, stored
