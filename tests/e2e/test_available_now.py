@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
-from tests.e2e.drivers_elsewhere import until
+from tests.e2e.kubernetes_here import needs_kubernetes
 
 import rheostat
 from rheostat.config import LoopOptions
@@ -18,7 +21,8 @@ from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
-from rheostat.protocols import release
+from rheostat_lab.clusters.cluster_kinds import local_cluster
+from rheostat_lab.clusters.spark_defaults import write_defaults
 
 pytestmark = pytest.mark.e2e
 FILES, ROWS = 60, 50
@@ -69,51 +73,31 @@ def test_a_run_scales_out_for_its_deadline_and_reads_every_row(
     assert any("needed to process" in decision.reason for decision in decisions)
 
 
-def run_once(spark: SparkSession, folder: Path) -> None:
-    """Read the new files of a folder and count the rows of each word."""
-    query: Any = (
-        spark.readStream.text(str(folder / "in"))
-        .groupBy("value")
-        .count()
-        .writeStream.outputMode("complete")
-        .foreachBatch(
-            lambda rows, _: rows.coalesce(1).write.mode("overwrite").json(f"{folder}/out")
-        )
-        .option("checkpointLocation", str(folder / "checkpoint"))
-        .trigger(availableNow=True)
-        .start()
-    )
-    query.awaitTermination()
-
-
 @pytest.mark.thorough
-def test_no_executor_is_kept_between_two_runs(
-    cluster: Cluster, driver: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(release, "SETTLE_S", 2.0)
-    (tmp_path / "in").mkdir()
-    options = {**session_options(Limits.between(1, 2)), "spark.sql.shuffle.partitions": "2"}
-    spark = start_session(cluster.url, options, "between runs")
-    spark.sparkContext.setLogLevel("OFF")
-    try:
-        handle = rheostat.attach(
-            spark,
-            policy="deadline",
-            limits=(0, 2),
-            journal=tmp_path / "journal",
-            loop=LoopOptions(interval_s=1.0),
+@pytest.mark.parametrize(
+    "kind", ["standalone", "yarn", pytest.param("kubernetes", marks=needs_kubernetes)]
+)
+def test_no_executor_is_kept_between_two_runs(kind: str, tmp_path: Path) -> None:
+    with local_cluster(kind, cores=2) as cluster:
+        options = {
+            **session_options(Limits.between(1, 2), quiet=True),
+            "spark.sql.shuffle.partitions": "2",
+            "spark.master": cluster.url,
+        }
+        write_defaults(tmp_path / "conf", {**options, **cluster.settings})
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.e2e.two_runs_program", str(tmp_path)],
+            env={
+                **os.environ,
+                **cluster.driver_environment(),
+                "SPARK_CONF_DIR": str(tmp_path / "conf"),
+            },
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
         )
-        for run in range(2):
-            (tmp_path / "in" / f"{run}.txt").write_text("one\ntwo\none\n")
-            run_once(spark, tmp_path)
-            until("all executors are released", lambda: not cluster.executors())
-        # A job of the session that is no query's gets an executor, too.
-        counts = {row.value: row["count"] for row in spark.read.json(f"{tmp_path}/out").collect()}
-        handle.stop()
-        assert spark.range(10).count() == 10
-    finally:
-        spark.stop()
-    assert counts == {"one": 4, "two": 2}
-    details = [record.rescaling.detail for record in read(tmp_path / "journal")]
-    assert "no executors between two runs (min=0)" in details
-    assert any("requested for the run that begins" in detail for detail in details)
+    assert done.returncode == 0, done.stderr[-4000:]
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert (result["counts"], result["ten"]) == ({"one": 4, "two": 2}, 10)
+    assert "no executors between two runs (min=0)" in result["details"]
+    assert any("requested for the run that begins" in detail for detail in result["details"])
