@@ -36,7 +36,9 @@ def test_the_defaults_are_valid():
     assert "1 to 4 executors of 2 slots" in Demo().in_words()
 
 
-def test_the_default_peak_depends_on_the_query():
+def test_the_default_peak_depends_on_the_query_and_the_source():
+    assert Demo(source="files").load_words == "200 to 2000 events/s"
+    assert Demo(source="delta").load_words == "200 to 1300 events/s"
     assert Demo().load_words == "200 to 2600 events/s"
     assert "200 to 2000 events/s" in Demo(query="q11").in_words()
     assert Demo(query="q11", peak=2600.0).load_words == "200 to 2600 events/s"
