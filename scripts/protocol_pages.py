@@ -9,22 +9,68 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import fields
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from rheostat.protocols.executors.executor_lifecycle import LIFE, SCALE_IN, SCALE_OUT  # noqa: E402
+from rheostat.protocols.executors.executor_lifecycle import LIFE  # noqa: E402
 from rheostat.protocols.executors.memory import Waits  # noqa: E402
-from rheostat.protocols.repartition import BACK, FORWARD, REPARTITION, RepartitionOrder  # noqa: E402
+from rheostat.protocols.repartition import REPARTITION, RepartitionOrder  # noqa: E402
 from rheostat.protocols.restart import RESTART, RestartOrder  # noqa: E402
-from rheostat.protocols.transition_table import name_of  # noqa: E402
+from rheostat.protocols.transition_table import Table, name_of  # noqa: E402
 
 FOLDER = ROOT / "docs" / "concepts"
 _BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n)(?:.*?\n)??(<!-- end -->)", re.DOTALL)
+
+SCALE_OUT = (
+    *("requested", "registered", "warming", "warm", "standby"),
+    *("assigned", "ready", "rebalancing", "stuck"),
+)
+SCALE_IN = (
+    *("warm", "standby", "ready", "candidate", "emptying"),
+    *("hidden", "leaving", "urged", "killed", "gone"),
+)
+FORWARD = ("begun", "written", "verified", "locked", "placed", "committed", "done")
+BACK = ("withdrawing", "unlocked", "ended", "done")
+"""The phases of each diagram."""
+
+
+def mermaid(table: Table[Any, Any], phases: Collection[str], without: Collection[str] = ()) -> str:
+    """Return the rows between ``phases`` as a Mermaid diagram, omitting some events."""
+    rows = [row.cells() for row in table.rows if row.phase in phases and row.to in phases]
+    lines = [
+        f"    {phase} --> {to}: {' / '.join(filter(None, (event, order)))}"
+        for phase, event, to, order, _ in rows
+        if event not in without
+    ]
+    first = [f"    [*] --> {table.start}"] if table.start in phases else []
+    last = [f"    {table.end} --> [*]"] if table.end in phases else []
+    return "\n".join(["stateDiagram-v2", *first, *lines, *last])
+
+
+def markdown(table: Table[Any, Any]) -> str:
+    """Return two tables: the events of each phase in their order, and their meanings."""
+    phases = [
+        f"| {phase} | {', '.join(name_of(row.event) for row in table.of(phase))} |"
+        for phase in table.phases[:-1]
+    ]
+    meanings = {event: text for _, event, _, _, text in (row.cells() for row in table.rows)}
+    return "\n".join(
+        [
+            "| phase | events, in the order in which they are tested |",
+            "|---|---|",
+            *phases,
+            "",
+            "| event | holds when |",
+            "|---|---|",
+            *(f"| {event} | {text} |" for event, text in meanings.items()),
+        ]
+    )
 
 
 def _orders(orders: Iterable[Enum]) -> str:
@@ -40,26 +86,26 @@ def _waits() -> str:
     return "\n".join(["| setting | default | then |", "|---|---|---|", *rows])
 
 
-def _drawn(diagram: str) -> str:
-    return f"```mermaid\n{diagram}\n```"
+def _drawn(table: Table[Any, Any], phases: Collection[str], without: Collection[str] = ()) -> str:
+    return f"```mermaid\n{mermaid(table, phases, without)}\n```"
 
 
 PAGES = {
     "rescaling": {
-        "scale_out": _drawn(LIFE.mermaid(SCALE_OUT, without={"lost", "chosen"})),
-        "scale_in": _drawn(LIFE.mermaid(SCALE_IN)),
-        "table": LIFE.markdown(),
+        "scale_out": _drawn(LIFE, SCALE_OUT, without={"lost", "chosen"}),
+        "scale_in": _drawn(LIFE, SCALE_IN),
+        "table": markdown(LIFE),
         "waits": _waits(),
     },
     "restart": {
-        "diagram": _drawn(RESTART.mermaid(RESTART.phases, without={"absent"})),
-        "table": RESTART.markdown(),
+        "diagram": _drawn(RESTART, RESTART.phases, without={"absent"}),
+        "table": markdown(RESTART),
         "orders": _orders(RestartOrder),
     },
     "repartition": {
-        "forward": _drawn(REPARTITION.mermaid(FORWARD, without={"back", "overtaken"})),
-        "back": _drawn(REPARTITION.mermaid([*BACK[-3:], "done"])),
-        "table": REPARTITION.markdown(),
+        "forward": _drawn(REPARTITION, FORWARD, without={"back", "overtaken"}),
+        "back": _drawn(REPARTITION, BACK),
+        "table": markdown(REPARTITION),
         "orders": _orders(RepartitionOrder),
     },
 }

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.protocols.executors.executor_lifecycle import LIFE, SCALE_IN, SCALE_OUT
+from rheostat.protocols.executors.executor_lifecycle import LIFE
+from rheostat.protocols.orders import Hide
+from rheostat.protocols.transition_table import Row, Table
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "concepts"
@@ -25,4 +27,42 @@ def test_both_diagrams_show_every_phase_and_transition() -> None:
     arrows = set(re.findall(r"^    (\w+) --> (\w+): ([\w ]+?)(?: /|$)", text, re.MULTILINE))
     rows = {(phase, to, event) for phase, event, to, _, _ in (row.cells() for row in LIFE.rows)}
     assert {event for _, _, event in rows - arrows} == {"lost", "chosen"}
-    assert set(SCALE_OUT) | set(SCALE_IN) == set(LIFE.phases)
+    assert set(SCRIPT["SCALE_OUT"]) | set(SCRIPT["SCALE_IN"]) == set(LIFE.phases)
+
+
+def go(facts: set[str]) -> bool:
+    """It may go."""
+    return "go" in facts
+
+
+def stay(facts: set[str]) -> bool:
+    """It has to
+    stay.
+    """
+    return "stay" in facts
+
+
+ONE = Table(
+    start="a",
+    end="z",
+    rows=(Row("a", stay, "b", Hide), Row("a", go, "z"), Row("b", stay, "z"), Row("b", go, "z")),
+)
+
+
+def test_a_diagram_shows_the_rows_between_phases_with_their_orders() -> None:
+    assert SCRIPT["mermaid"](ONE, ["a", "b"]).splitlines() == [
+        "stateDiagram-v2",
+        "    [*] --> a",
+        "    a --> b: stay / Hide",
+    ]
+    assert SCRIPT["mermaid"](ONE, ["b", "z"], without={"go"}).splitlines() == [
+        "stateDiagram-v2",
+        "    b --> z: stay",
+        "    z --> [*]",
+    ]
+
+
+def test_tables_state_the_order_and_the_meaning_of_every_event() -> None:
+    lines = SCRIPT["markdown"](ONE).splitlines()
+    assert lines[2:4] == ["| a | stay, go |", "| b | stay, go |"]
+    assert lines[7:] == ["| stay | It has to stay |", "| go | It may go |"]

@@ -21,10 +21,6 @@ CLOSED = frozenset({"locked", "placed", "withdrawing"})
 OPEN_NEW = frozenset({"committed", "done"})
 """Phases in which the query may start, with the new number."""
 
-FORWARD = ("begun", "written", "verified", "locked", "placed", "committed", "done")
-BACK = (*FORWARD, "withdrawing", "unlocked", "ended")
-"""The two directions, as drawn on the page."""
-
 ABSENT, OURS, OTHERS = "absent", "ours", "others"
 """The author of a log entry: none, this repartition, or another writer."""
 

@@ -4,7 +4,7 @@ its condition holds. Pure: takes facts and returns a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -81,37 +81,6 @@ class Table(Generic[Facts, Order]):
     ) -> Row[Facts, Order] | None:
         """Return the row to take in a phase; None if no event holds."""
         return first_row(self.rows, phase, *facts, **named)
-
-    def mermaid(self, phases: Collection[str], without: Collection[str] = ()) -> str:
-        """Return the rows between ``phases`` as a Mermaid diagram, omitting some events."""
-        rows = [row.cells() for row in self.rows if row.phase in phases and row.to in phases]
-        lines = [
-            f"    {phase} --> {to}: {' / '.join(filter(None, (event, order)))}"
-            for phase, event, to, order, _ in rows
-            if event not in without
-        ]
-        first = [f"    [*] --> {self.start}"] if self.start in phases else []
-        last = [f"    {self.end} --> [*]"] if self.end in phases else []
-        return "\n".join(["stateDiagram-v2", *first, *lines, *last])
-
-    def markdown(self) -> str:
-        """Return two tables: the events of each phase in their order, and their meanings."""
-        phases = [
-            f"| {phase} | {', '.join(name_of(row.event) for row in self.of(phase))} |"
-            for phase in self.phases[:-1]
-        ]
-        meanings = {event: text for _, event, _, _, text in (row.cells() for row in self.rows)}
-        return "\n".join(
-            [
-                "| phase | events, in the order in which they are tested |",
-                "|---|---|",
-                *phases,
-                "",
-                "| event | holds when |",
-                "|---|---|",
-                *(f"| {event} | {text} |" for event, text in meanings.items()),
-            ]
-        )
 
 
 def first_row(

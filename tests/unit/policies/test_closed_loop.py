@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 import pytest
+from tests.unit.policies.fluid_job import FluidJob
 
 from rheostat.guards import standard_guards
 from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
 from rheostat.model import Limits
 from rheostat.policies.registry import create
-from rheostat.testing.fakes import FluidJob
 
 DAY_S = 1200.0
 QUICKER: dict[str, dict[str, float]] = {  # their published times are for jobs that restart

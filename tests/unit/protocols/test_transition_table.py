@@ -65,22 +65,3 @@ def test_the_first_row_whose_event_holds_is_taken():
 def test_a_pass_considers_only_rows_of_its_events():
     assert first_row(ONE.with_events(go), "a", {"go", "stay"}) == ONE.rows[1]
     assert first_row(ONE.with_events(go), "a", {"stay"}) is None
-
-
-def test_a_diagram_shows_the_rows_between_phases_with_their_orders():
-    assert ONE.mermaid(["a", "b"]).splitlines() == [
-        "stateDiagram-v2",
-        "    [*] --> a",
-        "    a --> b: stay / Hide",
-    ]
-    assert ONE.mermaid(["b", "z"], without={"go"}).splitlines() == [
-        "stateDiagram-v2",
-        "    b --> z: stay",
-        "    z --> [*]",
-    ]
-
-
-def test_tables_state_the_order_and_the_meaning_of_every_event():
-    lines = ONE.markdown().splitlines()
-    assert lines[2:4] == ["| a | stay, go |", "| b | stay, go |"]
-    assert lines[7:] == ["| stay | It has to stay |", "| go | It may go |"]

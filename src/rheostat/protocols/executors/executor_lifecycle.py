@@ -203,13 +203,3 @@ CHOICES = LIFE.with_events(chosen, kept)
 READINESS = LIFE.with_events(cold, not_warmable, warmed, called, no_other, failed)
 PLACEMENT = LIFE.with_events(spare, assigned, complete, moving, retained, empty, unused, late)
 """The four passes of a step, in their order; each uses what the previous one has changed."""
-
-SCALE_OUT = (
-    *("requested", "registered", "warming", "warm", "standby"),
-    *("assigned", "ready", "rebalancing", "stuck"),
-)
-SCALE_IN = (
-    *("warm", "standby", "ready", "candidate", "emptying"),
-    *("hidden", "leaving", "urged", "killed", "gone"),
-)
-"""The two directions, as drawn on the page."""

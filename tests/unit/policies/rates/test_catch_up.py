@@ -2,6 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.unit.policies.fluid_job import FluidJob
 
 from rheostat.errors import BadInput
 from rheostat.guards import standard_guards
@@ -11,7 +12,6 @@ from rheostat.model import Limits, Observation
 from rheostat.policies.rates.catch_up import CatchUp
 from rheostat.policies.registry import create
 from rheostat.testing.contracts import follow
-from rheostat.testing.fakes import FluidJob
 
 
 def observation(

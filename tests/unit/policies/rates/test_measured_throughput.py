@@ -3,6 +3,7 @@ import math
 from typing import Any
 
 import pytest
+from tests.unit.policies.fluid_job import FluidJob
 
 from rheostat.guards import standard_guards
 from rheostat.journal.folder import MemoryJournal
@@ -11,7 +12,6 @@ from rheostat.model import InFlight, Limits, Observation, Record, Slo
 from rheostat.policies.rates.measured_throughput import MeasuredThroughput
 from rheostat.sim.measures import measures
 from rheostat.testing.contracts import follow
-from rheostat.testing.fakes import FluidJob
 from rheostat_lab.comparison.spark_comparison import plain_cell
 from rheostat_lab.sweep.runner import play
 
