@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 from rheostat.sim.plant import Floats
-from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.workload import Constant, Steps, Trace
 from rheostat_lab.bounds.batch_grid import Batches
 from rheostat_lab.bounds.batch_path import Path
@@ -24,6 +23,7 @@ from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.text import parse
 from rheostat_lab.loads.walk import Walk
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 
 
 def _batch_s(rows: Floats, executors: Floats) -> Floats:
@@ -306,7 +306,7 @@ def test_with_slow_starts_the_clairvoyant_costs_at_most_a_fixed_size() -> None:
         ("steps:levels=10000,38000,hold_s=60", 2, 20),
         ("0.2 * cosine", 10, 60),
     ):
-        parameters = SparkParameters.of({"trigger_s": trigger_s, "start_s": start_s})
+        parameters = spark_parameters({"trigger_s": trigger_s, "start_s": start_s})
         slo = Slo(latency_s=30)
         job = job_of(parameters, limits=Limits.between(1, 16), slo=slo, rescale_cost=30)
         result = bounds(job, parse(text), 8400)

@@ -9,10 +9,11 @@ from rheostat.policies.rules.fixed import Fixed
 from rheostat.sim.engine import simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.plant import Ledger
-from rheostat.sim.spark.spark_capacity import capacity_rows_per_s
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.sim.workload import Constant
+from rheostat_lab.sweep.batch_capacity import capacity_rows_per_s
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 
 CALM = {"task_noise": 0.0, "batch_noise": 0.0}
 
@@ -20,9 +21,7 @@ CALM = {"task_noise": 0.0, "batch_noise": 0.0}
 def run(
     rate: float, until_s: float = 1200.0, poisson: bool = False, **given: float
 ) -> tuple[SparkPlant, Ledger]:
-    plant = SparkPlant(
-        SparkParameters.of({**CALM, **given}), Constant(rate), seed=2, poisson=poisson
-    )
+    plant = SparkPlant(spark_parameters({**CALM, **given}), Constant(rate), seed=2, poisson=poisson)
     guards = standard_guards(Limits.between(1, 64))
     return plant, simulate(plant, Fixed(), guards, until_s=until_s, interval_s=60.0).ledger
 
@@ -33,7 +32,7 @@ def steady_s(job: SparkParameters, rate_per_s: float, slots: int) -> float:
     """
     batch_s = 0.0
     for _ in range(1000):
-        batch_s = job.model.batch_s(rate_per_s * max(job.trigger.interval_s, batch_s), slots)
+        batch_s = job.model.batch_s(rate_per_s * max(job.trigger_s, batch_s), slots)
     return batch_s
 
 
@@ -70,8 +69,8 @@ def test_a_batch_longer_than_its_interval_is_followed_immediately() -> None:
 
 @pytest.mark.parametrize(("share", "grows"), [(0.95, False), (1.05, True)])
 def test_lag_grows_above_the_capacity_of_the_model(share: float, grows: bool) -> None:
-    plant = SparkParameters.of({**CALM, "executors": 4})
-    rate = share * capacity_rows_per_s(plant.model, 4, plant.trigger)
+    plant = spark_parameters({**CALM, "executors": 4})
+    rate = share * capacity_rows_per_s(plant.model, 4, plant.trigger_s, plant.max_rows)
     _, ledger = run(rate, until_s=20_000.0, executors=4)
     half = (
         ledger.lag_rows[ledger.lag_t_s < 10_000].max(),
@@ -82,7 +81,7 @@ def test_lag_grows_above_the_capacity_of_the_model(share: float, grows: bool) ->
 
 def test_a_row_limit_bounds_the_throughput() -> None:
     plant, ledger = run(5_000.0, executors=8, max_rows=20_000.0)
-    assert capacity_rows_per_s(plant.p.model, 8, plant.p.trigger) == 2_000.0
+    assert capacity_rows_per_s(plant.p.model, 8, plant.p.trigger_s, plant.p.max_rows) == 2_000.0
     assert ledger.committed_rows / 1200.0 == pytest.approx(2_000.0, rel=0.02)
 
 

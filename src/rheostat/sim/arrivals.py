@@ -49,11 +49,6 @@ class Arrivals:
         """Return the rows that have arrived by each of these times."""
         return np.array([self.rows_at(float(t)) for t in t_s])
 
-    def rate_at(self, t_s: float) -> float:
-        """Return the rows per second that arrive at ``t_s``."""
-        step, _ = self._place(t_s)
-        return (self._rows[step + 1] - self._rows[step]) / self._step_s
-
     def time_of(self, row: float, by_s: float) -> float:
         """Return when more than ``row`` rows have arrived; infinite if not by about ``by_s``."""
         # A load may never bring another row, so the search ends at a time.

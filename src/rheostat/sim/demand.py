@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ from rheostat.sim.engine import NoJournal, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.plant import Floats, Plant, Steps
 
-_MINUTE_S = 60.0
+_MINUTE_S, _WARM_UP_S = 60.0, 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +35,6 @@ class DemandCurve:
         ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demand:
-    """Executors that a load needs, over seeds: median, minimum, maximum; None if none suffices."""
-
-    rate_per_s: float
-    executors: int | None
-    low: int | None
-    high: int | None
-
-
 def demand_over(
     curve: DemandCurve, arrived: Callable[[Floats], Floats], seconds: float, least: int
 ) -> Steps:
@@ -61,20 +50,6 @@ def minute_rates(arrived: Callable[[Floats], Floats], seconds: float) -> Steps:
     return Steps(edges[:-1], np.diff(arrived(edges)) / np.diff(edges))
 
 
-def demands(curves: Sequence[DemandCurve]) -> tuple[Demand, ...]:
-    """Return the demand at each load over the curves of several seeds (upper median)."""
-    summaries = []
-    for place, rate in enumerate(curves[0].rates):
-        # Infinity sorts above every size, so it can be the median and means that none suffices.
-        sizes = [float(curve.executors[place]) if curve.held[place] else np.inf for curve in curves]
-        median, low, high = (
-            int(size) if np.isfinite(size) else None
-            for size in (statistics.median_high(sizes), min(sizes), max(sizes))
-        )
-        summaries.append(Demand(rate_per_s=rate, executors=median, low=low, high=high))
-    return tuple(summaries)
-
-
 def demand_curve(
     plant: Callable[[float, int], Plant],
     rates: Sequence[float],
@@ -82,7 +57,6 @@ def demand_curve(
     most: int,
     *,
     length_s: float = 900.0,
-    warm_up_s: float = 300.0,
 ) -> DemandCurve:
     """Return the demand curve of ``plant(rate, executors)``, holding each load for ``length_s``.
 
@@ -96,7 +70,7 @@ def demand_curve(
     needed: list[int] = []
     size, held = 1, True
     for rate in rising:
-        while held and not _holds(plant(rate, size), slo, size, length_s, warm_up_s):
+        while held and not _holds(plant(rate, size), slo, size, length_s):
             held = size < most
             size = min(size + 1, most)
         if not held:
@@ -109,9 +83,9 @@ def demand_curve(
     return DemandCurve(tuple(rising), tuple(sizes), tuple(attained))
 
 
-def _holds(plant: Plant, slo: Slo, size: int, length_s: float, warm_up_s: float) -> bool:
+def _holds(plant: Plant, slo: Slo, size: int, length_s: float) -> bool:
     guards = standard_guards(Limits.between(size, size))
     run = simulate(
         plant, Fixed(size), guards, until_s=length_s, interval_s=60.0, journal=NoJournal()
     )
-    return measures(run.ledger, slo, warm_up_s=warm_up_s).attained
+    return measures(run.ledger, slo, warm_up_s=_WARM_UP_S).attained

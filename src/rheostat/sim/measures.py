@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -96,7 +97,7 @@ def measures(
     counted = ledger.commit_s >= start_s
     columns = (ledger.latency_s, ledger.rows, ledger.commit_s)
     latency, rows, commit = (column[counted] for column in columns)
-    p50, p95, p99 = _quantiles(latency, rows, (0.5, 0.95, 0.99))
+    p50, p95, p99 = quantiles_s(latency, rows, (0.5, 0.95, 0.99))
     mean = float(latency @ rows / rows.sum()) if rows.sum() > 0 else None
     # Waiting rows may still be in time; rows beyond the objective count as late already.
     late = ledger.left_age_s > slo.latency_s
@@ -128,12 +129,8 @@ def measures(
     )
 
 
-def quantile_s(latency_s: Floats, rows: Floats, q: float) -> float | None:
-    """Return the latency (s) that a share ``q`` of the rows does not exceed; None without rows."""
-    return _quantiles(latency_s, rows, (q,))[0]
-
-
-def _quantiles(latency_s: Floats, rows: Floats, shares: tuple[float, ...]) -> list[float | None]:
+def quantiles_s(latency_s: Floats, rows: Floats, shares: Sequence[float]) -> list[float | None]:
+    """Return the latencies (s) that these shares of the rows do not exceed; None without rows."""
     if rows.sum() <= 0:
         return [None] * len(shares)
     order = np.argsort(latency_s, kind="stable")
@@ -176,8 +173,8 @@ def _sampled_changes(ledger: Ledger, start_s: float) -> int:
     return int(np.count_nonzero(np.diff(sampled)))
 
 
-def _elasticity(ledger: Ledger, demand: Steps, start_s: float, step_s: float = 1.0) -> Elasticity:
-    t_s = np.arange(start_s, ledger.end_s, step_s)
+def _elasticity(ledger: Ledger, demand: Steps, start_s: float) -> Elasticity:
+    t_s = np.arange(start_s, ledger.end_s, 1.0)
     needed, supply = demand.at(t_s), ledger.registered.at(t_s)
     missing, surplus = np.maximum(needed - supply, 0.0), np.maximum(supply - needed, 0.0)
     # SPEC's accuracy is relative to the demand; avoid dividing by 0.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from rheostat.errors import BadInput
 
@@ -34,20 +33,6 @@ class Workload(Protocol):
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the rows per second at ``t_s`` seconds from the start, never negative."""
-
-
-@runtime_checkable
-class Marked(Protocol):
-    """A workload with named moments."""
-
-    @property
-    def marks(self) -> Mapping[str, float]:
-        """Seconds from the start, by name."""
-
-
-def marks(workload: Workload) -> Mapping[str, float]:
-    """Return a workload's named moments in seconds from the start; empty if it has none."""
-    return workload.marks if isinstance(workload, Marked) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +149,6 @@ class Sum:
         """Seconds until the last part ends; None if one never ends."""
         ends = [part.duration_s for part in self.parts]
         return None if None in ends else max(end for end in ends if end is not None)
-
-    @property
-    def marks(self) -> Mapping[str, float]:
-        """The marks of all parts; for a duplicate name, that of the first part."""
-        # Later entries of a dictionary win, so the first part comes last.
-        return {name: t_s for part in reversed(self.parts) for name, t_s in marks(part).items()}
 
     def rate_per_s(self, t_s: float) -> float:
         """Return the sum of the rates at ``t_s``."""

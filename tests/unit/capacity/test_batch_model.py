@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.capacity.batch import MANY_ROWS, BatchModel, StageCost
-from rheostat.sim.spark.spark_capacity import Trigger, Usl, capacity_rows_per_s
+from rheostat.sim.spark.spark_capacity import Usl
+from rheostat_lab.sweep.batch_capacity import capacity_rows_per_s
 
 MODEL = BatchModel(
     0.3,
@@ -55,14 +56,13 @@ def test_contention_slows_only_the_row_dependent_work() -> None:
 
 
 def test_max_rows_per_trigger_limits_the_capacity() -> None:
-    trigger = Trigger(interval_s=10.0, max_rows=5_000)
-    assert capacity_rows_per_s(MODEL, 24, trigger) == 500.0
+    assert capacity_rows_per_s(MODEL, 24, interval_s=10.0, max_rows=5_000) == 500.0
 
 
 def test_without_an_interval_capacity_is_the_inverse_of_the_row_cost() -> None:
-    assert capacity_rows_per_s(MODEL, 1, Trigger()) == pytest.approx(1 / 2e-4, rel=1e-6)
-    assert capacity_rows_per_s(MODEL, 24, Trigger()) == pytest.approx(24 / 2e-4, rel=1e-6)
-    assert capacity_rows_per_s(BatchModel(1.0, ()), 1, Trigger()) == math.inf
+    assert capacity_rows_per_s(MODEL, 1) == pytest.approx(1 / 2e-4, rel=1e-6)
+    assert capacity_rows_per_s(MODEL, 24) == pytest.approx(24 / 2e-4, rel=1e-6)
+    assert capacity_rows_per_s(BatchModel(1.0, ()), 1) == math.inf
 
 
 @given(models, st.integers(1, 80), st.floats(0.005, 60), st.floats(1, 2))

@@ -20,7 +20,11 @@ def test_rows_are_the_integral_of_the_rate() -> None:
         100.0,
         140.0,
     ]
-    assert [arrivals.rate_at(t) for t in (5.0, 15.0, 25.0)] == [10.0, 0.0, 40.0]
+    assert [arrivals.rows_at(t + 1) - arrivals.rows_at(t) for t in (5.0, 15.0, 25.0)] == [
+        10.0,
+        0.0,
+        40.0,
+    ]
 
 
 def test_the_time_of_a_row_is_the_inverse_of_the_curve() -> None:

@@ -10,13 +10,13 @@ import pytest
 from rheostat.cli.app import run as command
 from rheostat.errors import BadInput
 from rheostat.model import Slo
-from rheostat.sim.demand import Demand, DemandCurve, demand_curve, demands
-from rheostat.sim.spark.spark_parameters import SparkParameters
+from rheostat.sim.demand import DemandCurve, demand_curve
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.sim.workload import Constant
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 from rheostat_lab.sweep.sweep_plant import executors_by_model
 
-CALM = SparkParameters.of({"task_noise": 0, "batch_noise": 0})
+CALM = spark_parameters({"task_noise": 0, "batch_noise": 0})
 INTERVAL = Slo(latency_s=17.0)
 
 
@@ -58,19 +58,6 @@ def test_a_load_beyond_all_sizes_needs_the_maximum_and_ends_the_search() -> None
 def test_between_two_loads_the_higher_one_applies() -> None:
     curve = DemandCurve((10.0, 20.0), (1, 4), (True, True))
     assert curve.at(np.array([0.0, 10.0, 10.1, 20.0, 99.0])).tolist() == [1, 1, 4, 4, 4]
-
-
-def test_across_seeds_an_insufficient_size_exceeds_the_tried_ones() -> None:
-    rates, most = (10.0, 20.0), 5
-    curves = [
-        DemandCurve(rates, (1, 4), (True, True)),
-        DemandCurve(rates, (2, most), (True, False)),
-        DemandCurve(rates, (2, most), (True, False)),
-    ]
-    assert demands(curves) == (
-        Demand(rate_per_s=10.0, executors=2, low=1, high=2),
-        Demand(rate_per_s=20.0, executors=None, low=4, high=None),
-    )
 
 
 def test_without_loads_a_demand_curve_is_rejected() -> None:

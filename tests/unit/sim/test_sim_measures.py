@@ -6,7 +6,7 @@ import pytest
 from rheostat.model import Slo
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
-from rheostat.sim.measures import measures, quantile_s
+from rheostat.sim.measures import measures, quantiles_s
 from rheostat.sim.plant import Steps
 from rheostat.sim.workload import Constant
 
@@ -146,7 +146,7 @@ def test_without_rows_latency_is_absent() -> None:
 
 def test_a_quantile_is_weighted_by_rows() -> None:
     latency, rows = np.array([5.0, 1.0, 9.0]), np.array([1.0, 98.0, 1.0])
-    assert [quantile_s(latency, rows, q) for q in (0.5, 0.98, 0.99, 1.0)] == [1.0, 1.0, 5.0, 9.0]
+    assert quantiles_s(latency, rows, (0.5, 0.98, 0.99, 1.0)) == [1.0, 1.0, 5.0, 9.0]
 
 
 def test_a_step_holds_until_the_next() -> None:

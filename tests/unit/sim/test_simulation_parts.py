@@ -14,7 +14,7 @@ from rheostat.model import Slo
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
 from rheostat.sim.engine import Events
-from rheostat.sim.measures import measures, quantile_s
+from rheostat.sim.measures import measures, quantiles_s
 from rheostat.sim.noise import Noise, streams
 from rheostat.sim.plant import Steps
 from rheostat.sim.workload import Steps as Levels
@@ -98,7 +98,7 @@ def test_a_quantile_matches_the_sorted_rows(pieces: list[tuple[int, int]]) -> No
     quantiles = []
     for share in (0.01, 0.25, 0.5, 0.9, 0.99, 1.0):
         place = max(0, math.ceil(share * len(every) * (1 - 1e-12)) - 1)
-        quantiles.append(quantile_s(latency, rows, share))
+        quantiles += quantiles_s(latency, rows, (share,))
         assert quantiles[-1] == every[place]
     assert quantiles == sorted(x for x in quantiles if x is not None)
 

@@ -122,7 +122,7 @@ def job_of(parameters: SparkParameters, **more: object) -> Job:
     given: dict[str, object] = {
         "batch_s": batch_time(parameters.model, parameters.slots_per_executor),
         "trigger_s": parameters.trigger_s,
-        "max_rows": parameters.trigger.max_rows,
+        "max_rows": parameters.max_rows or math.inf,
         "start_s": parameters.start_s + parameters.warm_up_s,
         "stop_s": parameters.leave_s,
         "slots_per_executor": parameters.slots_per_executor,

@@ -106,8 +106,8 @@ def _rows(
     folder: Path | None,
 ) -> list[dict[str, Any]]:
     """Search the curve, draw it into a folder, and return its points."""
-    from rheostat.sim.demand import demands
     from rheostat.sim.spark.spark_parameters import SparkParameters
+    from rheostat_lab.sweep.demand_summary import demands
     from rheostat_lab.sweep.sweep_plant import demand_at, executors_by_model
 
     slo, most, seeds = search.slo, search.most, search.seeds

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rheostat.cli.output import working
 from rheostat.errors import BadInput
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +24,6 @@ def plant_of(
     source: str | None, plant: str, given: Mapping[str, str]
 ) -> SparkParameters | FlinkJob:
     """Return the plant of a kind, or one fitted to ``source``; raises BadInput."""
-    from rheostat.sim.spark.spark_parameters import SparkParameters
     from rheostat_lab.sweep.sweep_cell import KINDS, plant_values
 
     if plant not in KINDS:
@@ -35,7 +35,7 @@ def plant_of(
         )
     if plant == "flink":
         return plant_values(plant, {name: _number(name, text) for name, text in given.items()})
-    return SparkParameters.of({**(_fitted(source) if source is not None else {}), **given})
+    return spark_parameters({**(_fitted(source) if source is not None else {}), **given})
 
 
 def _number(name: str, text: str) -> float | bool:

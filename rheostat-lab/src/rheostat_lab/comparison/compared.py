@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat_lab.bounds.nonanticipative import nonanticipative
 from rheostat_lab.bounds.scoring import job_of
 from rheostat_lab.comparison.spark_comparison import OURS
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 from rheostat_lab.sweep.runner import COMPARED
 from rheostat_lab.sweep.sweep_cell import Cell
 from rheostat_lab.sweep.sweep_summary import mean_of, summary
@@ -67,7 +67,7 @@ def blind(cell: Cell) -> dict[str, Any]:
     """Return the non-anticipative bound for a cell's load and plant, independent of its policy:
     ``lower``, ``between`` and ``policy``.
     """
-    settings, parameters = cell.settings, SparkParameters.of(cell.plant_parameters)
+    settings, parameters = cell.settings, spark_parameters(cell.plant_parameters)
     job = job_of(
         parameters, limits=settings.limits, slo=settings.slo, rescale_cost=settings.rescale_cost
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rheostat.sim.workload import Workload, above, marks
+from rheostat.sim.workload import Workload, above
+from rheostat_lab.loads.marks import marks
 
 
 @dataclass(frozen=True, slots=True)

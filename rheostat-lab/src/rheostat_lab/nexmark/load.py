@@ -16,8 +16,9 @@ from typing import Annotated, Any, Protocol
 import typer
 
 from rheostat.errors import BadInput, RheostatError
-from rheostat.sim.workload import Workload, marks
+from rheostat.sim.workload import Workload
 from rheostat_lab.loads.due_rows import DueRows
+from rheostat_lab.loads.marks import marks
 from rheostat_lab.loads.registry import WORKLOADS, create, parameters
 from rheostat_lab.loads.text import parse, with_seed
 from rheostat_lab.loads.trace_file import find_trace, read_trace

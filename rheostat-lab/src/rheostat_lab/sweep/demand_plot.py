@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rheostat.sim.demand import Demand
 from rheostat_lab.svg_picture import picture
+from rheostat_lab.sweep.demand_summary import Demand
 
 
 def draw(

@@ -17,6 +17,7 @@ from rheostat.sim.workload import Workload
 from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.loads.text import parse, with_seed
 from rheostat_lab.loads.trace_file import find_trace
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 
 KINDS = ("spark", "flink")
 BOUNDS = "(bounds)"
@@ -113,7 +114,7 @@ def guards_for(settings: Settings, given: Mapping[str, Any]) -> tuple[Guard, ...
 def plant_values(kind: str, parameters: Mapping[str, Any]) -> SparkParameters | FlinkJob:
     """Return a plant's parameters; raises BadInput for unknown and invalid ones."""
     if kind == "spark":
-        return SparkParameters.of(parameters)
+        return spark_parameters(parameters)
     given = {name: value for name, value in parameters.items() if name != "executors"}
     unknown = set(given) - _names(FlinkJob)
     if unknown:

@@ -12,12 +12,12 @@ import numpy as np
 from rheostat.model import Slo
 from rheostat.sim.demand import DemandCurve, demand_curve, demand_over
 from rheostat.sim.plant import Floats, Steps
-from rheostat.sim.spark import spark_capacity
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.sim.workload import Constant, Workload
 from rheostat_lab.flink.flink_job import FlinkJob
 from rheostat_lab.flink.flink_plant import FlinkPlant
+from rheostat_lab.sweep import batch_capacity
 from rheostat_lab.sweep.sweep_cell import Cell, plant_values
 
 # Long enough to detect a size that is 1 % too small: 9 s of rows are then queued.
@@ -42,7 +42,7 @@ def capacity_rows_per_s(values: SparkParameters | FlinkJob, executors: int) -> f
     """
     if isinstance(values, SparkParameters):
         slots = executors * values.slots_per_executor
-        return spark_capacity.capacity_rows_per_s(values.model, slots, values.trigger)
+        return _sustained_rows_per_s(values, slots)
     return executors * values.task_rate(executors, 0.0)
 
 
@@ -52,20 +52,26 @@ def executors_by_model(
     """Return the executors that meet the objective at a constant load by the batch model, without
     noise; None if ``most`` do not.
     """
-    model, trigger = values.model, values.trigger
+    model = values.model
     slots = next(
         (
             slots
             for slots in range(1, most * values.slots_per_executor + 1)
             if rate_per_s
             <= min(
-                model.sustained_rows_per_s(slots, slo.latency_s, trigger.interval_s),
-                spark_capacity.capacity_rows_per_s(model, slots, trigger),
+                model.sustained_rows_per_s(slots, slo.latency_s, values.trigger_s),
+                _sustained_rows_per_s(values, slots),
             )
         ),
         None,
     )
     return None if slots is None else math.ceil(slots / values.slots_per_executor)
+
+
+def _sustained_rows_per_s(values: SparkParameters, slots: int) -> float:
+    return batch_capacity.capacity_rows_per_s(
+        values.model, slots, values.trigger_s, values.max_rows
+    )
 
 
 def demand_at(

@@ -1,14 +1,13 @@
-"""How fast a simulated Spark job can be: scalability of its slots, trigger and row limit."""
+"""How fast a simulated Spark job can be: scalability of its slots, and batch times."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from rheostat.capacity.batch import MANY_ROWS, BatchModel
+from rheostat.capacity.batch import BatchModel
 from rheostat.sim.plant import Floats
 
 
@@ -31,25 +30,6 @@ class Usl:
         """Return the run time on one of ``slots`` slots over that on a single slot: n / C(n)."""
         more = max(0.0, slots - 1)
         return 1 + self.sigma * more + self.kappa * slots * more
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger:
-    """Trigger interval and row limit of a batch; by default batches run back to back, unlimited."""
-
-    interval_s: float = 0.0
-    max_rows: float = math.inf
-
-
-def capacity_rows_per_s(model: BatchModel, slots: int, trigger: Trigger) -> float:
-    """Return the highest rate at which the lag does not grow: the row limit per interval, or
-    without a limit 1 / work per row.
-    """
-    if math.isfinite(trigger.max_rows):
-        return trigger.max_rows / max(trigger.interval_s, model.batch_s(trigger.max_rows, slots))
-    marginal_s = model.batch_s(2 * MANY_ROWS, slots) - model.batch_s(MANY_ROWS, slots)
-    marginal_s /= MANY_ROWS
-    return 1 / marginal_s if marginal_s > 0 else math.inf
 
 
 def batch_time(

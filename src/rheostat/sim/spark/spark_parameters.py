@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from rheostat.capacity.batch import BatchModel, StageCost
 from rheostat.errors import BadInput
-from rheostat.sim.spark.spark_capacity import Trigger, Usl
+from rheostat.sim.spark.spark_capacity import Usl
 
 _MILLION = 1e6
 
@@ -119,33 +119,6 @@ class SparkParameters:
         if wrong:
             raise BadInput("the parameters of the Spark plant: " + "; ".join(wrong))
 
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> SparkParameters:
-        """Return parameters by name, text allowed; raises BadInput with all errors."""
-        known = {option.name: option for option in dataclasses.fields(cls)}
-        wrong = [f"there is no parameter {name!r}" for name in given if name not in known]
-        read: dict[str, Any] = {}
-        for name, value in given.items():
-            if name in known:
-                try:
-                    read[name] = _parsed(known[name], value)
-                except (TypeError, ValueError, OverflowError):
-                    wrong.append(f"{name} must be {_kind(known[name])}, but it is {value!r}")
-        try:
-            made = cls(**read)
-        except BadInput as more:
-            wrong.append(str(more).removeprefix("the parameters of the Spark plant: "))
-        if wrong:
-            raise BadInput("the parameters of the Spark plant: " + "; ".join(wrong))
-        return made
-
-    @property
-    def trigger(self) -> Trigger:
-        """The trigger in the form of the batch model."""
-        return Trigger(
-            interval_s=self.trigger_s, max_rows=math.inf if self.max_rows is None else self.max_rows
-        )
-
     @property
     def model(self) -> BatchModel:
         """The noise-free batch model of this job with warm executors and evenly placed state,
@@ -218,30 +191,3 @@ class SparkParameters:
             yield "state_keys and state_window_s need state_partitions above 0"
         if self.state_keys is not None and self.state_window_s is not None:
             yield "state grows with state_keys or with state_window_s, not with both"
-
-
-def _kind(parameter: dataclasses.Field[Any]) -> str:
-    return {"int": "a whole number", "int | None": "a whole number", "bool": "true or false"}.get(
-        str(parameter.type), "a number"
-    )
-
-
-def _parsed(parameter: dataclasses.Field[Any], value: Any) -> Any:
-    kind = str(parameter.type)
-    if value is None and kind.endswith("None"):
-        return None
-    if kind == "bool":
-        named = {"true": True, "false": False, "yes": True, "no": False}
-        text = str(value).lower()
-        return named[text] if text in named else _no_number()
-    # True is an integer in Python, but was hardly meant as one.
-    if isinstance(value, bool):
-        return _no_number()
-    if kind.startswith("int"):
-        number = float(value)
-        return int(number) if number == int(number) else _no_number()
-    return float(value)
-
-
-def _no_number() -> Any:
-    raise ValueError

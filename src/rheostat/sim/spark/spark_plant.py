@@ -37,7 +37,6 @@ class SparkPlant(Plant):
         *,
         seed: int = 0,
         start_s: float = 0.0,
-        step_s: float = 1.0,
         poisson: bool = False,
     ) -> None:
         # Never change this order: append new streams, so that existing seeds keep their meaning.
@@ -46,9 +45,7 @@ class SparkPlant(Plant):
         self.first_start_s = parameters.start_s * Noise(first, parameters.start_noise).take(1)[0]
         """Start time in seconds of the first initial executor."""
         self.events = Events(start_s)
-        self.arrivals = Arrivals(
-            workload, start_s=start_s, step_s=step_s, noise=arriving if poisson else None
-        )
+        self.arrivals = Arrivals(workload, start_s=start_s, noise=arriving if poisson else None)
         self._book = Book(self.arrivals, start_s, parameters.executors, batches=True)
         self.fleet = Fleet(
             parameters,

@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.workload import Constant
 from rheostat_lab.bounds.bounded_job import curve_of
 from rheostat_lab.bounds.scoring import best_static, job_of
 from rheostat_lab.comparison.compared import blind, choose, compared, described
 from rheostat_lab.comparison.compared_plot import scatter
 from rheostat_lab.comparison.spark_comparison import OURS, PLANT, SETTINGS, plain_cell
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 from rheostat_lab.sweep.runner import COMPARED
 
 LOUD = 40_000.0
@@ -110,7 +110,7 @@ def test_a_policy_that_knows_the_burst_law_costs_less_than_the_fixed_size() -> N
     cell = dataclasses.replace(plain_cell(OURS, "bursts"), settings=settings)
     result = blind(cell)
     assert result["lower"] <= result["between"] <= result["policy"]["cost"]
-    job = job_of(SparkParameters.of(PLANT), limits=settings.limits, slo=settings.slo)
+    job = job_of(spark_parameters(PLANT), limits=settings.limits, slo=settings.slo)
     fixed = best_static(job, curve_of(Constant(rate=LOUD), settings.seconds, 10.0))
     assert fixed is not None
     assert result["policy"]["cost"] < fixed[1].cost

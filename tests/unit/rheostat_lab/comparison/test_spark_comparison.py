@@ -8,7 +8,6 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.policies.registry import create
-from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat_lab.comparison.spark_comparison import (
     GRIDS,
     OURS,
@@ -18,6 +17,7 @@ from rheostat_lab.comparison.spark_comparison import (
     Comparison,
     candidates,
 )
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 from rheostat_lab.sweep.sweep_cell import BOUNDS
 
 
@@ -35,7 +35,7 @@ def test_every_candidate_is_valid_and_unique(policy: str) -> None:
 
 
 def test_the_plant_and_its_settings_match_the_thesis() -> None:
-    plant = SparkParameters.of(PLANT)
+    plant = spark_parameters(PLANT)
     assert plant.placement
     assert plant.state_partitions > 0
     assert (plant.executors, SETTINGS.minutes, SETTINGS.low, SETTINGS.high) == (8, 140, 1, 16)

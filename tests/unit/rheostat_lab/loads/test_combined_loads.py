@@ -3,11 +3,12 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Constant, Steps, Sum, Trace, marks
+from rheostat.sim.workload import Constant, Steps, Sum, Trace
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.due_rows import rows_until
 from rheostat_lab.loads.espa import Espa
+from rheostat_lab.loads.marks import marks
 from rheostat_lab.loads.scaled import Scaled
 from rheostat_lab.loads.text import parse
 

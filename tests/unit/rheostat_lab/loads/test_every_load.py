@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Constant, Steps, Sum, Trace, Workload, marks
+from rheostat.sim.workload import Constant, Steps, Sum, Trace, Workload
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.due_rows import DueRows, rows_until
 from rheostat_lab.loads.espa import Espa
+from rheostat_lab.loads.marks import marks
 from rheostat_lab.loads.prefix import length_for
 from rheostat_lab.loads.ramp import Ramp
 from rheostat_lab.loads.registry import WORKLOADS, create

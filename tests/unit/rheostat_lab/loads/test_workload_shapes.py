@@ -5,10 +5,11 @@ import math
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Constant, Steps, Trace, marks
+from rheostat.sim.workload import Constant, Steps, Trace
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.due_rows import DueRows, rows_until
+from rheostat_lab.loads.marks import marks
 from rheostat_lab.loads.ramp import Ramp
 
 

@@ -17,6 +17,7 @@ from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.sim.workload import Steps
 from rheostat_lab.sweep.faults import LateMetrics, MissingMetrics
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 
 jobs = st.builds(
     SparkParameters,
@@ -73,8 +74,8 @@ def test_every_reported_value_is_plausible(
 @given(jobs)
 def test_parameters_survive_a_round_trip_through_text(job: SparkParameters) -> None:
     written = {name: None if value is None else str(value) for name, value in vars_of(job).items()}
-    assert SparkParameters.of(written) == job
-    assert SparkParameters.of(vars_of(job)) == job
+    assert spark_parameters(written) == job
+    assert spark_parameters(vars_of(job)) == job
 
 
 def vars_of(job: SparkParameters) -> dict[str, object]:
@@ -92,7 +93,7 @@ def vars_of(job: SparkParameters) -> dict[str, object]:
 @pytest.mark.parametrize("value", [-1, "many", True, math.inf, math.nan, 10**400])
 def test_an_invalid_parameter_is_rejected_by_name_in_one_line(name: str, value: object) -> None:
     with pytest.raises(BadInput, match=name) as error:
-        SparkParameters.of({name: value})
+        spark_parameters({name: value})
     assert len(str(error.value).splitlines()) == 1
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from rheostat.model import Observation
-from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.sim.workload import Constant, Steps, Workload
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 
 CALM = {"task_noise": 0.0, "batch_noise": 0.0, "start_noise": 0.0, "trigger_s": 10.0}
 
 
 def plant_of(workload: Workload, **given: object) -> SparkPlant:
-    return SparkPlant(SparkParameters.of({**CALM, **given}), workload, seed=1)
+    return SparkPlant(spark_parameters({**CALM, **given}), workload, seed=1)
 
 
 def observation(plant: SparkPlant, now: float) -> Observation:

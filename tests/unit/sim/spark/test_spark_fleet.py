@@ -10,10 +10,10 @@ from rheostat.sim.bookkeeping import Book
 from rheostat.sim.engine import Events
 from rheostat.sim.noise import Noise, streams
 from rheostat.sim.spark.spark_fleet import Fleet
-from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.workload import Constant
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 
-PARAMETERS = SparkParameters.of({"executors": 3, "start_noise": 0.0})
+PARAMETERS = spark_parameters({"executors": 3, "start_noise": 0.0})
 
 
 def fleet_of() -> tuple[Fleet, Events, list[float]]:

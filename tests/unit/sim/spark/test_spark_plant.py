@@ -9,17 +9,15 @@ import pytest
 from rheostat.model import Decision, Observation
 from rheostat.signals.true_rates import stage_needs
 from rheostat.sim.spark.spark_batch import SimulatedBatch
-from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.sim.workload import Constant, Steps
+from rheostat_lab.sweep.plant_parameters import spark_parameters
 
 CALM = {"task_noise": 0.0, "batch_noise": 0.0, "start_noise": 0.0}
 
 
 def plant_of(rate: float = 1_000.0, **given: object) -> SparkPlant:
-    return SparkPlant(
-        SparkParameters.of({**CALM, "trigger_s": 1.0, **given}), Constant(rate), seed=1
-    )
+    return SparkPlant(spark_parameters({**CALM, "trigger_s": 1.0, **given}), Constant(rate), seed=1)
 
 
 def batches(plant: SparkPlant, until_s: float, step_s: float = 0.05) -> Iterator[SimulatedBatch]:
@@ -358,7 +356,7 @@ def test_signals_are_absent_before_the_first_batch() -> None:
 
 def test_without_data_no_batch_runs_and_signals_are_zero_or_absent() -> None:
     plant = SparkPlant(
-        SparkParameters.of({**CALM, "trigger_s": 1.0}), Steps((1_000.0, 0.0), 30.0), seed=1
+        spark_parameters({**CALM, "trigger_s": 1.0}), Steps((1_000.0, 0.0), 30.0), seed=1
     )
     observation(plant, 100.0)
     o = observation(plant, 110.0)
@@ -374,7 +372,7 @@ def test_without_data_no_batch_runs_and_signals_are_zero_or_absent() -> None:
 @pytest.mark.parametrize("trigger_s", [0.0, 5.0])
 def test_data_after_a_pause_are_read_at_once_or_at_the_next_trigger(trigger_s: float) -> None:
     plant = SparkPlant(
-        SparkParameters.of({**CALM, "trigger_s": trigger_s}), Steps((0.0, 100.0), 333.0), seed=1
+        spark_parameters({**CALM, "trigger_s": trigger_s}), Steps((0.0, 100.0), 333.0), seed=1
     )
     assert next(batches(plant, 400.0)).begin_s == pytest.approx(
         335.0 if trigger_s else 333.0, abs=0.05
