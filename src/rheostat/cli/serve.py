@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -156,7 +157,7 @@ def _whatif(job: Job, question: Mapping[str, Any]) -> Mapping[str, Any]:
     limits = Limits.between(low, high)
     answered = answer(run, Question(policy=policy, limits=limits, slo=slo))
     texts = {"verdict": verdict(answered), "errors": errors(answered)}
-    return {**answered.as_json, "policy": policy, **texts, "decisions": []}
+    return {**asdict(answered), "policy": policy, **texts, "decisions": []}
 
 
 def top(

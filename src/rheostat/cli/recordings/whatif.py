@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from rheostat.journal.events import Change
     from rheostat.sim.fitting.calibration import Calibration
-    from rheostat.sim.fitting.counterfactual import Answer, Change, Outcome
+    from rheostat.sim.fitting.counterfactual import Answer, Outcome
     from rheostat.sim.measures import Elasticity
 
 _SHOWN = 40
@@ -90,7 +91,7 @@ def whatif(
     )
     with working(f"fitting {path.name}"):
         answered = answer(run, question)
-    emit(answered.as_json, as_json, out, lambda: show_answer(answered))
+    emit(dataclasses.asdict(answered), as_json, out, lambda: show_answer(answered))
 
 
 def show_answer(answer: Answer) -> None:
@@ -223,7 +224,7 @@ def calibrate(
     path = recording.find(journal)
     with working(f"fitting {path.name}"):
         calibration = fit(recorded(recording.read(path)))
-    emit(calibration.as_json, as_json, out, lambda: _show_calibration(calibration))
+    emit(dataclasses.asdict(calibration), as_json, out, lambda: _show_calibration(calibration))
 
 
 def _show_calibration(calibration: Calibration) -> None:

@@ -169,7 +169,7 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
             _write_parquet(recording, Path(request.folder))
         judged = max(parts(recording), key=len)
         name = recording[0].observation.application
-        advice = advise({name: judged}, request.slo, request.limits).as_json
+        advice = asdict(advise({name: judged}, request.slo, request.limits))
     except BadInput as error:
         failed = f"; it failed: {query.failures[-1]}" if query.failures else ""
         cannot = f"{error}{failed}"

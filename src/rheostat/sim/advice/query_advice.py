@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.guards import standard_guards
 from rheostat.journal.bindings import Binding, bindings
 from rheostat.model import Limits, Slo
-from rheostat.policies.checked import Checked
 from rheostat.policies.default_policy import DEFAULT_POLICY
-from rheostat.policies.registry import create
 from rheostat.replay.recording import Recording
-from rheostat.sim.engine import simulate
-from rheostat.sim.fitting.batch_fit import Fit, PacedPlant, fit
+from rheostat.sim.fitting.batch_fit import Fit, fit
 from rheostat.sim.fitting.calibration import Calibration, calibrate, forced
-from rheostat.sim.fitting.counterfactual import Deviation, Outcome, deviation, outcome
-from rheostat.sim.fitting.recorded_run import Recorded, load_of, recorded, recorded_ledger
-from rheostat.sim.spark.spark_plant import SparkPlant
+from rheostat.sim.fitting.counterfactual import (
+    Deviation,
+    Outcome,
+    Question,
+    deviation,
+    outcome,
+    played,
+)
+from rheostat.sim.fitting.recorded_run import Recorded, recorded, recorded_ledger
 
 SIMPLE = ("measured-throughput", "ds2", "spark-batch-ratio")
 """Policies to compare the default policy with."""
@@ -83,11 +85,6 @@ class QueryAdvice:
     deviation: Deviation
     notes: tuple[str, ...] = field(default_factory=tuple)
 
-    @property
-    def as_json(self) -> dict[str, Any]:
-        """The advice as plain values under the names of the fields."""
-        return asdict(self)
-
 
 def advise(recording: Recording, slo: Slo, limits: Limits | None = None) -> QueryAdvice:
     """Return the advice about the query of a recording.
@@ -103,7 +100,7 @@ def advise(recording: Recording, slo: Slo, limits: Limits | None = None) -> Quer
     limits = limits or Limits.between(1, most)
     judged, fitted = calibrate(run), fit(run, run.batches)
     measured = outcome(recorded_ledger(run), run, slo)
-    as_recorded = outcome(forced(fitted, run, 0).ledger(), run, slo)
+    as_recorded = outcome(forced(fitted, run, 0)[1], run, slo)
     off = deviation(as_recorded, measured)
     size, fixed = _least_fixed(fitted, run, slo, limits)
     policy = _simulated(fitted, run, slo, limits, DEFAULT_POLICY)
@@ -157,17 +154,11 @@ def _simulated(
     given: Mapping[str, Any] | None = None,
 ) -> Simulated:
     """Return the cost of a policy on the fitted plant with the recorded arrivals."""
-    start = min(max(fitted.parameters.executors, limits.min_executors), limits.max_executors)
-    parameters = replace(fitted.parameters, executors=start)
-    policy = Checked(create(name, given or {}, slo), name)
-    played = simulate(
-        PacedPlant(SparkPlant(parameters, load_of(run), seed=0), fitted.pace),
-        policy,
-        standard_guards(limits),
-        until_s=max(run.duration_s, 1.0),
-        interval_s=max(INTERVAL_S, run.interval_s),
+    interval_s = max(INTERVAL_S, run.interval_s)
+    question = Question(
+        policy=name, parameters=given or {}, limits=limits, slo=slo, interval_s=interval_s
     )
-    result = outcome(played.ledger, run, slo)
+    result = outcome(played(fitted, run, question).ledger, run, slo)
     return Simulated(
         name=name,
         slot_hours=result.slot_hours,

@@ -229,21 +229,13 @@ _LIMITS = (
 
 
 def _data(batches: Sequence[RecordedBatch]) -> _Data:
-    table = [
-        (
-            (batch.begin_s + batch.end_s) / 2,
-            batch.rows,
-            batch.executors,
-            batch.new,
-            batch.starting,
-            batch.batch_s,
-        )
-        for batch in batches
-    ]
-    middle_s, rows, executors, new, starting, batch_s = np.array(table, dtype=float).T
+    names = ("middle_s", "rows", "executors", "new", "starting", "batch_s")
+    columns = {
+        name: np.array([getattr(batch, name) for batch in batches], dtype=float) for name in names
+    }
     known = [batch.busy_s for batch in batches if batch.busy_s]
     busy_s = np.array(known) if len(known) == len(batches) else None
-    return _Data(middle_s, rows, executors, new, starting, batch_s, busy_s, batches)
+    return _Data(**columns, busy_s=busy_s, batches=batches)
 
 
 def _partitions(run: Recorded) -> tuple[int, int]:

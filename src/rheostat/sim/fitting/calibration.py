@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,11 +58,6 @@ class Calibration:
 
     notes: tuple[str, ...]
 
-    @property
-    def as_json(self) -> dict[str, Any]:
-        """Return the parameters, errors, sizes and notes as plain values."""
-        return asdict(self)
-
 
 def calibrate(run: Recorded) -> Calibration:
     """Fit seven tenths of a run and return the errors on the 4th, 7th and 10th tenth.
@@ -77,7 +71,7 @@ def calibrate(run: Recorded) -> Calibration:
         counts = f"{len(training)} batches to fit and {len(held_out)} held out"
         raise BadInput(f"the recording is too short: {counts}, but {_FEWEST} of each are needed")
     fitted = fit(run, training)
-    simulated = forced(fitted, run).shown
+    simulated, _ = forced(fitted, run)
     sizes = tuple(sorted({size for _, size in run.sizes}))
     return Calibration(
         parameters=fitted.parameters,
@@ -89,20 +83,12 @@ def calibrate(run: Recorded) -> Calibration:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Forced:
-    """The plant after the recorded sizes: its values at each recorded time, and its ledger."""
-
-    shown: tuple[Observation, ...]
-    plant: PacedPlant
-
-    def ledger(self) -> Ledger:
-        """Return the ledger of the plant."""
-        return self.plant.ledger()
-
-
-def forced(fitted: Fit, run: Recorded, seed: int | None = None) -> Forced:
-    """Simulate the recorded arrivals and sizes; without a ``seed`` there is no noise."""
+def forced(
+    fitted: Fit, run: Recorded, seed: int | None = None
+) -> tuple[tuple[Observation, ...], Ledger]:
+    """Simulate the recorded arrivals and sizes, and return the plant's observations at the recorded
+    times and its ledger; without a ``seed`` there is no noise.
+    """
     # The recorded sizes include the start times of executors, so the plant must add none.
     p = replace(
         fitted.parameters, start_s=0.0, concurrent_start_s=0.0, leave_s=0.0, start_noise=0.0
@@ -118,7 +104,7 @@ def forced(fitted: Fit, run: Recorded, seed: int | None = None) -> Forced:
             Decision(target=run.executors_at(observation.t_s), reason="recorded"), observation.t_s
         )
         shown.extend(plant.observe(observation.t_s))
-    return Forced(tuple(shown), plant)
+    return tuple(shown), plant.ledger()
 
 
 def _block(run: Recorded, t_s: float) -> int:

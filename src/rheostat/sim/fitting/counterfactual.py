@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.guards import Guard, standard_guards
+from rheostat.journal.events import Change
 from rheostat.model import Limits, Record, Slo
 from rheostat.policies.checked import Checked
 from rheostat.policies.registry import create
-from rheostat.ports import Policy
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.demand import demand_curve, demand_over, minute_rates
 from rheostat.sim.engine import Run, simulate
@@ -21,7 +21,6 @@ from rheostat.sim.fitting.calibration import Calibration, Errors, calibrate, for
 from rheostat.sim.fitting.recorded_run import Recorded, load_of, recorded_ledger
 from rheostat.sim.measures import Elasticity, Measures, measures
 from rheostat.sim.plant import Ledger, Steps
-from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.sim.workload import Constant
 
@@ -73,16 +72,6 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """A change of the target: when (seconds after the recording's start), and why."""
-
-    t_s: float
-    before: int
-    after: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
     """The deviation of the simulated run at recorded sizes, which also affects the answer."""
 
@@ -121,15 +110,12 @@ class Answer:
     misses the objective, because late rows are no saving."""
 
     decisions: tuple[Change, ...]
+    """The changes of the target, in seconds after the recording's start."""
+
     error: Errors
     """Error on the held-out part of the recording."""
 
     notes: tuple[str, ...]
-
-    @property
-    def as_json(self) -> dict[str, Any]:
-        """The answer as plain values under the names of the fields."""
-        return asdict(self)
 
 
 def whatif(run: Recorded, question: Question) -> Answer:
@@ -138,17 +124,16 @@ def whatif(run: Recorded, question: Question) -> Answer:
     The errors come from ``calibrate``; the compared runs use a fit to all data. Raises BadInput for
     a recording that cannot be fitted and for an invalid policy.
     """
-    policy = Checked(create(question.policy, question.parameters, question.slo), question.policy)
     # Fit twice: a fit to a part of the data estimates the error, a fit to all of it the result.
     judged = calibrate(run)
     fitted = fit(run, run.batches)
-    policy_run = _closed(fitted, run, question, policy)
+    policy_run = played(fitted, run, question)
     demand = _demand(fitted, run, question)
     recorded, as_recorded, with_policy = (
         outcome(ledger, run, question.slo, demand)
         for ledger in (
             recorded_ledger(run),
-            forced(fitted, run, question.seed).ledger(),
+            forced(fitted, run, question.seed)[1],
             policy_run.ledger,
         )
     )
@@ -172,12 +157,17 @@ def whatif(run: Recorded, question: Question) -> Answer:
     )
 
 
-def _closed(fitted: Fit, run: Recorded, question: Question, policy: Policy) -> Run:
-    """Return the run of the policy on the plant with the recorded arrivals."""
-    plant = PacedPlant(
-        SparkPlant(_within(fitted, question.limits), load_of(run), seed=question.seed), fitted.pace
-    )
-    guards = question.guards if question.guards is not None else standard_guards(question.limits)
+def played(fitted: Fit, run: Recorded, question: Question) -> Run:
+    """Return the run of a question's policy on the fitted plant with the recorded arrivals; raises
+    BadInput for an invalid policy.
+    """
+    policy = Checked(create(question.policy, question.parameters, question.slo), question.policy)
+    limits = question.limits
+    # The recorded size may lie outside the limits of the question.
+    start = min(max(fitted.parameters.executors, limits.min_executors), limits.max_executors)
+    parameters = replace(fitted.parameters, executors=start)
+    plant = PacedPlant(SparkPlant(parameters, load_of(run), seed=question.seed), fitted.pace)
+    guards = question.guards if question.guards is not None else standard_guards(limits)
     return simulate(
         plant,
         policy,
@@ -199,12 +189,6 @@ def deviation(simulated: Outcome, recorded: Outcome) -> Deviation:
 
 def _off(simulated: float | None, recorded: float | None) -> float | None:
     return simulated / recorded - 1 if simulated is not None and recorded else None
-
-
-def _within(fitted: Fit, limits: Limits) -> SparkParameters:
-    # The recorded size may lie outside the limits of the question.
-    start = min(max(fitted.parameters.executors, limits.min_executors), limits.max_executors)
-    return replace(fitted.parameters, executors=start)
 
 
 def _demand(fitted: Fit, run: Recorded, question: Question) -> Steps:

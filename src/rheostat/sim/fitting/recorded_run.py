@@ -61,6 +61,11 @@ class RecordedBatch:
         """Its start, in seconds from the start of the recording."""
         return self.end_s - self.batch_s
 
+    @property
+    def middle_s(self) -> float:
+        """The middle between its start and its end."""
+        return (self.begin_s + self.end_s) / 2
+
 
 @dataclass(frozen=True)
 class Recorded:

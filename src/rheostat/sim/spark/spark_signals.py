@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from rheostat.model import InFlight, Observation
 from rheostat.signals.latency import Wait
-from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.spark.spark_batch import SimulatedBatch
-from rheostat.sim.spark.spark_fleet import Fleet
-from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_stages import SOURCES
+
+if TYPE_CHECKING:
+    from rheostat.sim.spark.spark_plant import SparkPlant
 
 _POLL_S = 15.0
 """Seconds between two reads of the executors' task times by a live sensor."""
@@ -19,31 +19,10 @@ _IDLE_S = 10.0
 """Minimum seconds without a batch after which the last one is outdated."""
 
 
-class ShownQuery(Protocol):
-    """The state of a plant that its sensor reads."""
-
-    p: SparkParameters
-    arrivals: Arrivals
-    fleet: Fleet
-    first_start_s: float
-    committed: float
-    done_task_s: float
-    running: SimulatedBatch | None
-    last: SimulatedBatch | None
-
-    @property
-    def state_rows(self) -> float:
-        """The present rows of state."""
-
-    @property
-    def state_bytes(self) -> float:
-        """The present bytes of state."""
-
-
 class PlantSensor:
     """Observes a plant and keeps the previous values that rates need."""
 
-    def __init__(self, plant: ShownQuery) -> None:
+    def __init__(self, plant: SparkPlant) -> None:
         self._plant = plant
         self._rows: tuple[float, float] | None = None
         self._polled: tuple[float, float, float] | None = None

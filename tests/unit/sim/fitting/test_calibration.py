@@ -64,7 +64,7 @@ def test_noisy_batch_times_do_not_make_the_fitted_job_slower(run: Recorded) -> N
     )
     fitted = fit(run, spread)
     quiet_s, noisy_s = (
-        outcome(forced(fitted, run, seed).ledger(), run, Slo()).latency_mean_s for seed in (None, 0)
+        outcome(forced(fitted, run, seed)[1], run, Slo()).latency_mean_s for seed in (None, 0)
     )
     assert noisy_s == pytest.approx(quiet_s, rel=0.05)
 
