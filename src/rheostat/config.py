@@ -24,11 +24,16 @@ WANTED = {
 
 
 def check_kinds(options: Any) -> None:
-    """Raise BadInput if a field of an option group has another type than its default."""
-    for option in fields(options):
-        kind, value = type(option.default), getattr(options, option.name)
+    """Raise BadInput if a field of an option group has another type than its default, or is none of
+    its choices.
+    """
+    for item in fields(options):
+        kind, value = type(item.default), getattr(options, item.name)
         if not _is_of(kind, value):
-            raise BadInput(f"{option.name} must be {WANTED[kind]}, but it is {value!r}")
+            raise BadInput(f"{item.name} must be {WANTED[kind]}, but it is {value!r}")
+        choices = item.metadata.get("choices")
+        if choices and value not in choices:
+            raise BadInput(f"{item.name} must be one of {', '.join(choices)}, but it is {value!r}")
 
 
 def _is_of(kind: type, value: object) -> bool:
@@ -39,8 +44,10 @@ def _is_of(kind: type, value: object) -> bool:
     return isinstance(value, kind)
 
 
-def _option(default: T, text: str, **metadata: str | bool) -> T:
-    """Return a field with its help text; ``metadata`` is for the command line."""
+def option(default: T, text: str, **metadata: Any) -> T:
+    """Return a field with its help text; ``metadata`` are its ``choices``, and for the command line
+    ``flag``, ``least`` and ``repeated`` (``cli.options.takes``).
+    """
     return field(default=default, metadata={"help": text, **metadata})
 
 
@@ -48,15 +55,13 @@ def _option(default: T, text: str, **metadata: str | bool) -> T:
 class LoopOptions:
     """How often the loop decides, and which delays it applies."""
 
-    interval_s: float = _option(5.0, "seconds between two decisions")
-    cooldown_out_s: float = _option(10.0, "seconds after a rescaling before the next scale-out")
-    cooldown_in_s: float = _option(60.0, "seconds after a rescaling before the next scale-in")
-    reversal_hold_s: float = _option(
+    interval_s: float = option(5.0, "seconds between two decisions")
+    cooldown_out_s: float = option(10.0, "seconds after a rescaling before the next scale-out")
+    cooldown_in_s: float = option(60.0, "seconds after a rescaling before the next scale-in")
+    reversal_hold_s: float = option(
         3600.0, "seconds without a scale-in after one was reversed at the same load; 0: no hold"
     )
-    stale_after_s: float = _option(
-        30.0, "seconds after which observations are too old to decide on"
-    )
+    stale_after_s: float = option(30.0, "seconds after which observations are too old to decide on")
 
     def __post_init__(self) -> None:
         check_kinds(self)
@@ -70,11 +75,11 @@ class LoopOptions:
 class JournalOptions:
     """How much of the journal is kept; the changes of a removed segment remain."""
 
-    journal_mib: float = _option(
+    journal_mib: float = option(
         256.0, "maximum size of the journal, MiB; the oldest ticks are removed first"
     )
-    journal_days: float = _option(30.0, "days for which ticks are kept; changes are kept longer")
-    object_store_s: float = _option(
+    journal_days: float = option(30.0, "days for which ticks are kept; changes are kept longer")
+    object_store_s: float = option(
         75.0,
         "seconds between two writes of the journal to an object store, and between two looks there"
         " for a kill switch; changes of size or target are written at once",
@@ -105,21 +110,24 @@ SHARES = ("count", "bytes", "ranges")
 class StateOptions:
     """How the state of stateful queries is placed."""
 
-    placement: str = _option(
-        "auto", "move state with the executors: auto (where it has been verified), force, off"
+    placement: str = option(
+        "auto",
+        "move state with the executors: auto (where it has been verified), force, off",
+        choices=PLACEMENTS,
     )
-    shares: str = _option(
+    shares: str = option(
         "count",
         "how state is distributed: count (even numbers), bytes (even bytes, if skewed),"
         " ranges (as Flink)",
+        choices=SHARES,
     )
-    standby: int = _option(
+    standby: int = option(
         0,
         "warm executors without state above the target, up to the ceiling; they cost as"
         " much as others",
     )
 
-    free_nodes: bool = _option(
+    free_nodes: bool = option(
         True,
         "among executors with equal state, remove one on the emptiest node first",
         flag="--free-nodes/--any-node",
@@ -127,46 +135,38 @@ class StateOptions:
 
     def __post_init__(self) -> None:
         check_kinds(self)
-        if self.placement not in PLACEMENTS:
-            raise BadInput(
-                f"placement must be one of {', '.join(PLACEMENTS)}, but it is {self.placement!r}"
-            )
-        if self.shares not in SHARES:
-            raise BadInput(f"shares must be one of {', '.join(SHARES)}, but it is {self.shares!r}")
         if self.standby < 0:
             raise BadInput(f"standby must be at least 0 executors, but it is {self.standby}")
-
-
-ACTUATORS = ("live", "restart")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartOptions:
     """How a job changes its size: live, or by restarting its process."""
 
-    actuator: str = _option(
+    actuator: str = option(
         "live",
         "how the size is changed: live, or restart: the queries end their batches, and the"
         " script restarts at the new size",
+        choices=("live", "restart"),
     )
-    partitions: int = _option(
+    partitions: int = option(
         0,
         "with restart: state partitions of the queries; a different number is repartitioned"
         " between stop and start; 0: unchanged",
     )
-    restart_pause_s: float = _option(
+    restart_pause_s: float = option(
         300.0, "with restart: minimum seconds from a start to the next restart"
     )
-    drain_limit_s: float = _option(
+    drain_limit_s: float = option(
         120.0, "with restart: maximum seconds for a query to end its batch"
     )
-    allow_repartition: bool = _option(
+    allow_repartition: bool = option(
         False,
         "with restart: repartition the state automatically when its partitions are the"
         " limit, in the maintenance window only",
         flag="--allow-repartition",
     )
-    maintenance_window: str = _option(
+    maintenance_window: str = option(
         "",
         "when repartitioning may stop the job, such as 'Sat-Sun 02:00-04:00 Europe/Berlin';"
         " several separated by ';'",
@@ -174,10 +174,6 @@ class RestartOptions:
 
     def __post_init__(self) -> None:
         check_kinds(self)
-        if self.actuator not in ACTUATORS:
-            raise BadInput(
-                f"actuator must be one of {', '.join(ACTUATORS)}, but it is {self.actuator!r}"
-            )
         if not 0 <= self.partitions <= 32_768:
             raise BadInput(f"partitions must be from 1 to 32768, but it is {self.partitions}")
         for name in ("restart_pause_s", "drain_limit_s"):
@@ -211,32 +207,32 @@ class GuardOptions:
     ``guards.guards_of`` creates them and rejects values out of range.
     """
 
-    over_provisioning: float = _option(0.0, "share added to the decided size")
-    stabilization_out_s: float = _option(
+    over_provisioning: float = option(0.0, "share added to the decided size")
+    stabilization_out_s: float = option(
         0.0, "scale out to the smallest size decided in this many seconds"
     )
-    stabilization_in_s: float = _option(
+    stabilization_in_s: float = option(
         0.0, "scale in to the largest size decided in this many seconds"
     )
-    undo: bool = _option(False, "revert a scale-out that did not help")
-    step_out: int = _option(0, "maximum number of executors added at a time")
-    step_in: int = _option(0, "maximum number of executors removed at a time")
-    budget: float = _option(0.0, "maximum slot-hours per day (UTC)")
-    floor: str | Sequence[str] = _option(
+    undo: bool = option(False, "revert a scale-out that did not help")
+    step_out: int = option(0, "maximum number of executors added at a time")
+    step_in: int = option(0, "maximum number of executors removed at a time")
+    budget: float = option(0.0, "maximum slot-hours per day (UTC)")
+    floor: str | Sequence[str] = option(
         "",
         "minimum number of executors in a period, such as 'Mon-Fri 08:00-10:00"
         " Europe/Budapest = 4'; several separated by ';'",
         setting="floor",
         repeated=True,
     )
-    ceiling: str | Sequence[str] = _option(
+    ceiling: str | Sequence[str] = option(
         "",
         "maximum number of executors in a period, such as '22:00-06:00 = 2' (UTC); several"
         " separated by ';'",
         setting="ceiling",
         repeated=True,
     )
-    excluded: str | Sequence[str] = _option(
+    excluded: str | Sequence[str] = option(
         "",
         "no changes in this period, such as '2026-12-24..2026-12-26 Europe/Budapest';"
         " several separated by ';'",
@@ -256,20 +252,20 @@ class GuardOptions:
 class ServeOptions:
     """Whether a driver serves its page and its control API over HTTP, and under which names."""
 
-    serve: str = _option(
+    serve: str = option(
         "",
         "serve the page, /metrics, /status and the control API at this port of the loopback"
         " address, or at HOST:PORT (0.0.0.0:PORT: the network of the pod); writing needs"
         " the token of the environment variable RHEOSTAT_TOKEN, and reading that of"
         " RHEOSTAT_READ_TOKEN if it is set",
     )
-    serve_hosts: str = _option(
+    serve_hosts: str = option(
         "",
         "host names, separated by commas, under which the page may be called besides"
         " addresses, localhost and the name of this computer",
     )
-    serve_certificate: str = _option("", "TLS certificate file (PEM); without one HTTP is plain")
-    serve_key: str = _option("", "key file (PEM) of that certificate")
+    serve_certificate: str = option("", "TLS certificate file (PEM); without one HTTP is plain")
+    serve_key: str = option("", "key file (PEM) of that certificate")
 
     def __post_init__(self) -> None:
         check_kinds(self)
@@ -300,29 +296,28 @@ class ServeOptions:
         return frozenset(filter(None, names))
 
 
-WEBHOOK_FORMATS = ("json", "slack", "teams")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOptions:
     """Destinations of metrics and events in addition to the control API."""
 
-    metrics_file: str = _option(
+    metrics_file: str = option(
         "",
         "write the metrics to this file at each decision, for the textfile collector of"
         " node_exporter",
     )
-    otel: bool = _option(
+    otel: bool = option(
         False,
         "export the metrics through OpenTelemetry, configured by its variables OTEL_*",
         flag="--otel",
     )
-    webhook: str = _option(
+    webhook: str = option(
         "",
         "send rescales, halts and failures to this URL; default: the environment variable"
         " RHEOSTAT_WEBHOOK",
     )
-    webhook_format: str = _option("json", "format of the messages: json, slack or teams")
+    webhook_format: str = option(
+        "json", "format of the messages: json, slack or teams", choices=("json", "slack", "teams")
+    )
 
     def __post_init__(self) -> None:
         check_kinds(self)
@@ -331,22 +326,17 @@ class ExportOptions:
                 "webhook must be a URL, such as https://example.com/hook, but it is"
                 f" {self.webhook!r}"
             )
-        if self.webhook_format not in WEBHOOK_FORMATS:
-            raise BadInput(
-                f"webhook_format must be one of {', '.join(WEBHOOK_FORMATS)}, but it is"
-                f" {self.webhook_format!r}"
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricOptions:
     """Windows and threshold of the metrics that an application reports to an HPA."""
 
-    lag_threshold_rows: float = _option(
+    lag_threshold_rows: float = option(
         50_000.0, "lag in rows above which the lag metric is positive"
     )
-    window_s: float = _option(60.0, "seconds over which lag and consumed rate are measured")
-    calm_s: float = _option(
+    window_s: float = option(60.0, "seconds over which lag and consumed rate are measured")
+    calm_s: float = option(
         120.0, "seconds after a change of executors in which the calm metrics are 0"
     )
 

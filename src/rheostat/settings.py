@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -335,11 +336,7 @@ def _group(name: str, parts: dict[str, Any], wrong: list[str]) -> Any:
     names = {setting.part: setting.name for setting in conf_settings() if setting.argument == name}
     faults: list[str] = []
     for part, value in parts.items():
-
-        def alone(part: str = part, value: Any = value) -> Any:
-            return GROUPS[name](**{part: value})
-
-        faults += _faults(names[part], name, alone)
+        faults += _faults(names[part], name, partial(GROUPS[name], **{part: value}))
     wrong += faults
     return None if faults else GROUPS[name](**parts)
 

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +25,7 @@ from rheostat.config import (
     RestartOptions,
     ServeOptions,
     StateOptions,
+    option,
 )
 from rheostat.errors import BadInput
 from rheostat.journal.events import rescalings
@@ -42,66 +43,34 @@ if TYPE_CHECKING:
 class RunOptions:
     """How and where an application is autoscaled, and the source of its lag and its journal."""
 
-    policy: str = field(
-        default=DEFAULT_POLICY,
-        metadata={"help": "policy by name, or your own as module:Class, also next to the script"},
+    policy: str = option(
+        DEFAULT_POLICY, "policy by name, or your own as module:Class, also next to the script"
     )
-    parameters: list[str] | None = field(
-        default=None,
-        metadata={"flag": "--set", "help": "a parameter of the policy, name=value; repeat it"},
+    parameters: list[str] | None = option(
+        None, "a parameter of the policy, name=value; repeat it", flag="--set"
     )
-    minimum: int = field(
-        default=1,
-        metadata={
-            "flag": "--min",
-            "help": "floor of the number of executors; 0: none between runs",
-        },
+    minimum: int = option(1, "floor of the number of executors; 0: none between runs", flag="--min")
+    maximum: int | None = option(
+        None, "ceiling of the number of executors; default: --local, else 8", flag="--max"
     )
-    maximum: int | None = field(
-        default=None,
-        metadata={
-            "flag": "--max",
-            "help": "ceiling of the number of executors; default: --local, else 8",
-        },
+    slo: str = option("10", SLO_HELP)
+    price: float = option(0.0, "price of a slot-hour, in which savings are shown; 0: none")
+    shadow: bool = option(False, "only watch and advise; nothing is touched", flag="--shadow")
+    master: str | None = option(
+        None, "Spark master; default: the one of your settings, else a local cluster"
     )
-    slo: str = field(default="10", metadata={"help": SLO_HELP})
-    price: float = field(
-        default=0.0, metadata={"help": "price of a slot-hour, in which savings are shown; 0: none"}
+    local: int | None = option(
+        None, "a local Standalone cluster with room for this many executors", least=1
     )
-    shadow: bool = field(
-        default=False,
-        metadata={"flag": "--shadow", "help": "only watch and advise; nothing is touched"},
+    kafka: str | None = option(
+        None,
+        "ask Kafka for the lag: host:port, or a file of properties (name=value lines as librdkafka"
+        " calls them, with SASL and TLS); a local cluster gets Kafka's source",
     )
-
-    master: str | None = field(
-        default=None,
-        metadata={"help": "Spark master; default: the one of your settings, else a local cluster"},
-    )
-    local: int | None = field(
-        default=None,
-        metadata={
-            "help": "a local Standalone cluster with room for this many executors",
-            "least": 1,
-        },
-    )
-    kafka: str | None = field(
-        default=None,
-        metadata={
-            "help": (
-                "ask Kafka for the lag: host:port, or a file of properties (name=value lines as"
-                " librdkafka calls them, with SASL and TLS); a local cluster gets Kafka's source"
-            )
-        },
-    )
-    journal: str | None = field(
-        default=None,
-        metadata={
-            "help": (
-                "folder of the journal, also hdfs:// or s3a:// and such; default: in the user's"
-                " state folder, one an application."
-                " Further applications of the script get folders in it"
-            )
-        },
+    journal: str | None = option(
+        None,
+        "folder of the journal, also hdfs:// or s3a:// and such; default: in the user's state"
+        " folder, one an application. Further applications of the script get folders in it",
     )
 
     def __post_init__(self) -> None:
@@ -125,8 +94,8 @@ class RunOptions:
         if self.kafka:
             given["kafka"] = client_config(self.kafka)
         for name, group in groups.items():
-            names = {option.name for option in fields(group)} & explicit
-            own = {option: getattr(group, option) for option in names}
+            names = {item.name for item in fields(group)} & explicit
+            own = {item: getattr(group, item) for item in names}
             given |= {name: own} if own and name in GROUPS else own
         return {**given, "limits": self._limits(explicit)}
 
@@ -145,27 +114,20 @@ class RunOptions:
 class OutputOptions:
     """Output of the command in addition to that of the script."""
 
-    show_settings: bool = field(
-        default=False,
-        metadata={
-            "flag": "--show-settings",
-            "help": "print what would be set in Spark, yours where there is one, and run nothing",
-        },
+    show_settings: bool = option(
+        False,
+        "print what would be set in Spark, yours where there is one, and run nothing",
+        flag="--show-settings",
     )
-    as_json: bool = field(
-        default=False,
-        metadata={
-            "flag": "--json",
-            "help": (
-                "at the end one line of JSON on standard error (standard output is the script's):"
-                " exit code, policy, limits, and of every application its journal, rescalings and"
-                " slot-hours; with --show-settings JSON in place of its text"
-            ),
-        },
+    as_json: bool = option(
+        False,
+        "at the end one line of JSON on standard error (standard output is the script's): exit"
+        " code, policy, limits, and of every application its journal, rescalings and slot-hours;"
+        " with --show-settings JSON in place of its text",
+        flag="--json",
     )
-    out: Path | None = field(
-        default=None,
-        metadata={"help": "write the same JSON to this file, first when the script starts"},
+    out: Path | None = option(
+        None, "write the same JSON to this file, first when the script starts"
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from typing import Any, TypeVar
 
 from rheostat.config import GuardOptions, MetricOptions
 from rheostat.errors import BadInput
 from rheostat.guards import guards_of
 from rheostat.model import Limits, Slo
-from rheostat.policies.registry import create
+from rheostat.policies.registry import wrong_parameters
 
 MODES = ("external", "policy", "shadow")
 """What decides the size: an external controller through ``/scale``; a policy; or nothing, and a
@@ -76,37 +77,22 @@ def sizing_of(read: Mapping[str, Any]) -> Sizing:
         size=size,
         policy=read.get("policy"),
         parameters=_mapping("parameters", read.get("parameters"), wrong),
-        slo=_tried(lambda: Slo(latency_s=read["slo"]), wrong) if "slo" in read else None,
+        slo=_tried(partial(Slo, latency_s=read["slo"]), wrong) if "slo" in read else None,
         limits=_limits(limits, wrong) if limits is not None else None,
         guards=_group(GuardOptions, "guards", read["guards"], wrong) if "guards" in read else None,
         metrics=_group(MetricOptions, "metrics", read.get("metrics", {}), wrong) or MetricOptions(),
     )
     if sizing.guards is not None:
-        limits_in_force, given = sizing.limits or Limits(), sizing.guards
-        _tried(lambda: guards_of(limits_in_force, given), wrong)
+        _tried(partial(guards_of, sizing.limits or Limits(), sizing.guards), wrong)
     if not isinstance(sizing.policy, str | None):
         wrong.append(f"policy must be a policy's name, but it is {sizing.policy!r}")
-    elif sizing.policy is not None:
-        wrong += _wrong_policy(sizing.policy, sizing.parameters)
-    elif sizing.parameters:
+    elif sizing.policy is None and sizing.parameters:
         wrong.append("parameters are those of a policy, but no policy is named")
+    elif sizing.policy is not None and ":" not in sizing.policy:  # only the driver can import it
+        wrong += wrong_parameters(sizing.policy, sizing.parameters)
     if wrong:
         raise BadInput("; ".join(wrong))
     return sizing
-
-
-def _wrong_policy(policy: str, parameters: Mapping[str, Any]) -> list[str]:
-    """Return the errors of a policy, for each parameter separately."""
-    wrong: list[str] = []
-    if ":" in policy:
-        return wrong  # only the driver can import it
-    if _tried(lambda: create(policy), wrong) is None:
-        return wrong
-    for name, value in parameters.items():
-        _tried(lambda name=name, value=value: create(policy, {name: value}), wrong)  # type: ignore[misc]
-    if parameters and not wrong:  # valid values may contradict each other
-        _tried(lambda: create(policy, parameters), wrong)
-    return wrong
 
 
 def _limits(read: Any, wrong: list[str]) -> Limits | None:
@@ -118,7 +104,7 @@ def _limits(read: Any, wrong: list[str]) -> Limits | None:
     ]
     usual = Limits()
     low, high = given.get("min", usual.min_executors), given.get("max", usual.max_executors)
-    return _tried(lambda: Limits.between(low, high), wrong)
+    return _tried(partial(Limits.between, low, high), wrong)
 
 
 def _group(kind: type[_T], name: str, read: Any, wrong: list[str]) -> _T | None:
@@ -129,8 +115,8 @@ def _group(kind: type[_T], name: str, read: Any, wrong: list[str]) -> _T | None:
     taken = {option: value for option, value in given.items() if option in known}
     before = len(wrong)
     for option, value in taken.items():
-        _tried(lambda option=option, value=value: kind(**{option: value}), wrong)  # type: ignore[misc]
-    return None if len(wrong) > before else _tried(lambda: kind(**taken), wrong)
+        _tried(partial(kind, **{option: value}), wrong)
+    return None if len(wrong) > before else _tried(partial(kind, **taken), wrong)
 
 
 def _mapping(name: str, read: Any, wrong: list[str]) -> Mapping[str, Any]:
