@@ -57,14 +57,12 @@ def explain(
             typer.echo(to_line(record))
         return
     lines = [(record.t_s, "\n".join(words.explain(record))) for record in records]
-    texts = [text for _, text in sorted([*lines, *_other_events(journal, history, moment)])]
+    if moment is None:
+        lines += [*history.lines(), *_restarts(journal)]
+    texts = [text for _, text in sorted(lines)]
     if moment is None:
         texts += filter(None, [history.unchanged(), "" if records else _last_decision(journal)])
     typer.echo("\n\n".join(texts))
-
-
-def _other_events(journal: Path, history: History, moment: float | None) -> list[tuple[float, str]]:
-    return [] if moment is not None else [*history.lines(), *_restarts(journal)]
 
 
 def _last_decision(journal: Path) -> str:

@@ -62,8 +62,6 @@ def resume(target: Target) -> None:
 def _file(target: str, change: Callable[[str], str]) -> str:
     try:
         return change(target)
-    except BadInput:
-        raise
     except OSError as fault:
         raise RheostatError(f"{target}: {fault}") from None
 

@@ -108,7 +108,7 @@ def explicit_options(context: typer.Context) -> frozenset[str]:
 def _parameter(field: Field[Any], kind: Any) -> inspect.Parameter:
     metadata = field.metadata
     option = typer.Option(
-        metadata.get("flag") or _flag(field),
+        metadata.get("flag") or "--" + field.name.removesuffix("_s").replace("_", "-"),
         help=metadata["help"][:1].upper() + metadata["help"][1:] + ".",
         min=metadata.get("least"),
     )
@@ -125,10 +125,6 @@ def _value(field: Field[Any], given: dict[str, Any]) -> Any:
     """Remove a field's value from ``given`` and return it; a repeated one may be absent (None)."""
     value = given.pop(field.name)
     return field.default if value is None and field.metadata.get("repeated") else value
-
-
-def _flag(field: Field[Any]) -> str:
-    return "--" + field.name.removesuffix("_s").replace("_", "-")
 
 
 def chosen(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -84,12 +85,9 @@ def inspect(
     from rheostat.repartition.plan import look
 
     with working("reading the state"):
-        inspection = look(checkpoint, rows=rows).inspection
-    emit(_inspection_json(inspection), as_json, out, lambda: _show_inspection(inspection))
-
-
-def _inspection_json(inspection: Inspection) -> dict[str, Any]:
-    return asdict(inspection) | {"in_use": inspection.in_use}
+        inspection, _ = look(checkpoint, rows=rows)
+    shown = asdict(inspection) | {"in_use": inspection.in_use}
+    emit(shown, as_json, out, lambda: _show_inspection(inspection))
 
 
 def _show_inspection(inspection: Inspection) -> None:
@@ -189,12 +187,12 @@ def plan(
 
     require_number(partitions)
     with working("reading the state"):
-        examined = look(checkpoint, rows=rows)
-    planned = plan(examined.inspection, partitions, examined.slots, examined.disk_free_bytes)
+        inspection, disk_free_bytes = look(checkpoint, rows=rows)
+    planned = plan(inspection, partitions, os.cpu_count() or 1, disk_free_bytes)
     sources = [
         line
-        for source in examined.inspection.sources
-        for line in offset_lines(source, examined.inspection.last_batch, readers)
+        for source in inspection.sources
+        for line in offset_lines(source, inspection.last_batch, readers)
     ]
     shown = asdict(planned) | {"sources": sources}
     emit(shown, as_json, out, lambda: typer.echo("\n".join([*_plan_lines(planned), *sources])))

@@ -30,7 +30,7 @@ from rheostat.journal.retention import segments
 from rheostat.journal.starts import STARTS_FILE, STOP_FILE, Command, Start, read_events, starts_of
 from rheostat.journal.summary import summarize
 from rheostat.journal.totals import DAY_S, Totals, date_of, longest_gap_s
-from rheostat.model import Record
+from rheostat.model import Observation, Record
 from rheostat.state.places import holders_of
 
 _LATE_S = _MOVES_S = 600.0
@@ -101,9 +101,7 @@ class JournalJob:
             gap_s = max(gap_s, 3 * WIDTH_S)
         return {**columns(shown, starts, gap_s), "first_s": extent[0], "last_s": extent[1]}
 
-    def decisions(
-        self, from_s: float | None, to_s: float | None, limit: int = _MOST_DECISIONS
-    ) -> list[dict[str, Any]]:
+    def decisions(self, from_s: float | None, to_s: float | None) -> list[dict[str, Any]]:
         """Return the changes between two times, and in between the reasons for no change, the
         newest first.
         """
@@ -116,8 +114,7 @@ class JournalJob:
             for entry in entries
             if (from_s is None or entry["t_s"] >= from_s) and (to_s is None or entry["t_s"] <= to_s)
         ]
-        newest = sorted(inside, key=lambda entry: -entry["t_s"])
-        return newest[: min(limit, _MOST_DECISIONS)]
+        return sorted(inside, key=lambda entry: -entry["t_s"])[:_MOST_DECISIONS]
 
     def record(self, at_s: float) -> dict[str, Any] | None:
         """Return the decision at a time with its evidence and what each guard changed."""
@@ -152,31 +149,29 @@ class JournalJob:
 
 def record_json(record: Record) -> dict[str, Any]:
     """Return a record in the form of the page: as text, with evidence, guards and executors."""
-    observed, raw = record.observation, record.raw
+    observed, raw = record.observation or Observation(t_s=record.t_s), record.raw
     return {
         "t_s": record.t_s,
         "verdict": verdict(record),
-        "observed": format_observation(observed),
+        "observed": format_observation(record.observation),
         "wanted": raw.target if raw else None,
         "target": record.target,
-        "size": observed.size if observed else None,
+        "size": observed.size,
         "reason": raw.reason if raw else "",
         "evidence": _evidence(raw.evidence) if raw else [],
         "guards": _guards(record),
         "actions": list(record.actions),
         "rescaling": str(record.rescaling),
-        "executors": observed.executors if observed else None,
-        "slots": observed.slots_per_executor if observed else None,
+        "executors": observed.executors,
+        "slots": observed.slots_per_executor,
         "by_executor": {
             name: asdict(sample) for name, sample in (observed.by_executor or {}).items()
-        }
-        if observed
-        else {},
-        "lag_rows": observed.lag_rows if observed else None,
-        "lag_by_source": observed.lag_by_source if observed else None,
-        "state_partitions": observed.state_partitions if observed else None,
-        "state_bytes": observed.state_bytes if observed else None,
-        "in_flight": asdict(observed.in_flight) if observed and observed.in_flight else None,
+        },
+        "lag_rows": observed.lag_rows,
+        "lag_by_source": observed.lag_by_source,
+        "state_partitions": observed.state_partitions,
+        "state_bytes": observed.state_bytes,
+        "in_flight": asdict(observed.in_flight) if observed.in_flight else None,
         "text": explain(record),
     }
 

@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any
@@ -281,23 +280,21 @@ def columns(
             table[name] = column(attrgetter(name))
     table["late"] = column(lambda bucket: bucket.late_rows / bucket.rows if bucket.rows else None)
     parts = sorted({part for _, bucket in rows if bucket for part in bucket.parts_s})
-    table["parts_s"] = {part: column(partial(_part_s, part)) for part in parts}
+    table["parts_s"] = {
+        part: [_rounded(bucket.parts_s.get(part)) if bucket else None for _, bucket in rows]
+        for part in parts
+    }
     sources = sorted({source for _, bucket in rows if bucket for source in bucket.lags})
-    table["lags"] = {source: column(partial(_lag_rows, source)) for source in sources}
+    table["lags"] = {
+        source: [_rounded(bucket.lags.get(source)) if bucket else None for _, bucket in rows]
+        for source in sources
+    }
     limits = [start_at(starts, t_s) or (starts[0] if starts else None) for t_s in times]
     table["floor"] = [start.min_executors if start else None for start in limits]
     table["ceiling"] = [start.max_executors if start else None for start in limits]
     table["slo_s"] = [start.slo_s if start else None for start in limits]
     table["t"] = times
     return _with_forecasts(table, buckets)
-
-
-def _part_s(part: str, bucket: Bucket) -> float | None:
-    return bucket.parts_s.get(part)
-
-
-def _lag_rows(source: str, bucket: Bucket) -> float | None:
-    return bucket.lags.get(source)
 
 
 def _with_gaps(

@@ -41,11 +41,6 @@ class Binding:
     line: str
     evidence: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def more_help(self) -> bool:
-        """Whether more executors shorten the batches by enough to be worth their cost."""
-        return self.kind == "nothing"
-
 
 def finding_of(binding: Binding, checkpoint: str = "CHECKPOINT") -> Finding:
     """Return the line of ``rheostat doctor``, with a command if state partitions bind."""

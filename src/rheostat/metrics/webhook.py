@@ -16,7 +16,7 @@ from rheostat.errors import RheostatError
 from rheostat.loop import FaultLog
 
 _TRIES, _LONGEST_PAUSE_S = 6, 60.0
-_END_S = 2.0
+_END_S, _ANSWER_S = 2.0, 10.0
 Event = Mapping[str, Any]
 
 
@@ -51,11 +51,10 @@ class Webhook:
     secret.
     """
 
-    def __init__(self, url: str, body: str = "json", most: int = 100, wait_s: float = 10.0) -> None:
+    def __init__(self, url: str, body: str = "json", most: int = 100) -> None:
         self._url, self._body = url, BODIES[body]
         self._waiting: queue.Queue[Event | None] = queue.Queue(most)
         self._faults = FaultLog("the webhook failed; scaling continues")
-        self._wait_s = wait_s
         self._retrying = Retrying(
             retry=retry_if_exception(_may_pass),
             wait=wait_random_exponential(max=_LONGEST_PAUSE_S),
@@ -92,7 +91,7 @@ class Webhook:
         body = json.dumps(self._body(event)).encode()
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(self._url, body, headers)  # noqa: S310  (checked: HTTP)
-        with urllib.request.urlopen(request, timeout=self._wait_s):  # noqa: S310
+        with urllib.request.urlopen(request, timeout=_ANSWER_S):  # noqa: S310
             pass
 
 

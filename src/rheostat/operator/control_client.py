@@ -15,21 +15,20 @@ from rheostat.control.sizing import Sizing, to_json
 from rheostat.errors import BadInput
 from rheostat.operator.operator_ports import ApiError, Endpoint, require_lead
 
+_WAIT_S = 3.0
 _REASONS = {400: "Refused", 401: "WrongToken", 403: "NoToken", 409: "Refused"}
 
 
 class ControlClient:
-    """A connection pool to all drivers; every answer must arrive within ``wait_s`` seconds.
+    """A connection pool to all drivers; every answer must arrive within three seconds.
 
     ``token`` is sent to drivers that have no token of their own. A write while ``leads`` returns
     False raises NotLeading.
     """
 
-    def __init__(
-        self, token: str | None, wait_s: float = 3.0, leads: Callable[[], bool] = lambda: True
-    ) -> None:
+    def __init__(self, token: str | None, leads: Callable[[], bool] = lambda: True) -> None:
         self._token, self._leads = token, leads
-        wait = aiohttp.ClientTimeout(total=wait_s)
+        wait = aiohttp.ClientTimeout(total=_WAIT_S)
         pool = aiohttp.TCPConnector(limit=256, keepalive_timeout=45)
         self._session = aiohttp.ClientSession(timeout=wait, connector=pool)
 

@@ -37,13 +37,10 @@ def application_in(selector: str) -> str | None:
 
 def values(metric: str, application: str, report: Report | None, now: str) -> dict[str, Any]:
     """Return an HPA's metric list in thousandths; an empty (absent) one blocks scaling in."""
-    value = None if report is None or _stale(report) else report.metrics.get(metric)
+    is_fresh = report is not None and report.age_s is not None and report.age_s <= STALE_S
+    value = report.metrics.get(metric) if report and is_fresh else None
     items = [] if value is None else [_item(metric, application, value, now)]
     return {"kind": "ExternalMetricValueList", "apiVersion": API, "metadata": {}, "items": items}
-
-
-def _stale(report: Report) -> bool:
-    return report.age_s is None or report.age_s > STALE_S
 
 
 def _item(metric: str, application: str, value: float, now: str) -> Mapping[str, Any]:

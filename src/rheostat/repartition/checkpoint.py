@@ -59,29 +59,18 @@ class CommittedBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Store:
-    """A store in an operator's metadata; ``schema_files`` is empty if the store keeps its own
-    schema in partition 0 (metadata of format 1).
-    """
-
-    name: str
-    prefix_columns: int
-    schema_files: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
     """A stateful operator under Spark's name (``stateStoreSave``, ``symmetricHashJoin``...).
 
     ``metadata_format`` is 2 for transformWithState, whose metadata has its own versions, and 1 for
-    all others; ``text`` is the complete file as Spark wrote it; ``properties`` are those of
-    transformWithState, as JSON.
+    all others; ``stores`` are the names of its stores; ``text`` is the complete file as Spark wrote
+    it; ``properties`` are those of transformWithState, as JSON.
     """
 
     id: int
     name: str
     metadata_format: int
-    stores: tuple[Store, ...]
+    stores: tuple[str, ...]
     text: str
     properties: str = ""
 
@@ -180,12 +169,7 @@ def read_checkpoint(location: str, files: FileSystem) -> Checkpoint:
     batch, no state or no metadata of its operators.
     """
     location = location.rstrip("/") or "/"
-    offsets, commits = (numbered(files, f"{location}/{log}") for log in ("offsets", "commits"))
-    if not offsets:
-        raise BadInput(
-            f"{location} is no checkpoint of a query that has started: it has no folder offsets"
-            " with a batch in it"
-        )
+    offsets, commits = planned_batches(files, location), numbered(files, f"{location}/commits")
     if not commits:
         raise BadInput(
             f"{location} has no committed batch: run its query until one batch is done, then again"
@@ -203,6 +187,17 @@ def read_checkpoint(location: str, files: FileSystem) -> Checkpoint:
         committed=_committed(files, location, last),
         operators=operators,
     )
+
+
+def planned_batches(files: FileSystem, location: str) -> list[int]:
+    """Return the batches in the offset log; raises BadInput if there are none."""
+    batches = numbered(files, f"{location}/offsets")
+    if not batches:
+        raise BadInput(
+            f"{location} is no checkpoint of a query that has started: it has no folder offsets"
+            " with a batch in it"
+        )
+    return batches
 
 
 def _planned(files: FileSystem, location: str, batch: int) -> PlannedBatch:
@@ -272,14 +267,7 @@ def _parsed_operator(text: str) -> Operator:
         metadata_format=int(version.removeprefix("v")),
         text=text,
         properties=str(metadata.get("operatorPropertiesJson", "")),
-        stores=tuple(
-            Store(
-                name=str(store["storeName"]),
-                prefix_columns=int(store.get("numColsPrefixKey", 0)),
-                schema_files=tuple(store.get("stateSchemaFilePaths", ())),
-            )
-            for store in metadata["stateStoreInfo"]
-        ),
+        stores=tuple(str(store["storeName"]) for store in metadata["stateStoreInfo"]),
     )
 
 
@@ -309,7 +297,7 @@ def _folders(checkpoint: Checkpoint) -> Iterator[Path]:
         for partition in range(checkpoint.partitions if keyed else 1):
             for store in operator.stores:
                 place = root / str(partition)
-                yield place if store.name == "default" else place / store.name
+                yield place if store == "default" else place / store
 
 
 def _missing(folder: Path, version: int) -> Iterator[str]:
@@ -324,16 +312,13 @@ def _missing(folder: Path, version: int) -> Iterator[str]:
         default=0,
     )
     changed = {number for number, kind, _ in versions if kind not in _SNAPSHOT_SUFFIXES}
+    is_hdfs = any(kind in ("snapshot", "delta") for _, kind, _ in versions)
     for number in range(version, first, -1):
         if number not in changed:
-            yield f"{number}.{'delta' if _is_hdfs(versions) else 'changelog'}"
+            yield f"{number}.{'delta' if is_hdfs else 'changelog'}"
     archives = [name for number, kind, name in versions if number == first and kind == "zip"]
     if len(archives) == 1:  # of several attempts, only the commit log identifies the valid one
         yield from _missing_tables(folder, folder / archives[0])
-
-
-def _is_hdfs(versions: list[tuple[int, str, str]]) -> bool:
-    return any(kind in ("snapshot", "delta") for _, kind, _ in versions)
 
 
 def _missing_tables(folder: Path, archive: Path) -> Iterator[str]:

@@ -8,7 +8,7 @@ from statistics import mean
 
 from rheostat.errors import BadInput
 from rheostat.kafka.checkpoint_offsets import topic_offsets
-from rheostat.repartition.checkpoint import HDFS_BACKED, Checkpoint, Operator, Store
+from rheostat.repartition.checkpoint import HDFS_BACKED, Checkpoint, Operator
 from rheostat.spark.sensing.query_shape import ROCKSDB
 from rheostat.state.assignment import split
 from rheostat.storage.file_system import FileSystem
@@ -200,13 +200,13 @@ def _inspected(
     files: FileSystem,
     counts: Counts,
     operator: Operator,
-    store: Store,
+    store: str,
 ) -> InspectedStore:
-    sizes = tuple(_sizes(checkpoint, files, counts, operator.id, store.name))
+    sizes = tuple(_sizes(checkpoint, files, counts, operator.id, store))
     return InspectedStore(
         operator=operator.id,
         operator_name=operator.name,
-        store=store.name,
+        store=store,
         refusal=refusal(operator) or unknown_format(checkpoint),
         partitions=sizes,
         skew=skew(size.file_bytes if size.rows is None else size.rows for size in sizes),
@@ -271,7 +271,12 @@ def readers(source: KafkaSource, wanted: int) -> list[dict[str, list[str]]]:
     """
     parts = parts_of(source.partitions, wanted)
     before = [
-        {topic: [_named(partition, part, parts) for part in range(parts)]}
+        {
+            topic: [
+                str(partition) if parts == 1 else f"{partition} ({part + 1} of {parts})"
+                for part in range(parts)
+            ]
+        }
         for topic, partitions in source.offsets.items()
         for partition in sorted(partitions)
     ]
@@ -282,10 +287,6 @@ def readers(source: KafkaSource, wanted: int) -> list[dict[str, list[str]]]:
 def parts_of(partitions: int, wanted: int) -> int:
     """Return into how many parts each partition is split if all have the same size."""
     return max(1, int(wanted / partitions + 0.5))
-
-
-def _named(partition: int, part: int, parts: int) -> str:
-    return str(partition) if parts == 1 else f"{partition} ({part + 1} of {parts})"
 
 
 def offset_lines(source: KafkaSource, batch: int, wanted: int | None = None) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -157,24 +156,14 @@ def _refusals(
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """An inspected checkpoint; ``slots`` are those of this computer, ``disk_free_bytes`` is None
-    for a remote checkpoint.
-    """
-
-    inspection: Inspection
-    slots: int
-    disk_free_bytes: int | None
-
-
-def look(location: str, *, rows: bool) -> Look:
-    """Return what a checkpoint contains; raises BadInput for an unreadable one.
+def look(location: str, *, rows: bool) -> tuple[Inspection, int | None]:
+    """Return what a checkpoint contains, and the free bytes of its disk (None: not on this
+    computer); raises BadInput for an unreadable checkpoint.
 
     It starts a Spark session to count rows, and for a checkpoint that is not on this computer.
     """
     if is_remote(location):
-        return _look_elsewhere(location, rows)
+        return _look_elsewhere(location, rows), None
     folder, files = str(local_folder(location)), LocalFileSystem()
     checkpoint = read_checkpoint(folder, files)
     missing = None if unknown_format(checkpoint) else missing_file(checkpoint)
@@ -186,8 +175,7 @@ def look(location: str, *, rows: bool) -> Look:
         unended=_at_work(folder, files) or _unended(checkpoint, files),
         missing=missing,
     )
-    free = shutil.disk_usage(folder).free
-    return Look(inspection=inspection, slots=os.cpu_count() or 1, disk_free_bytes=free)
+    return inspection, shutil.disk_usage(folder).free
 
 
 def _at_work(folder: str, files: FileSystem) -> str | None:
@@ -201,7 +189,7 @@ def _unended(checkpoint: Checkpoint, files: FileSystem) -> str | None:
     return unended(RepartitionLog(checkpoint.location, files).read())
 
 
-def _look_elsewhere(location: str, rows: bool) -> Look:
+def _look_elsewhere(location: str, rows: bool) -> Inspection:
     from rheostat.repartition.spark_rewriter import (
         SparkRewriter,
         own_session,
@@ -212,8 +200,7 @@ def _look_elsewhere(location: str, rows: bool) -> Look:
         files = reachable_files(spark, location)
         checkpoint = read_checkpoint(location, files)
         counts = _counts(checkpoint, SparkRewriter(spark)) if rows else {}
-        inspection = inspect(checkpoint, files, counts, unended=_unended(checkpoint, files))
-        return Look(inspection=inspection, slots=os.cpu_count() or 1, disk_free_bytes=None)
+        return inspect(checkpoint, files, counts, unended=_unended(checkpoint, files))
 
 
 def _counted(checkpoint: Checkpoint) -> Counts:

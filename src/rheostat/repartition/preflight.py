@@ -162,15 +162,14 @@ def last_sign(checkpoint: str, files: FileSystem) -> tuple[float, int]:
 def require_stopped(
     checkpoint: str,
     files: FileSystem,
-    now: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Raise BadInput if a query writes to the checkpoint; observe it for up to ``WATCH_S`` seconds
     if it was written recently.
     """
     before = last_sign(checkpoint, files)
-    ends = now() + WATCH_S
-    while now() - before[0] < QUIET_S and now() < ends:
+    ends = time.time() + WATCH_S
+    while time.time() - before[0] < QUIET_S and time.time() < ends:
         sleep(0.5)
         if last_sign(checkpoint, files) != before:
             raise BadInput(f"a query is running on {checkpoint}: stop it first")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from rheostat.errors import BadInput
-from rheostat.repartition.checkpoint import checkpoint_folder
+from rheostat.repartition.checkpoint import checkpoint_folder, planned_batches
 from rheostat.repartition.preflight import UNFINISHED, require_stopped
 from rheostat.repartition.repartition_log import (
     OWN_FOLDER,
@@ -46,11 +46,13 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """The last complete batch, its number of partitions, and the batches to remove."""
+    """The last complete batch, its number of partitions, the planned batch and the commits to
+    remove.
+    """
 
     batch: int
     partitions: int
-    offsets: tuple[int, ...]
+    planned: int
     commits: tuple[int, ...]
 
 
@@ -136,12 +138,7 @@ def diagnose(status: CheckpointStatus) -> Diagnosis:
     or needed.
     """
     folder = status.folder
-    offsets, commits = status.batches("offsets"), status.batches("commits")
-    if not offsets:
-        raise BadInput(
-            f"{folder} is no checkpoint of a query that has started: it has no folder offsets with"
-            " a batch in it"
-        )
+    offsets, commits = planned_batches(status.files, folder), status.batches("commits")
     newest = offsets[-1]
     if newest in commits:
         raise BadInput(f"{folder} needs no repair: its newest batch {newest} is committed")
@@ -157,7 +154,7 @@ def diagnose(status: CheckpointStatus) -> Diagnosis:
     return Diagnosis(
         batch=last,
         partitions=status.partitions(last),
-        offsets=(newest,),
+        planned=newest,
         commits=tuple(batch for batch in commits if batch > last),
     )
 
@@ -172,9 +169,9 @@ def _going(status: CheckpointStatus, diagnosis: Diagnosis) -> Iterator[str]:
     """Yield the files to remove in a safe order: the state of the batch first, the entry of the
     offset log last, because no query starts while it exists.
     """
-    version = diagnosis.offsets[0] + 1
+    version = diagnosis.planned + 1
     yield from (str(file) for file in sorted(status.state) if _is_of(file, version))
-    for log, batches in (("commits", diagnosis.commits), ("offsets", diagnosis.offsets)):
+    for log, batches in (("commits", diagnosis.commits), ("offsets", (diagnosis.planned,))):
         for batch in batches:
             checksum = f"{log}/.{batch}.crc"
             if status.files.status(f"{status.folder}/{checksum}") is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -51,10 +52,7 @@ def quiet(phase: str, done: int, total: int) -> None:
 
 
 class RepartitionRunner:
-    """One repartition of a checkpoint, continued from the state in its journal.
-
-    ``clock`` returns Unix seconds.
-    """
+    """One repartition of a checkpoint, continued from the state in its journal."""
 
     def __init__(
         self,
@@ -62,13 +60,11 @@ class RepartitionRunner:
         state: RepartitionState,
         *,
         files: FileSystem,
-        clock: Callable[[], float],
         on_progress: ProgressCallback = quiet,
     ) -> None:
         self.state = state
         self._checkpoint = checkpoint
         self._files = files
-        self._clock = clock
         self._on_progress = on_progress
         self._journal = RepartitionLog(checkpoint, files)
         self._staging = Staging(checkpoint, files)
@@ -191,7 +187,7 @@ class RepartitionRunner:
         return None
 
     def _enter(self, phase: str, written: Written | None = None) -> None:
-        now, reason = self._clock(), self.state.reason
+        now, reason = time.time(), self.state.reason
         if phase == "withdrawing" and not reason:
             reason = self._why()
         self._journal.note(phase, now, written, reason)
@@ -229,9 +225,7 @@ class RepartitionRunner:
         missing = missing_file(read_checkpoint(str(copy), here))
         if missing:
             raise RheostatError(f"{missing} is missing: restore it from a backup, then again")
-        runner = RepartitionRunner(
-            str(copy), self.state, files=here, clock=self._clock, on_progress=self._on_progress
-        )
+        runner = RepartitionRunner(str(copy), self.state, files=here, on_progress=self._on_progress)
         written = runner.write(rewriter, source)
         uploaded = []
         for number, file in enumerate(written.files, 1):

@@ -43,7 +43,6 @@ from rheostat.repartition.state_engine import Rewriter, StateVersion
 from rheostat.storage.file_system import FileSystem, is_remote, local_path
 from rheostat.storage.local_files import LocalFileSystem
 
-Clock = Callable[[], float]
 CheckStopped = Callable[[str, FileSystem], None]
 """Raises BadInput if a query uses a checkpoint."""
 
@@ -56,7 +55,6 @@ def repartition(
     files: FileSystem | None = None,
     progress: ProgressCallback = quiet,
     sink: str = "",
-    clock: Clock = time.time,
     check_stopped: CheckStopped = require_stopped,
 ) -> RepartitionState:
     """Give a checkpoint another number of state partitions, or complete an unfinished repartition.
@@ -84,8 +82,8 @@ def repartition(
         if not taken_up or state is None:
             checkpoint = read_checkpoint(folder, files)
             require_drained(checkpoint)
-            state = journal.begin(plan_of(checkpoint, partitions, sink), clock())
-        runner = RepartitionRunner(folder, state, files=files, clock=clock, on_progress=progress)
+            state = journal.begin(plan_of(checkpoint, partitions, sink), time.time())
+        runner = RepartitionRunner(folder, state, files=files, on_progress=progress)
         return _ended(runner.run(rewriter, _source(checkpoint, state.plan)), folder)
 
 
@@ -94,7 +92,6 @@ def undo(
     *,
     files: FileSystem | None = None,
     progress: ProgressCallback = quiet,
-    clock: Clock = time.time,
     check_stopped: CheckStopped = require_stopped,
 ) -> RepartitionState:
     """Undo the newest repartition of a checkpoint, completed or not; raises BadInput if there is
@@ -104,7 +101,7 @@ def undo(
     state = RepartitionLog(folder, files).read()
     if state is None or state.phase == "ended":
         raise BadInput(f"{folder} has no repartition that could be taken back")
-    runner = RepartitionRunner(folder, state, files=files, clock=clock, on_progress=progress)
+    runner = RepartitionRunner(folder, state, files=files, on_progress=progress)
     _require_way_back(runner, folder, files)
     check_stopped(folder, files)
     with leased(folder, files):

@@ -48,17 +48,15 @@ WAY_OUT = "install PySpark 4.3 for this command; the query may stay on Spark 4.0
 
 
 @contextmanager
-def own_session(memory: str = "2g") -> Iterator[Any]:
-    """Yield a session and stop it; raises BadInput if this Python has an older Spark.
-
-    ``memory`` is the heap: for the HDFS-backed provider, one partition per core must fit into it.
-    """
+def own_session() -> Iterator[Any]:
+    """Yield a session and stop it; raises BadInput if this Python has an older Spark."""
     require_spark(find_spark_home().version)
     with tempfile.TemporaryDirectory(prefix="rheostat-state-") as folder:
         options = {
             "spark.local.dir": folder,
             "spark.sql.warehouse.dir": folder,
-            "spark.driver.memory": memory,
+            # With the HDFS-backed provider, one partition per core must fit into the heap.
+            "spark.driver.memory": "2g",
         }
         with replay_session("local[*]", "rheostat state", options) as session:
             yield session
@@ -87,15 +85,11 @@ class SparkRewriter:
         self._jobs = StateRewrite(gateway, CompiledClasses(gateway))
         self._paths = PlainPaths()
 
-    def measure(
-        self, state: StateVersion, progress: Progress | None = None
-    ) -> Mapping[StoreId, StoreCount]:
+    def measure(self, state: StateVersion) -> Mapping[StoreId, StoreCount]:
         """Return the counts of every store."""
-        return _by_store(self.measure_partitions(state, progress), "counted")
+        return _by_store(self.measure_partitions(state), "counted")
 
-    def measure_partitions(
-        self, state: StateVersion, progress: Progress | None = None
-    ) -> list[PartitionReport]:
+    def measure_partitions(self, state: StateVersion) -> list[PartitionReport]:
         """Return the counts of every partition of every store."""
         reports: list[PartitionReport] = []
         for keyed in self._opened(state):
@@ -105,7 +99,7 @@ class SparkRewriter:
                 for store in range(len(keyed.stores))
                 for partition in range(count)
             ]
-            reports += self._jobs.measure(keyed, parts, count, progress)
+            reports += self._jobs.measure(keyed, parts, count, None)
         return reports
 
     def rewrite(self, wanted: Rewrite, progress: Progress | None = None) -> Rewritten:
@@ -234,7 +228,7 @@ def _kept(operator: Operator, ids: StateIds) -> Iterator[KeptStore]:
         yield KeptStore(
             operator=operator.id,
             operator_name=operator.name,
-            name=store.name,
+            name=store,
             ids=ids.get(str(operator.id), ()),
         )
 
@@ -277,7 +271,7 @@ def _ids(operators: Iterable[Operator], reports: Iterable[PartitionReport]) -> S
         parts = sorted({part for number, _, part in names if number == operator.id})
         if parts:
             ids[str(operator.id)] = tuple(
-                tuple(names[operator.id, store.name, part] for store in operator.stores)
+                tuple(names[operator.id, store, part] for store in operator.stores)
                 for part in parts
             )
     return ids

@@ -6,7 +6,6 @@ everything that rewrites or reads state works on it, including Spark's own reade
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from rheostat.errors import BadInput
@@ -154,7 +153,11 @@ class Staging:
 
     def new_files(self) -> tuple[StagedFile, ...]:
         """Return the state files that the first checkpoint does not have."""
-        return tuple(sorted(self._new_files(), key=lambda file: file.name))
+        below = self._files.files_below(f"{self.folder}/state")
+        staged = (_staged(f"state/{inside}", status) for inside, status in sorted(below.items()))
+        return tuple(
+            file for file in staged if self._files.status(f"{self._checkpoint}/{file.name}") is None
+        )
 
     def in_place(
         self, files: tuple[StagedFile, ...], taken_ns: int | None
@@ -194,12 +197,6 @@ class Staging:
         # query writes a file of this name; the clock is the store's own for both times.
         mine = taken_ns is None or status.changed_ns < taken_ns
         return mine and status.bytes == file.bytes
-
-    def _new_files(self) -> Iterator[StagedFile]:
-        for inside, status in self._files.files_below(f"{self.folder}/state").items():
-            name = f"state/{inside}"
-            if self._files.status(f"{self._checkpoint}/{name}") is None:
-                yield _staged(name, status)
 
 
 def _staged(name: str, status: FileStatus) -> StagedFile:

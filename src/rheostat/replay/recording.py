@@ -145,5 +145,5 @@ def _of_journal(path: Path) -> Iterator[Moment]:
         if record.observation is not None:
             moment = Moment(where, record.observation)
             # Check only numbers: our own journal cannot have wrong columns or units.
-            check_numbers(moment)
+            check_numbers(moment, {})
             yield moment

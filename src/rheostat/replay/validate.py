@@ -51,14 +51,8 @@ def check_columns(columns: Sequence[str], origin: str, names: Mapping[str, str])
 
 def check(moment: Moment, names: Mapping[str, str]) -> None:
     """Raise BadInput for negative or infinite numbers, wrong shares, and cyclic graphs."""
+    check_numbers(moment, names)
     observation = moment.observation
-    for field in fields(observation):
-        _check_numbers(
-            names.get(field.name, field.name),
-            getattr(observation, field.name),
-            moment.where,
-            signed=field.name == "t_s",
-        )
     for names_of, most, unit in ((_SHARES, 1.0, "of time"), (_CPU, _MOST_CPU, "of a slot")):
         for name in names_of:
             value = getattr(observation, name)
@@ -75,11 +69,13 @@ def check(moment: Moment, names: Mapping[str, str]) -> None:
         raise BadInput(f"{moment.where}: {wrong}") from None
 
 
-def check_numbers(moment: Moment) -> None:
-    """Raise BadInput for a number that is missing, negative or infinite."""
+def check_numbers(moment: Moment, names: Mapping[str, str]) -> None:
+    """Raise BadInput for a number that is missing, negative or infinite; ``names`` are the columns
+    of fields.
+    """
     for field in fields(moment.observation):
         _check_numbers(
-            field.name,
+            names.get(field.name, field.name),
             getattr(moment.observation, field.name),
             moment.where,
             signed=field.name == "t_s",

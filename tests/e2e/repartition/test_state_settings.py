@@ -48,9 +48,9 @@ def rows_in_state(spark: SparkSession, checkpoint: Path) -> list[str]:
     for operator in read_checkpoint(str(checkpoint), LocalFileSystem()).operators:
         for store in operator.stores:
             reader = spark.newSession().read.format("statestore")
-            reader = reader.option("operatorId", operator.id).option("storeName", store.name)
+            reader = reader.option("operatorId", operator.id).option("storeName", store)
             rows = reader.load(str(checkpoint)).select("key", "value").collect()
-            stored_rows += [f"{operator.id} {store.name} {row}" for row in rows]
+            stored_rows += [f"{operator.id} {store} {row}" for row in rows]
     return sorted(stored_rows)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rheostat.config import MetricOptions
-from rheostat.metrics.record_metrics import Gauges
+from rheostat.metrics.record_metrics import observed_gauges
 from rheostat.model import Observation
 
 
@@ -23,7 +23,7 @@ def test_a_clock_jump_restarts_the_windows_without_invented_values(jump_s):
         observation = Observation(
             t_s=t_s, executors=2, lag_rows=60_000.0 + 500.0 * n, processed_rows_per_s=200.0
         )
-        gauges, kept = Gauges(MetricOptions()).of(observation, kept)
+        gauges, kept = observed_gauges(MetricOptions(), observation, kept)
         changes.append(gauges.get("relative_lag_change"))
     right = pytest.approx(1.5)
     assert changes[29] == right
@@ -35,5 +35,5 @@ def test_a_clock_jump_restarts_the_windows_without_invented_values(jump_s):
 
 @pytest.mark.parametrize(("up", "value"), [(True, 1.0), (False, 0.0), (None, None)])
 def test_broker_availability_is_a_gauge(up: bool | None, value: float | None) -> None:
-    shown, _ = Gauges(MetricOptions()).of(Observation(t_s=1e9, broker_up=up), {})
+    shown, _ = observed_gauges(MetricOptions(), Observation(t_s=1e9, broker_up=up), {})
     assert shown.get("broker_up") == value

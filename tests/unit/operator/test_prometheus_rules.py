@@ -14,7 +14,7 @@ from tests.unit.operator.promql import PromQL, samples
 
 from rheostat.config import MetricOptions
 from rheostat.metrics.catalog import GAUGES, PREFIX, SIGNALS
-from rheostat.metrics.record_metrics import Gauges
+from rheostat.metrics.record_metrics import observed_gauges
 from rheostat.model import Observation
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
@@ -59,15 +59,14 @@ def test_every_rule_computes_the_value_of_our_gauge(case):
     series = series_of(case)
     gauges_at: dict[float, Any] = {}
     memory: Any = {}
-    gauges = Gauges(MetricOptions())
     for number, (t_s, _) in enumerate(next(iter(series.values()))):
         values = {name.removeprefix(PREFIX): points[number][1] for name, points in series.items()}
         signals: dict[str, Any] = {
             SIGNALS[name].signal if name in SIGNALS else "busy": value
             for name, value in values.items()
         }
-        gauges_at[t_s], memory = gauges.of(
-            Observation(t_s=t_s, **{"executors": 2, **signals}), memory
+        gauges_at[t_s], memory = observed_gauges(
+            MetricOptions(), Observation(t_s=t_s, **{"executors": 2, **signals}), memory
         )
     for expectation in case["promql_expr_test"]:
         gauge = GAUGE_OF[expectation["expr"]].removeprefix(PREFIX)

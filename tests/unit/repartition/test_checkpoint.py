@@ -64,7 +64,7 @@ def test_operators_are_read_with_their_stores(tmp_path):
         "symmetricHashJoin",
     ]
     assert tuple(
-        StoreId(checkpoint.operators[1].id, store.name) for store in checkpoint.operators[1].stores
+        StoreId(checkpoint.operators[1].id, store) for store in checkpoint.operators[1].stores
     ) == (StoreId(1, "left"), StoreId(1, "right"))
 
 
@@ -80,8 +80,7 @@ def test_format_2_uses_the_metadata_of_the_newest_committed_batch(tmp_path):
         }
         write_file(tmp_path / "state/0/_metadata/v2" / str(batch), f"v2\n{json.dumps(metadata)}")
     (operator,) = read(tmp_path).operators
-    assert (operator.metadata_format, operator.stores[0].name) == (2, "default")
-    assert operator.stores[0].schema_files == ("s",)
+    assert (operator.metadata_format, operator.stores) == (2, ("default",))
 
 
 def test_checksum_and_temporary_files_are_not_batches(tmp_path):

@@ -49,7 +49,7 @@ def repair(
     disk = QuickDisk()
     state = RepartitionLog(str(checkpoint), disk).read()
     assert state is not None
-    runner = RepartitionRunner(str(checkpoint), state, files=disk, clock=lambda: 1.0)
+    runner = RepartitionRunner(str(checkpoint), state, files=disk)
     if back:
         runner.rollback("a test")
     else:

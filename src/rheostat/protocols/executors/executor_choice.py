@@ -39,7 +39,7 @@ def spare(states: ExecutorStates) -> tuple[str, ...]:
         executor
         for phase in _READY_FIRST
         for executor in others
-        if states.phase(executor) == phase and _is_free(states, executor)
+        if states.phase(executor) == phase and (phase == "standby" or not states.held(executor))
     ]
     # Working executors fill the target first, because their state need not move.
     return tuple(free[max(0, states.target - (len(others) - len(free))) :])
@@ -89,10 +89,6 @@ def request_total(states: ExecutorStates) -> int:
     """
     # The successor is requested before its predecessor leaves, so the total is temporarily higher.
     return states.target + len(states.replaced) + states.standby
-
-
-def _is_free(states: ExecutorStates, executor: str) -> bool:
-    return states.phase(executor) == "standby" or not states.held(executor)
 
 
 def _least_state_first(states: ExecutorStates, executors: list[str]) -> list[str]:

@@ -85,7 +85,10 @@ def step(
         orders += _rebalance(facts, moving, now)
         balanced_s = now
     kept = {"leaving": leaving, "moving": moving, "balanced_s": balanced_s}
-    phase, detail = status if not moving or leaving else ("balancing", _moving_text(moving))
+    phase, detail = status
+    if moving and not leaving:
+        moves = (f"receiver {receiver} moves to {to}" for receiver, (to, _) in moving.items())
+        phase, detail = "balancing", ", ".join(moves)
     return orders, Rescaling(phase=phase, detail=detail, memory=kept)
 
 
@@ -222,10 +225,6 @@ def _send(
     place.counts[to] += 1
     moving[str(receiver)] = [to, now]
     return Move(receiver, to)
-
-
-def _moving_text(moving: Mapping[str, list[object]]) -> str:
-    return ", ".join(f"receiver {receiver} moves to {to}" for receiver, (to, _) in moving.items())
 
 
 def _too_few(facts: ReceiverFacts, needed: int, target: int) -> str:
