@@ -16,8 +16,8 @@ from rheostat.sim.noise import streams
 from rheostat.sim.plant import Plant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.workload import Steps
 from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.steps import Steps
 from rheostat_lab.sweep.faults import ExecutorLoss, LateMetrics, MissingMetrics, Stragglers
 
 LIMITS = Limits.between(2, 9)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rheostat.errors import BadInput
 from rheostat.model import Limits, Slo
 from rheostat.sim.plant import Floats
-from rheostat.sim.workload import Constant, Steps, Trace
+from rheostat.sim.workload import Constant
 from rheostat_lab.bounds.batch_grid import Batches
 from rheostat_lab.bounds.batch_path import Path
 from rheostat_lab.bounds.bounded_job import Curve, Job, curve_of
@@ -21,7 +21,9 @@ from rheostat_lab.bounds.nonanticipative import nonanticipative
 from rheostat_lab.bounds.scoring import best_static, bounds, job_of, run_static, score
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.steps import Steps
 from rheostat_lab.loads.text import parse
+from rheostat_lab.loads.trace import Trace
 from rheostat_lab.loads.walk import Walk
 from rheostat_lab.sweep.plant_parameters import spark_parameters
 

@@ -62,18 +62,6 @@ def watched(steps: Iterable[Step], what: str, total: int) -> Iterable[Step]:
     )
 
 
-@contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Show a progress bar up to ``total`` on a terminal; yield a callback for the number done."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as shown:
-        task = shown.add_task(what, total=total)
-        yield lambda done: shown.update(task, completed=done)
-
-
 def write_out(path: Path, lines: Iterable[str]) -> None:
     """Write the lines to a file atomically; raises BadInput if that is impossible."""
     from rheostat.machine.atomic_file import replacing

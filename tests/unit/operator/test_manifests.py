@@ -3,10 +3,20 @@ from pathlib import Path
 
 import yaml
 
+from rheostat.control.sizing import MODES
 from rheostat.metrics.catalog import GAUGES
+from rheostat.model import Limits
 from rheostat.operator.driver_pod import driver_pod
 from rheostat.operator.schema import definition
-from rheostat.operator.streaming_application import application_of
+from rheostat.operator.streaming_application import (
+    CONTROL_PORT,
+    GROUP,
+    KIND,
+    PLURAL,
+    SOURCES,
+    VERSION,
+    application_of,
+)
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 
@@ -14,6 +24,24 @@ DEPLOY = Path(__file__).parents[3] / "deploy"
 def test_the_deployed_crd_matches_the_generated_definition():
     """If this fails, run: rheostat operator crd > deploy/operator/crd.yaml"""
     assert yaml.safe_load((DEPLOY / "operator" / "crd.yaml").read_text()) == definition()
+
+
+def test_the_definition_names_what_the_operator_reads():
+    spec = definition()["spec"]
+    (version,) = spec["versions"]
+    names = (spec["group"], version["name"], spec["names"]["plural"], spec["names"]["kind"])
+    assert names == (GROUP, VERSION, PLURAL, KIND)
+    given = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    usual = {"min": Limits().min_executors, "max": Limits().max_executors}
+    limits = given["limits"]["properties"]
+    assert given["mode"]["enum"] == list(MODES)
+    assert given["limits"]["default"] == usual
+    assert {name: limits[name]["default"] for name in limits} == usual
+    driver = given["driver"]
+    assert driver["properties"]["controlPort"]["default"] == CONTROL_PORT
+    assert [*driver["properties"]][: len(SOURCES)] == [*SOURCES]
+    (rule,) = driver["x-kubernetes-validations"]
+    assert re.findall(r"has\(self\.(\w+)\)", rule["rule"]) == [*SOURCES]
 
 
 def test_every_hpa_uses_existing_metrics():

@@ -7,8 +7,9 @@ import pytest
 
 from rheostat.errors import BadInput
 from rheostat.sim.arrivals import Arrivals
-from rheostat.sim.workload import Constant, Steps
+from rheostat.sim.workload import Constant
 from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.steps import Steps
 
 
 def test_rows_are_the_integral_of_the_rate() -> None:

@@ -17,7 +17,7 @@ from rheostat.sim.engine import Events
 from rheostat.sim.measures import measures, quantiles_s
 from rheostat.sim.noise import Noise, streams
 from rheostat.sim.plant import Steps
-from rheostat.sim.workload import Steps as Levels
+from rheostat_lab.loads.steps import Steps as Levels
 from rheostat_lab.validation.nodes import node_use
 
 held = st.lists(st.tuples(st.integers(0, 50), st.integers(0, 9)), min_size=1, max_size=12)

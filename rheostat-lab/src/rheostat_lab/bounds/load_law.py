@@ -9,12 +9,13 @@ import numpy as np
 
 from rheostat.errors import BadInput
 from rheostat.sim.plant import Floats
-from rheostat.sim.workload import Constant, Steps, Workload
+from rheostat.sim.workload import Constant, Workload
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.ramp import Ramp
 from rheostat_lab.loads.scaled import Scaled
+from rheostat_lab.loads.steps import Steps
 from rheostat_lab.loads.walk import Walk
 
 # Five levels of the uniform noise have its mean and 4 % less than its variance.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import emit, out_option, plain_table, progress
+from rheostat.cli.output import emit, out_option, plain_table
 from rheostat.errors import BadInput
+from rheostat_lab.commands.progress_bar import progress
 
 if TYPE_CHECKING:
     from rheostat_lab.demo.query_check import Checked

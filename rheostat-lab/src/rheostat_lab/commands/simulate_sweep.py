@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import emit, out_option, plain_table, progress
+from rheostat.cli.output import emit, out_option, plain_table
+from rheostat_lab.commands.progress_bar import progress
 from rheostat_lab.commands.seed_means import MEANS, UNDER_OVER, mean_cell
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rheostat.cli.output import out_option, plain_table, progress, working, write_out
+from rheostat.cli.output import out_option, plain_table, working, write_out
 from rheostat.errors import BadInput
+from rheostat_lab.commands.progress_bar import progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

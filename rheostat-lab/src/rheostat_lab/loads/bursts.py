@@ -8,8 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from rheostat.sim.workload import above, at_least
 from rheostat_lab.loads.counter import uniform
+from rheostat_lab.loads.value_checks import above, at_least
 
 _LANE = 107
 _FIRST = 256

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from rheostat.sim.workload import above, at_least
 from rheostat_lab.loads.counter import uniform_at
+from rheostat_lab.loads.value_checks import above, at_least
 
 _LANE = 101
 

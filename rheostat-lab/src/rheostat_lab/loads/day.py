@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import above, at_least
 from rheostat_lab.loads.counter import uniform_at
+from rheostat_lab.loads.value_checks import above, at_least
 
 _LANE = 102
 _RAMP_FROM, _PEAK_TO = 0.58, 0.74

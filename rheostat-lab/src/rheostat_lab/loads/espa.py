@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Steps, Sum, Workload, above
+from rheostat.sim.workload import Workload
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.spikes import Spikes
+from rheostat_lab.loads.steps import Steps
+from rheostat_lab.loads.sum import Sum
+from rheostat_lab.loads.value_checks import above
 from rheostat_lab.loads.walk import Walk
 
 _COSINES = {"1": (150_000.0, 100_000.0), "3": (50_000.0, 25_000.0), "11": (100_000.0, 50_000.0)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
-from rheostat.sim.workload import Sum, Workload
+from rheostat.sim.workload import Workload
+from rheostat_lab.loads.sum import Sum
 
 
 @runtime_checkable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rheostat.sim.workload import above, at_least
+from rheostat_lab.loads.value_checks import above, at_least
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Constant, Steps, Trace, Workload
+from rheostat.sim.workload import Constant, Workload
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.espa import Espa
 from rheostat_lab.loads.ramp import Ramp
 from rheostat_lab.loads.spikes import Spikes
+from rheostat_lab.loads.steps import Steps
+from rheostat_lab.loads.trace import Trace
 from rheostat_lab.loads.walk import Walk
 
 WORKLOADS: dict[str, type[Workload]] = {

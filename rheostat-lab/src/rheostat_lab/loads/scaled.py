@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rheostat.sim.workload import Workload, above
+from rheostat.sim.workload import Workload
 from rheostat_lab.loads.marks import marks
+from rheostat_lab.loads.value_checks import above
 
 
 @dataclass(frozen=True, slots=True)

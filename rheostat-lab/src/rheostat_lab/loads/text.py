@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import Callable
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Sum, Trace, Workload
+from rheostat.sim.workload import Workload
 from rheostat_lab.loads.registry import create
 from rheostat_lab.loads.scaled import Scaled
+from rheostat_lab.loads.sum import Sum
+from rheostat_lab.loads.trace import Trace
 
 Reader = Callable[[str], Trace]
 """Reads a trace from a file, or by its name."""

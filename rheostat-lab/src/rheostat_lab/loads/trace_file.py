@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Trace
+from rheostat_lab.loads.trace import Trace
 
 _FORMATS = {"second|adCount": "|", "t_s,rate": ","}
 

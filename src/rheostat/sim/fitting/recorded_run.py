@@ -18,7 +18,7 @@ from rheostat.signals.lag import is_rows_limited, rows_left
 from rheostat.sim.arrivals import Arrivals
 from rheostat.sim.bookkeeping import Book
 from rheostat.sim.plant import Ledger
-from rheostat.sim.workload import Steps, Sum, Trace, Workload
+from rheostat.sim.workload import RecordedLoad
 
 _FEWEST_LIMITED = 3
 """Batches at a limit of rows that show it."""
@@ -121,7 +121,7 @@ class Recorded:
                 changes.append((observation.t_s, observation.executors))
         return tuple(changes)
 
-    def arrivals(self) -> Trace:
+    def arrivals(self) -> RecordedLoad:
         """Return the recorded arrival rates; each applies to the time before its observation."""
         rates: list[float] = []
         rate = 0.0
@@ -130,7 +130,9 @@ class Recorded:
             known = observation.input_rows_per_s
             rate = rate if known is None else known
             rates.append(rate)
-        return Trace(tuple(now.t_s for now in self.observations[:-1]), tuple(reversed(rates)))
+        return RecordedLoad(
+            tuple(now.t_s for now in self.observations[:-1]), tuple(reversed(rates))
+        )
 
     def starting_at(self, t_s: float) -> float:
         """Return the executors that are missing from the target at ``t_s``."""
@@ -233,12 +235,12 @@ def end_of_batch_s(early: Observation, late: Observation) -> float:
     return min(late.t_s, max(early.t_s, late.t_s - running_s))
 
 
-def load_of(run: Recorded) -> Workload:
+def load_of(run: Recorded) -> RecordedLoad:
     """Return the arrivals of a run; the initial lag arrives in its first second."""
     lags = (observation.lag_rows for observation in run.observations)
     waiting = next((rows for rows in lags if rows is not None), 0.0)
     # A plant begins without a backlog, so the recorded one must arrive.
-    return Sum((run.arrivals(), Steps((float(waiting), 0.0), hold_s=1.0)))
+    return replace(run.arrivals(), waiting_rows=float(waiting))
 
 
 def starting(observation: Observation) -> float | None:

@@ -16,10 +16,11 @@ from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.workload import Constant, Steps, Workload
+from rheostat.sim.workload import Constant, Workload
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.ramp import Ramp
+from rheostat_lab.loads.steps import Steps
 from rheostat_lab.sweep.runner import play
 from rheostat_lab.sweep.sweep_spec import read_spec
 

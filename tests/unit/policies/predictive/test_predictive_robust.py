@@ -15,7 +15,8 @@ from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.workload import Constant, Steps, Workload
+from rheostat.sim.workload import Constant, Workload
+from rheostat_lab.loads.steps import Steps
 
 SLO = Slo(latency_s=30)
 MOST_PER_HOUR = 60

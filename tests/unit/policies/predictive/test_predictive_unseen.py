@@ -14,7 +14,7 @@ from rheostat.sim.engine import Run, simulate
 from rheostat.sim.measures import measures
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.workload import Steps
+from rheostat_lab.loads.steps import Steps
 
 SLO = Slo(latency_s=30)
 

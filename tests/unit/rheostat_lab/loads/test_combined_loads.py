@@ -3,14 +3,17 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Constant, Steps, Sum, Trace
+from rheostat.sim.workload import Constant
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.due_rows import rows_until
 from rheostat_lab.loads.espa import Espa
 from rheostat_lab.loads.marks import marks
 from rheostat_lab.loads.scaled import Scaled
+from rheostat_lab.loads.steps import Steps
+from rheostat_lab.loads.sum import Sum
 from rheostat_lab.loads.text import parse
+from rheostat_lab.loads.trace import Trace
 
 
 def test_a_sum_adds_rates_and_has_the_longest_duration() -> None:

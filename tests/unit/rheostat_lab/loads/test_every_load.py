@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Constant, Steps, Sum, Trace, Workload
+from rheostat.sim.workload import Constant, Workload
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
@@ -23,7 +23,10 @@ from rheostat_lab.loads.ramp import Ramp
 from rheostat_lab.loads.registry import WORKLOADS, create
 from rheostat_lab.loads.scaled import Scaled
 from rheostat_lab.loads.spikes import Spikes
+from rheostat_lab.loads.steps import Steps
+from rheostat_lab.loads.sum import Sum
 from rheostat_lab.loads.text import with_seed
+from rheostat_lab.loads.trace import Trace
 from rheostat_lab.loads.walk import Walk
 
 rates = st.floats(0, 1e6)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from tests.unit.rheostat_lab.loads.test_every_load import single
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Sum, Workload
+from rheostat.sim.workload import Workload
 from rheostat_lab.loads.registry import WORKLOADS
 from rheostat_lab.loads.scaled import Scaled
+from rheostat_lab.loads.sum import Sum
 from rheostat_lab.loads.text import parse, with_seed
 
 NAMES = {kind: name for name, kind in WORKLOADS.items()}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Trace
+from rheostat_lab.loads.trace import Trace
 from rheostat_lab.loads.trace_file import find_trace, packaged_traces, read_trace
 
 

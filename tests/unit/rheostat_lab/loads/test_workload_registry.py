@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Steps, Trace
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.registry import WORKLOADS, create, parameters
+from rheostat_lab.loads.steps import Steps
+from rheostat_lab.loads.trace import Trace
 
 
 def test_the_registry_is_sorted_and_every_parameter_is_documented() -> None:

@@ -5,12 +5,14 @@ import math
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.sim.workload import Constant, Steps, Trace
+from rheostat.sim.workload import Constant
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
 from rheostat_lab.loads.due_rows import DueRows, rows_until
 from rheostat_lab.loads.marks import marks
 from rheostat_lab.loads.ramp import Ramp
+from rheostat_lab.loads.steps import Steps
+from rheostat_lab.loads.trace import Trace
 
 
 def test_without_noise_the_cosine_follows_the_published_formula() -> None:

@@ -15,7 +15,7 @@ from rheostat.model import Decision
 from rheostat.sim.fitting.batch_fit import Pace, PacedPlant
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.workload import Steps
+from rheostat_lab.loads.steps import Steps
 from rheostat_lab.sweep.faults import LateMetrics, MissingMetrics
 from rheostat_lab.sweep.plant_parameters import spark_parameters
 

@@ -6,7 +6,8 @@ import pytest
 
 from rheostat.model import Observation
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.workload import Constant, Steps, Workload
+from rheostat.sim.workload import Constant, Workload
+from rheostat_lab.loads.steps import Steps
 from rheostat_lab.sweep.plant_parameters import spark_parameters
 
 CALM = {"task_noise": 0.0, "batch_noise": 0.0, "start_noise": 0.0, "trigger_s": 10.0}

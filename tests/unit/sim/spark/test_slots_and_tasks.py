@@ -13,7 +13,7 @@ from rheostat.sim.spark.spark_batch import Executor, StageRun, run_anywhere, run
 from rheostat.sim.spark.spark_parameters import SparkParameters
 from rheostat.sim.spark.spark_plant import SparkPlant
 from rheostat.sim.spark.spark_stages import NOBODY, adopted, rebalanced, step
-from rheostat.sim.workload import Steps
+from rheostat_lab.loads.steps import Steps
 
 tasks = st.lists(st.floats(0.01, 50), min_size=1, max_size=25)
 fleets = st.integers(1, 6)

@@ -10,7 +10,8 @@ from rheostat.model import Decision, Observation
 from rheostat.signals.true_rates import stage_needs
 from rheostat.sim.spark.spark_batch import SimulatedBatch
 from rheostat.sim.spark.spark_plant import SparkPlant
-from rheostat.sim.workload import Constant, Steps
+from rheostat.sim.workload import Constant
+from rheostat_lab.loads.steps import Steps
 from rheostat_lab.sweep.plant_parameters import spark_parameters
 
 CALM = {"task_noise": 0.0, "batch_noise": 0.0, "start_noise": 0.0}
