@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rheostat.cli.options import pairs
-from rheostat.cli.output import out_option, plain_table, write_out
+from rheostat.cli.output import AsJson, Out, emit, plain_table
 from rheostat.errors import BadInput
 
 if TYPE_CHECKING:
@@ -61,8 +60,8 @@ def doctor(
     real_time: RealTime = None,
     kafka: Broker = None,
     shuffles: Shuffles = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    out: Annotated[Path | None, out_option()] = None,
+    as_json: AsJson = False,
+    out: Out = None,
 ) -> None:
     """Report what this computer allows and how the shape of a query could be improved.
 
@@ -88,20 +87,12 @@ def doctor(
         *(finding_of(binding, str(checkpoint or "CHECKPOINT")) for binding in bound),
     ]
     gains = _measured(quiet=as_json) if measure else []
-    text = json.dumps(
-        {
-            "findings": [asdict(finding) for finding in findings],
-            "measured": [asdict(gain) for gain in gains],
-            **({"bindings": [asdict(binding) for binding in bound]} if journal else {}),
-        },
-        indent=2,
-    )
-    if out:
-        write_out(out, [text])
-    if as_json:
-        typer.echo(text)
-    elif not out:
-        _show(findings, gains)
+    answer = {
+        "findings": [asdict(finding) for finding in findings],
+        "measured": [asdict(gain) for gain in gains],
+        **({"bindings": [asdict(binding) for binding in bound]} if journal else {}),
+    }
+    emit(answer, as_json, out, lambda: _show(findings, gains))
 
 
 def _shape(

@@ -34,6 +34,12 @@ Interval = Annotated[
         "--interval", help="Seconds between two decisions; default: the recording's own step."
     ),
 ]
+Price = Annotated[
+    float | None,
+    typer.Option(
+        "--price-per-slot-hour", help="Price of a slot-hour; default: that of the job.", min=0
+    ),
+]
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 

@@ -18,11 +18,9 @@ Step = TypeVar("Step")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def emit(
-    result: Any, as_json: bool, out: Path | None, show: Callable[[], None], indent: int = 2
-) -> None:
+def emit(result: Any, as_json: bool, out: Path | None, show: Callable[[], None]) -> None:
     """Write the result to ``out`` if given, and print it as JSON or ``show`` it."""
-    text = json.dumps(result, indent=indent, allow_nan=False)
+    text = json.dumps(result, indent=2, allow_nan=False)
     if out:
         write_out(out, [text])
     if as_json:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import json
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rheostat.cli.output import out_option, plain_table, write_out
+from rheostat.cli.output import Out, emit, plain_table
 from rheostat.errors import BadInput
 from rheostat.policies.parameters import parameters
 from rheostat.policies.registry import POLICIES, find
@@ -97,7 +95,7 @@ def policies(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON: an object with a name, else a list of them.")
     ] = False,
-    out: Annotated[Path | None, out_option()] = None,
+    out: Out = None,
 ) -> None:
     """List the policies; with a name: formula, parameters with units and defaults, source, and
     failure conditions.
@@ -105,18 +103,9 @@ def policies(
     Example: rheostat policies measured-throughput
     """
     descriptions = [describe(name)] if name else _all()
-    text = json.dumps(
-        asdict(descriptions[0]) if name else [asdict(description) for description in descriptions],
-        indent=2,
-    )
-    if out:
-        write_out(out, [text])
-    if as_json:
-        typer.echo(text)
-    elif name:
-        _show(descriptions[0])
-    elif not out:
-        _list(descriptions)
+    values = [asdict(description) for description in descriptions]
+    result, show = (values[0], _show) if name else (values, _list)
+    emit(result, as_json, out, lambda: show(descriptions))
 
 
 def _all() -> list[Description]:
@@ -141,10 +130,11 @@ def _list(descriptions: list[Description]) -> None:
     typer.echo("\nMore about one: rheostat policies NAME")
 
 
-def _show(description: Description) -> None:
+def _show(descriptions: list[Description]) -> None:
     from rich.console import Console
     from rich.markup import escape
 
+    (description,) = descriptions
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]{escape(description.name)}[/bold]\n\n{escape(description.summary)}\n")
     for title, text in (

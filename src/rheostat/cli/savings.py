@@ -9,13 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from rheostat.cli.options import span_s
+from rheostat.cli.options import Price, span_s
 from rheostat.cli.output import AsJson, Out, emit, plain_table
 from rheostat.cli.status import UNKNOWN
 from rheostat.errors import BadInput
 from rheostat.journal.job_status import (
     MAX,
-    Saving,
     against_of,
     saving,
     saving_json,
@@ -30,12 +29,7 @@ from rheostat.journal.totals import DAY_S, Day, date_of
 
 def savings(
     journals: Annotated[list[Path], typer.Argument(help="Folders of journals.")],
-    price: Annotated[
-        float | None,
-        typer.Option(
-            "--price-per-slot-hour", help="Price of a slot-hour; default: that of the job.", min=0
-        ),
-    ] = None,
+    price: Price = None,
     since: Annotated[
         str, typer.Option(help="The newest days (UTC), as 7d; default: all that are kept.")
     ] = "",
@@ -69,7 +63,10 @@ def _answer(folder: Path, against: str | int, first: str, price: float | None) -
     price = price or (starts[-1].price if starts else None)
 
     def shown(day: Day) -> dict[str, Any]:
-        return _json(saving(day, against, before), price)
+        values = saving_json(saving(day, against, before))
+        saved = values["saved_slot_h"]
+        priced = saved is not None and price is not None
+        return values | {"saved_money": saved * price if priced else None}
 
     return {
         "journal": str(folder),
@@ -78,13 +75,6 @@ def _answer(folder: Path, against: str | int, first: str, price: float | None) -
         "price": price,
         "days": {date: shown(day) for date, day in days.items()},
         "total": shown(total(days)),
-    }
-
-
-def _json(day: Saving, price: float | None) -> dict[str, Any]:
-    saved = day.saved_slot_h
-    return saving_json(day) | {
-        "saved_money": None if saved is None or price is None else saved * price
     }
 
 

@@ -251,10 +251,10 @@ def undo(checkpoint: StoppedCheckpoint, as_json: AsJson = False, out: Out = None
 
     Example: rheostat state undo /data/checkpoints/orders
     """
-    from rheostat.repartition.spark_repartition import undo_here
+    from rheostat.repartition import spark_repartition
 
-    with _shown_phases() as progress:
-        state = undo_here(checkpoint, progress)
+    with _shown_phases() as progress, spark_repartition.opened(checkpoint) as (files, _):
+        state = spark_repartition.undo(checkpoint, files=files, progress=progress)
     number = state.plan.partitions_before
     emit(
         _state_json(state),
@@ -276,15 +276,18 @@ def repair(
 
     Example: rheostat state repair /data/checkpoints/orders
     """
-    from rheostat.repartition.spark_repartition import repair_here, repair_sink_here
+    from rheostat.repartition import repair
+    from rheostat.repartition.spark_repartition import full_name, opened
 
     if sink:
-        batches = repair_sink_here(checkpoint, sink)
+        with opened(checkpoint) as (files, _):
+            batches = repair.repair_sink(checkpoint, full_name(sink), files)
         numbers = ", ".join(map(str, batches)) or "no batch"
         message = f"{sink}: {numbers} got an empty entry. Start the query."
         emit({"sink": sink, "batches": batches}, as_json, out, lambda: typer.echo(message))
         return
-    done = repair_here(checkpoint)
+    with opened(checkpoint) as (files, _):
+        done = repair.repair(checkpoint, files)
     emit(
         asdict(done),
         as_json,

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rheostat.cli.options import Price
 from rheostat.cli.output import AsJson, Out, emit, plain_table
 from rheostat.control.driver_call import ENDPOINT, call_driver
 from rheostat.errors import BadInput, RheostatError
@@ -42,12 +43,7 @@ def status(
             ),
         ),
     ] = None,
-    price: Annotated[
-        float | None,
-        typer.Option(
-            "--price-per-slot-hour", help="Price of a slot-hour; default: that of the job.", min=0
-        ),
-    ] = None,
+    price: Price = None,
     as_json: AsJson = False,
     out: Out = None,
 ) -> int:

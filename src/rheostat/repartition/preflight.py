@@ -46,7 +46,12 @@ def require_number(partitions: int) -> None:
 
 def require_fit(checkpoint: Checkpoint, partitions: int, files: FileSystem) -> None:
     """Raise BadInput for a checkpoint or a disk that does not allow a repartition."""
-    _require_repartition(checkpoint, partitions)
+    require_drained(checkpoint)
+    if partitions == checkpoint.partitions:
+        raise BadInput(
+            f"--partitions {partitions} is what {checkpoint.location} has now: choose another"
+        )
+    require_repartitionable(checkpoint)
     # The state folder contains older versions, too, so the new one needs no more space.
     state_bytes = files.size(f"{checkpoint.location}/state") or 0
     if not isinstance(files, LocalFileSystem):
@@ -60,16 +65,6 @@ def require_fit(checkpoint: Checkpoint, partitions: int, files: FileSystem) -> N
     if missing:
         raise BadInput(f"{missing} is missing: restore it from a backup, then again")
     _require_room(folder, state_bytes, checkpoint.location)
-
-
-def _require_repartition(checkpoint: Checkpoint, partitions: int) -> None:
-    """Raise BadInput for a checkpoint in any location that does not allow a repartition."""
-    require_drained(checkpoint)
-    if partitions == checkpoint.partitions:
-        raise BadInput(
-            f"--partitions {partitions} is what {checkpoint.location} has now: choose another"
-        )
-    require_repartitionable(checkpoint)
 
 
 def require_drained(checkpoint: Checkpoint) -> None:

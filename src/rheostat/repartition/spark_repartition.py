@@ -25,7 +25,6 @@ from rheostat.repartition.preflight import (
     require_number,
     require_stopped,
 )
-from rheostat.repartition.repair import Repaired, repair, repair_sink
 from rheostat.repartition.repartition_log import (
     Plan,
     RepartitionLog,
@@ -157,7 +156,7 @@ def repartition_here(
     with ExitStack() as stack:
         if is_remote(location):
             require_number(partitions)
-        files, spark = stack.enter_context(_opened(location))
+        files, spark = stack.enter_context(opened(location))
 
         def engine(_: Checkpoint) -> Rewriter:
             return SparkRewriter(spark or stack.enter_context(own_session()))
@@ -168,31 +167,13 @@ def repartition_here(
             engine,
             files=files,
             progress=progress,
-            sink=_full_name(sink),
+            sink=full_name(sink),
             check_stopped=check_stopped,
         )
 
 
-def undo_here(location: str, progress: ProgressCallback) -> RepartitionState:
-    """Run ``undo``, with a session for a remote checkpoint."""
-    with _opened(location) as (files, _):
-        return undo(location, files=files, progress=progress)
-
-
-def repair_here(location: str) -> Repaired:
-    """Run ``repair``, with a session for a remote checkpoint."""
-    with _opened(location) as (files, _):
-        return repair(location, files)
-
-
-def repair_sink_here(location: str, sink: str) -> tuple[int, ...]:
-    """Run ``repair_sink``, with a session for a remote checkpoint."""
-    with _opened(location) as (files, _):
-        return repair_sink(location, _full_name(sink), files)
-
-
 @contextmanager
-def _opened(location: str) -> Iterator[tuple[FileSystem, Any]]:
+def opened(location: str) -> Iterator[tuple[FileSystem, Any]]:
     """Yield the file system of a checkpoint, and a session if the checkpoint is remote."""
     if not is_remote(location):
         yield LocalFileSystem(), None
@@ -204,5 +185,6 @@ def _opened(location: str) -> Iterator[tuple[FileSystem, Any]]:
         yield reachable_files(spark, location), spark
 
 
-def _full_name(sink: str) -> str:
+def full_name(sink: str) -> str:
+    """Return the full name of a sink's folder, which may be relative on this computer."""
     return str(local_path(sink).absolute()) if sink and not is_remote(sink) else sink

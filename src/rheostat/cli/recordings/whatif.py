@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from rheostat.sim.fitting.counterfactual import Answer, Outcome
     from rheostat.sim.measures import Elasticity
 
+RecordedRun = Annotated[
+    str,
+    typer.Argument(
+        help="A journal's folder, or a recording with batches, arrivals, lag and executors."
+    ),
+]
+
 _SHOWN = 40
 
 _SAVES = 0.005
@@ -35,12 +42,7 @@ the error budget."""
 
 
 def whatif(
-    file: Annotated[
-        str,
-        typer.Argument(
-            help="A journal's folder, or a recording with batches, arrivals, lag and executors."
-        ),
-    ],
+    file: RecordedRun,
     policy: PolicyName = DEFAULT_POLICY,
     parameters: Parameters = None,
     minimum: Floor = 1,
@@ -197,12 +199,7 @@ def _percent(share: float | None) -> str:
 
 
 def calibrate(
-    journal: Annotated[
-        str,
-        typer.Argument(
-            help="A journal's folder, or a recording with batches, arrivals, lag and executors."
-        ),
-    ],
+    journal: RecordedRun,
     as_json: Annotated[
         bool,
         typer.Option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,13 +75,13 @@ class Row:
 
     application: str
     name: str | None
-    query: str | None
     spark: str | None
     running: bool
     malformed: int
-    facts: Mapping[str, Any]
-    advice: Mapping[str, Any] | None
-    cannot: str | None
+    query: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    advice: Mapping[str, Any] | None = None
+    cannot: str | None = None
     recording: Sequence[str] = ()
     """The lines of a journal, at most ``SHOWN``; empty unless requested."""
 
@@ -104,19 +104,19 @@ def rows_of(log: LogFiles, request: Request) -> Iterator[Row]:
     try:
         yield from _judged(log, request)
     except (BadInput, OSError) as error:
-        yield _without(log, empty, refusal(error))
+        yield _without_query(log, empty, refusal(error))
     except Exception as error:  # One log must not end the analysis of the others.
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        yield _without(log, empty, f"a defect of Rheostat, please report it: {reason}")
+        yield _without_query(log, empty, f"a defect of Rheostat, please report it: {reason}")
 
 
 def _judged(log: LogFiles, request: Request) -> Iterator[Row]:
     read = read_log(log.application, lines(log, request.place), request.hours)
     if not read.is_event_log:
-        yield _without(log, read, "no line is an event of Spark" if read.lines else _EMPTY)
+        yield _without_query(log, read, "no line is an event of Spark" if read.lines else _EMPTY)
         return
     if reason := _nothing_to_judge(read):
-        yield _without(log, read, reason)
+        yield _without_query(log, read, reason)
         return
     for query in read.queries.values():
         yield _row(log, read, query, request)
@@ -132,17 +132,14 @@ def _nothing_to_judge(read: ApplicationLog) -> str | None:
     return None
 
 
-def _without(log: LogFiles, read: ApplicationLog, reason: str) -> Row:
+def _without_query(log: LogFiles, read: ApplicationLog, cannot: str | None = None) -> Row:
     return Row(
         application=read.application,
         name=read.name,
-        query=None,
         spark=read.spark,
         running=log.running,
         malformed=read.malformed,
-        facts={},
-        advice=None,
-        cannot=reason,
+        cannot=cannot,
     )
 
 
@@ -173,16 +170,11 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
     except BadInput as error:
         failed = f"; it failed: {query.failures[-1]}" if query.failures else ""
         cannot = f"{error}{failed}"
-    return Row(
-        application=read.application,
-        name=read.name,
+    return replace(
+        _without_query(log, read, cannot),
         query=query_name(read, query),
-        spark=read.spark,
-        running=log.running,
-        malformed=read.malformed,
         facts=facts(read, query, request.slo.latency_s) | {"parts": len(parts(recording))},
         advice=advice,
-        cannot=cannot,
         recording=_lines(recording) if request.with_recordings else (),
     )
 
