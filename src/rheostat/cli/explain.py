@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from rheostat.cli.output import out_option, write_out
+from rheostat.cli.output import emit_lines, out_option
 from rheostat.errors import BadInput
 from rheostat.journal import explanation as words
 from rheostat.journal.explanation import History
@@ -50,11 +50,9 @@ def explain(
         records = list(words.changes(history.passing(kept)))
     else:
         records = [_at(kept, moment, journal)]
-    if out:
-        write_out(out, map(to_line, records))
+    if as_json or out:
+        emit_lines(map(to_line, records), as_json, out)
     if as_json:
-        for record in records:
-            typer.echo(to_line(record))
         return
     lines = [(record.t_s, "\n".join(words.explain(record))) for record in records]
     if moment is None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -11,9 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 Step = TypeVar("Step")
+
+SHOWN = 40
+"""Rows of a long table that are printed; JSON has all."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -27,6 +32,29 @@ def emit(result: Any, as_json: bool, out: Path | None, show: Callable[[], None])
         typer.echo(text)
     else:
         show()
+
+
+def emit_lines(lines: Iterable[str], as_json: bool, out: Path | None) -> None:
+    """Write the lines to ``out`` if given, print them, or both, each as soon as it is known."""
+    shown = map(_printed, lines) if as_json else lines
+    if out:
+        write_out(out, shown)
+    else:
+        deque(shown, maxlen=0)
+
+
+def _printed(line: str) -> str:
+    print(line)
+    return line
+
+
+def print_first(console: Console, table: Table, rows: Sequence[Sequence[str]]) -> None:
+    """Print a table with the first ``SHOWN`` rows, and how many are left out."""
+    for row in rows[:SHOWN]:
+        table.add_row(*row)
+    console.print(table)
+    if len(rows) > SHOWN:
+        console.print(f"... and {len(rows) - SHOWN} more; all of them: --json")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from rheostat.control.sizing import Sizing, sizing_of, to_json
 from rheostat.errors import BadInput
 from rheostat.guards import Cooldown, Guard, Reversal, StaleData
 from rheostat.metrics.prometheus import MetricsRegistry
-from rheostat.model import Capabilities, Record
+from rheostat.model import Capabilities, Observation, Record
 from rheostat.ports import Policy
 
 _LONGEST_PIN_MIN = 1440
@@ -187,11 +187,11 @@ class ControlService:
             )
             if record is None:
                 return report
-            observation = record.observation
+            observed = record.observation or Observation(t_s=record.t_s)
             return replace(
                 report,
-                application=observation.application if observation else None,
-                executors=observation.executors if observation else None,
+                application=observed.application,
+                executors=observed.executors,
                 target=record.size if record.target is None else record.target,
                 phase=record.rescaling.phase,
                 detail=record.rescaling.detail,

@@ -4,7 +4,6 @@ exists, and older minutes and quarters of an hour from the files next to the jou
 
 from __future__ import annotations
 
-import logging
 import math
 import threading
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from rheostat.journal.reading import (
     records_until,
 )
 from rheostat.journal.starts import Start, read_events, starts_of
+from rheostat.loop import FaultLog
 from rheostat.machine.atomic_file import write_atomic
 from rheostat.model import Record
 
@@ -30,7 +30,6 @@ RECENT_S = 3 * 3600.0
 _LEAD_S = 60.0
 """Seconds of ticks to read before a range: detecting a change needs the previous tick."""
 
-_log = logging.getLogger("rheostat")
 SERIES_FILE, COARSE_FILE = "series.jsonl", "series-15min.jsonl"
 WIDTH_S, COARSE_S = 60.0, 900.0
 MOST_BYTES = 32 * 1024**2
@@ -137,18 +136,16 @@ class SeriesWriter:
         self._folder = folder
         self._fold = Fold(WIDTH_S, ())
         self._quarter: list[Bucket] = []
-        self._failed = False
+        self._faults = FaultLog(f"{SERIES_FILE} is not written; the job continues")
 
     def add(self, record: Record) -> None:
-        """Add the record of a tick; a failure is logged once and never reaches the loop."""
+        """Add the record of a tick; failures are logged once per kind and never reach the loop."""
         try:
             bucket = self._fold.add(record)
             if bucket is not None:
                 self._write(bucket)
         except Exception as fault:
-            if not self._failed:
-                _log.warning("rheostat: %s: %s; the job continues", SERIES_FILE, fault)
-            self._failed = True
+            self._faults.warn(fault)
 
     def close(self) -> None:
         """Write the incomplete minute and quarter of an hour."""

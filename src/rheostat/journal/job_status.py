@@ -23,7 +23,7 @@ from rheostat.journal.starts import (
 )
 from rheostat.journal.summary import Summary, summarize
 from rheostat.journal.totals import Change, Day, Totals, date_of, longest_gap_s
-from rheostat.model import Record
+from rheostat.model import Observation, Record
 
 MAX, BEFORE = "max", "before"
 _HOUR_S = 3600.0
@@ -262,21 +262,16 @@ def _lifetime(
 def _of_record(record: Record | None) -> dict[str, Any]:
     if record is None:
         return {}
-    last = {
-        "target": record.target,
+    observed = record.observation or Observation(t_s=record.t_s)
+    return {
+        "target": observed.size if record.target is None else record.target,
         "wanted": record.raw.target if record.raw else None,
         "reason": record.raw.reason if record.raw else "",
         "phase": record.rescaling.phase,
         "detail": record.rescaling.detail,
         "binding": binding_constraint(record),
-    }
-    observed = record.observation
-    if observed is None:
-        return last
-    return last | {
         "executors": observed.executors,
         "slots_per_executor": observed.slots_per_executor,
-        "target": record.target if record.target is not None else observed.size,
         "input_rows_per_s": observed.input_rows_per_s,
         "lag_rows": observed.lag_rows,
         "lag_s": observed.lag_s,

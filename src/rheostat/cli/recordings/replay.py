@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rheostat.cli.options import Floor, Interval, Parameters, PolicyName, chosen, takes
-from rheostat.cli.output import out_option, plain_table, watched, working, write_out
+from rheostat.cli.output import emit_lines, out_option, plain_table, print_first, watched, working
 from rheostat.config import GuardOptions
 from rheostat.model import Limits, Slo
 from rheostat.plural import counted
@@ -19,9 +18,6 @@ from rheostat.policies.third_party import search_first
 
 if TYPE_CHECKING:
     from rheostat.replay.replayer import Decided, Request
-
-
-_SHOWN = 40
 
 
 def show_decisions(decided: Sequence[Decided], several: bool) -> None:
@@ -37,21 +33,19 @@ def show_decisions(decided: Sequence[Decided], several: bool) -> None:
     ]
     name_column = ["application"] if several else []
     table = plain_table("time", *name_column, "executors", "target", "why")
-    for change in changes[:_SHOWN]:
-        size = "?" if change.size is None else str(change.size)
-        names = [escape(change.application or "")] if several else []
-        table.add_row(
+    rows = [
+        (
             f"{change.t_s - start_s:.0f} s",
-            *names,
-            size,
+            *([escape(change.application or "")] if several else []),
+            "?" if change.size is None else str(change.size),
             str(change.decision.target),
             escape(change.decision.reason),
         )
+        for change in changes
+    ]
     console = Console()
-    if changes:
-        console.print(table)
-    if len(changes) > _SHOWN:
-        console.print(f"... and {len(changes) - _SHOWN} more; all of them: --json")
+    if rows:
+        print_first(console, table, rows)
     targets = [decision.decision.target for decision in decided]
     spread = (
         f"targets {min(targets)} to {max(targets)}, {sum(targets) / len(targets):.2f} on average"
@@ -132,7 +126,7 @@ def replay(
         guards=guards,
     )
     if spark:
-        _hand_out(_lines_of_job(spark, path, request), out, as_json or out is None)
+        emit_lines(_lines_of_job(spark, path, request), as_json or out is None, out)
     else:
         _replay_here(path, request, as_json, out)
 
@@ -147,23 +141,9 @@ def _replay_here(path: Path, request: Request, as_json: bool, out: Path | None) 
     several = len(read) > 1
     decided = list(watched(replay(read, request), "replaying", sum(map(len, read.values()))))
     if as_json or out:
-        _hand_out((as_line(decision, several) for decision in decided), out, as_json)
+        emit_lines((as_line(decision, several) for decision in decided), as_json, out)
     if not as_json:
         show_decisions(decided, several)
-
-
-def _hand_out(lines: Iterable[str], out: Path | None, echo: bool) -> None:
-    """Write the lines to the file, print them, or both."""
-    written = map(_printed, lines) if echo else lines
-    if out:
-        write_out(out, written)
-    else:
-        deque(written, maxlen=0)
-
-
-def _printed(line: str) -> str:
-    print(line)
-    return line
 
 
 def _lines_of_job(master: str, path: Path, request: Request) -> Iterator[str]:

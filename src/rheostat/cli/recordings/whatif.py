@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rheostat.cli.options import Floor, Interval, Parameters, PolicyName, chosen
-from rheostat.cli.output import Out, emit, out_option, plain_table, working
+from rheostat.cli.output import Out, emit, out_option, plain_table, print_first, working
 from rheostat.model import Limits, Slo
 from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.third_party import search_first
@@ -30,8 +30,6 @@ RecordedRun = Annotated[
         help="A journal's folder, or a recording with batches, arrivals, lag and executors."
     ),
 ]
-
-_SHOWN = 40
 
 _SAVES = 0.005
 """The smallest share of slot-hours that is reported as a saving: less rounds to 0 %."""
@@ -176,15 +174,12 @@ def _show_outcomes(console: Console, answer: Answer) -> None:
 def _show_decisions(console: Console, changes: Sequence[Change]) -> None:
     from rich.markup import escape
 
-    table = plain_table("time", "executors", "why")
-    for change in changes[:_SHOWN]:
-        table.add_row(
-            f"{change.t_s:.0f} s", f"{change.before} -> {change.after}", escape(change.reason)
-        )
+    rows = [
+        (f"{change.t_s:.0f} s", f"{change.before} -> {change.after}", escape(change.reason))
+        for change in changes
+    ]
     console.print()
-    console.print(table)
-    if len(changes) > _SHOWN:
-        console.print(f"... and {len(changes) - _SHOWN} more; all of them: --json")
+    print_first(console, plain_table("time", "executors", "why"), rows)
 
 
 def _cell(outcome: Outcome | Elasticity | None, name: str, unit: str, sign: str = "") -> str:
