@@ -156,17 +156,16 @@ def lines_of(answer: Answer, now: float) -> list[str]:
 
 def row_of(answer: Answer, now: float) -> tuple[str, ...]:
     """Return one row of ``COLUMNS``."""
-    late = _share_late(answer["today"])
-    against = answer["against_max"] or {}
+    late, since_s = (answer["today"] or {}).get("late_share"), answer["since_s"]
     return (
         str(answer["application"] or answer["journal"]),
-        f"{answer['state']} {_ago(answer['since_s'], now)}",
+        f"{answer['state']} {UNKNOWN if since_s is None else format_duration(now - since_s)}",
         _number(answer["executors"]),
         _number(answer["wanted"]),
         _number(answer["input_rows_per_s"]),
         _number(answer["latency_s"], " s"),
         UNKNOWN if late is None else f"{late:.2%}",
-        _number(_less(against), " slot-h"),
+        _number((answer["against_max"] or {}).get("saved_slot_h"), " slot-h"),
         "; ".join(answer["problems"]) or "healthy",
     )
 
@@ -237,8 +236,7 @@ def _load(answer: Answer) -> str:
 
 def _today(answer: Answer) -> str:
     today = answer["today"]
-    late = _share_late(today)
-    if late is None:
+    if not today or (late := today["late_share"]) is None:
         return "late rows unknown"
     unknown = today["rows_unknown_h"] + today["unknown_h"]
     missing = f", {unknown:.1f} h unknown" if unknown >= 0.05 else ""
@@ -266,8 +264,7 @@ def _broker(answer: Answer) -> str:
 
 def _saved(answer: Answer, name: str, against: str) -> str:
     saving = answer[name]
-    saved = _less(saving) if saving else None
-    if not saving or saved is None:
+    if not saving or (saved := saving["saved_slot_h"]) is None:
         return f"against {against}: {UNKNOWN}"
     missing = f", {saving['unknown_h']:.1f} h unknown" if saving["unknown_h"] >= 0.05 else ""
     fixed = saving["against_slot_h"]
@@ -286,19 +283,6 @@ def _max_name(answer: Answer) -> str:
 def _before_name(answer: Answer) -> str:
     before = answer["size_before"]
     return f"{before} executors before Rheostat" if before else "the size before Rheostat"
-
-
-def _less(saving: Mapping[str, Any]) -> float | None:
-    fixed = saving.get("against_slot_h")
-    return None if fixed is None else float(fixed - saving["slot_h"])
-
-
-def _share_late(saving: Mapping[str, Any] | None) -> float | None:
-    return saving["late_rows"] / saving["rows"] if saving and saving["rows"] else None
-
-
-def _ago(since_s: float | None, now: float) -> str:
-    return UNKNOWN if since_s is None else format_duration(now - since_s)
 
 
 def _number(value: float | None, unit: str = "") -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from rheostat.control.sizing import Sizing, sizing_of, to_json
+from rheostat.storage.event_log import known_fields
 
 SCHEMA = 1
 TOKEN_VARIABLE = "RHEOSTAT_TOKEN"  # noqa: S105  (a variable's name)
@@ -52,8 +53,7 @@ def report_of(read: Any) -> Report:
     """
     if not isinstance(read, Mapping) or read.get("schema") != SCHEMA:
         raise ValueError(f"not the report of a control API of schema {SCHEMA}: {read!r:.80}")
-    known = {option.name for option in fields(Report)}
-    given = {name: value for name, value in read.items() if name in known}
+    given = known_fields(Report, read)
     given["sizing"] = sizing_of(given.get("sizing", {}))
     given["cannot"] = tuple(given.get("cannot", ()))
     return Report(**given)

@@ -228,7 +228,9 @@ def size_before(totals: Totals, starts: list[Start]) -> int | None:
 
 def status_json(status: JobStatus) -> dict[str, Any]:
     """Return a status as JSON values, including ``healthy``."""
-    return {"schema": SCHEMA, "healthy": not status.problems, **asdict(status)}
+    names = ("today", "against_max", "against_before")
+    savings = {name: saving_json(value) for name in names if (value := getattr(status, name))}
+    return {"schema": SCHEMA, "healthy": not status.problems, **asdict(status), **savings}
 
 
 def _schedule(start: Start | None, now: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from rheostat.model import (
     Rescaling,
     Stage,
 )
+from rheostat.storage.event_log import known_fields
 
 SCHEMA = 1
 _REPLACE = str(ReplaceExecutor(""))
@@ -76,14 +76,7 @@ def observation_from(read: Mapping[str, Any]) -> Observation:
 
 
 def _make(kind: type[_T], read: Mapping[str, Any]) -> _T:
-    # A journal of a newer version may have unknown fields.
-    known = _names(kind)  # type: ignore[arg-type]
-    return kind(**{name: value for name, value in read.items() if name in known})
-
-
-@functools.cache
-def _names(kind: Any) -> frozenset[str]:
-    return frozenset(field.name for field in fields(kind))
+    return kind(**known_fields(kind, read))
 
 
 def _decision(read: Mapping[str, Any]) -> Decision:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
@@ -48,5 +49,13 @@ class EventLog(Generic[T]):
 
 
 def known_fields(kind: type[Any], read: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a mapping has of the fields of a dataclass."""
-    return {field.name: read[field.name] for field in fields(kind) if field.name in read}
+    """Return what a mapping has of the fields of a dataclass; a newer version may have written
+    others.
+    """
+    names = _field_names(kind)
+    return {name: value for name, value in read.items() if name in names}
+
+
+@functools.cache
+def _field_names(kind: type[Any]) -> frozenset[str]:
+    return frozenset(field.name for field in fields(kind))
