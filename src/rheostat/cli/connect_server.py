@@ -10,26 +10,9 @@ import typer
 from rheostat.cli import run
 from rheostat.cli.options import explicit_options, takes
 from rheostat.cli.run import OutputOptions, RunOptions
-from rheostat.config import (
-    ExportOptions,
-    GuardOptions,
-    JournalOptions,
-    LoopOptions,
-    ServeOptions,
-    StateOptions,
-)
 
 
-@takes(
-    options=RunOptions,
-    output=OutputOptions,
-    loop=LoopOptions,
-    state=StateOptions,
-    guards=GuardOptions,
-    retention=JournalOptions,
-    serve=ServeOptions,
-    export=ExportOptions,
-)
+@takes(**{name: group for name, group in run.OPTION_GROUPS.items() if name != "restarts"})
 def connect_server(
     context: typer.Context,
     address: Annotated[

@@ -248,17 +248,21 @@ def _job(request: Request, arguments: list[str], output: OutputOptions, folder: 
     return code
 
 
-@takes(
-    options=RunOptions,
-    output=OutputOptions,
-    loop=LoopOptions,
-    restarts=RestartOptions,
-    state=StateOptions,
-    guards=GuardOptions,
-    retention=JournalOptions,
-    serve=ServeOptions,
-    export=ExportOptions,
-)
+OPTION_GROUPS: Mapping[str, type[Any]] = {
+    "options": RunOptions,
+    "output": OutputOptions,
+    "loop": LoopOptions,
+    "restarts": RestartOptions,
+    "state": StateOptions,
+    "guards": GuardOptions,
+    "retention": JournalOptions,
+    "serve": ServeOptions,
+    "export": ExportOptions,
+}
+"""The options of the command, in the order of its help."""
+
+
+@takes(**OPTION_GROUPS)
 def run(
     context: typer.Context,
     script: Annotated[Path, typer.Argument(help="The PySpark script.")],

@@ -101,10 +101,8 @@ def _blind(status: JobStatus) -> Health | None:
 
 def _late(status: JobStatus, late_share: float | None) -> Health | None:
     slo_s = status.start.slo_s if status.start else None
-    waits = (status.latency_s, status.running_batch_s, status.lag_s)
-    waiting_s = max(filter(None, waits), default=0.0)
-    if slo_s is not None and waiting_s > slo_s:
-        sentence = f"Rows wait {waiting_s:.1f} s; the objective is {slo_s:g} s."
+    if slo_s is not None and status.waiting_s > slo_s:
+        sentence = f"Rows wait {status.waiting_s:.1f} s; the objective is {slo_s:g} s."
     elif late_share is not None and late_share > ALLOWED_LATE_SHARE:
         sentence = (
             f"{late_share:.1%} of the rows of the last ten minutes were late; 1 % is allowed."

@@ -135,12 +135,8 @@ class Fold:
             return []
         if before is not None and before[:2] == (size, record.target):
             return []
-        guard = applied_guard(record)
-        return [[record.t_s, size, record.target, guard.guard if guard else "", _reason(record)]]
-
-
-def _reason(record: Record) -> str:
-    return record.reason if record.guards or record.raw else record.rescaling.detail
+        guard, reason = applied_guard(record), record.reason or record.rescaling.detail
+        return [[record.t_s, size, record.target, guard.guard if guard else "", reason]]
 
 
 def _bucket(ticks: Sequence[Record], passed_s: Sequence[float], starts: Sequence[Start]) -> Bucket:
@@ -174,7 +170,8 @@ def _bucket(ticks: Sequence[Record], passed_s: Sequence[float], starts: Sequence
     if ticks[-1].queries[1:]:
         lags = {query.query or "": query.lag_rows for query in ticks[-1].queries}
         bucket.lags = {name: rows for name, rows in lags.items() if rows is not None}
-    bucket.reasons = most_frequent({_reason(record): 1} for record in ticks)
+    reasons = (record.reason or record.rescaling.detail for record in ticks)
+    bucket.reasons = most_frequent({reason: 1} for reason in reasons)
     return bucket
 
 

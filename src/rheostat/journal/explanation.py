@@ -202,7 +202,7 @@ class History:
         if record.target != self._target:
             self._target, self._target_s = record.target, record.t_s
             self._reasons.clear()
-        reason = record.reason if record.guards or record.raw else "no decision"
+        reason = record.reason or "no decision"
         kind = kind_of_reason(reason)
         self._reasons[kind] += 1
         self._examples[kind] = reason

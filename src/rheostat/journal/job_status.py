@@ -178,6 +178,12 @@ class JobStatus:
         keeps_none = self.start is not None and self.start.min_executors == 0
         return keeps_none and self.phase == "idle" and self.executors is None
 
+    @property
+    def waiting_s(self) -> float:
+        """The longest of latency, time of the running batch and wait of the oldest row, seconds."""
+        waits = (self.latency_s, self.running_batch_s, self.lag_s)
+        return max(filter(None, waits), default=0.0)
+
 
 def job_status(
     folder: Path,
@@ -286,8 +292,6 @@ def _of_record(record: Record | None) -> dict[str, Any]:
 def _problems(status: JobStatus) -> list[str]:
     slo_s = status.start.slo_s if status.start else None
     late = status.today.late_share if status.today else None
-    waits = (status.latency_s, status.running_batch_s, status.lag_s)
-    waiting_s = max(filter(None, waits), default=0.0)
     is_up = status.state in ("running", "starting")
     checks = {
         f"the autoscaler is {status.state}": not is_up,
@@ -303,8 +307,8 @@ def _problems(status: JobStatus) -> list[str]:
         "the Kafka broker is unreachable": is_up and status.broker_up is False,
     }
     problems = [text for text, holds in checks.items() if holds]
-    if is_up and slo_s is not None and waiting_s > slo_s:
-        problems.append(f"the latency is {waiting_s:.1f} s, the objective {slo_s:g} s")
+    if is_up and slo_s is not None and status.waiting_s > slo_s:
+        problems.append(f"the latency is {status.waiting_s:.1f} s, the objective {slo_s:g} s")
     if late is not None and late > ALLOWED_LATE_SHARE:
         problems.append(f"{late:.1%} of today's rows were late, 1 % is allowed")
     return problems
