@@ -5,14 +5,12 @@ configuration, the arguments of a call and the options of a command line.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from rheostat.config import (
     SLO_HELP,
@@ -32,6 +30,7 @@ from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.parameters import parsed_bool
 from rheostat.policies.registry import check_policy_object, create, wrong_parameters
 from rheostat.ports import Policy
+from rheostat.storage.file_system import is_remote, local_path
 
 PREFIX = "spark.rheostat."
 INTERNAL = f"{PREFIX}internal."
@@ -39,7 +38,6 @@ INTERNAL = f"{PREFIX}internal."
 
 _POLICY, _PARAMETERS, _KAFKA, _SERVERS = "policy", "parameters", "kafka", "bootstrap.servers"
 _T = TypeVar("_T")
-_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):/")
 GROUPS = {
     "loop": LoopOptions,
     "guards": GuardOptions,
@@ -380,10 +378,7 @@ def _folder(given: Any) -> Path | str:
         return given
     if not isinstance(given, str) or not given:
         raise BadInput(f"journal= must be a folder, but it is {given!r}")
-    scheme = _SCHEME.match(given)
-    if scheme is None:
-        return Path(given)
-    return Path(urlsplit(given).path) if scheme[1] == "file" else given
+    return given if is_remote(given) else local_path(given)
 
 
 def _check_price(price: object) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rheostat.journal.retention import segments
 from rheostat.journal.starts import STARTS_FILE, checkpoints_of, read_events
+from rheostat.storage.file_system import is_remote, local_path
 from rheostat.storage.local_files import LocalFileSystem
 
 OWN_PLACE = "journal"
@@ -61,6 +62,4 @@ def _listed(state_folder: Path) -> list[str]:
 def _plain(checkpoint: str) -> str:
     """Return a checkpoint's name in canonical form: an absolute path if it is local."""
     text = checkpoint.rstrip("/")
-    if text.startswith("file:"):
-        text = "/" + text.removeprefix("file:").lstrip("/")
-    return text if "://" in text else str(Path(text).resolve())
+    return text if is_remote(text) else str(local_path(text).resolve())

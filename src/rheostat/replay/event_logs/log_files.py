@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rheostat.errors import BadInput
+from rheostat.storage.file_system import local_path
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -115,14 +116,10 @@ def _opened(place: str) -> tuple[FileSystem, str]:
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem, LocalFileSystem
 
-    if "://" not in place and not place.startswith("file:"):
-        from pathlib import Path
-
-        return LocalFileSystem(), str(Path(place).absolute())
-    address = re.sub(r"^s3[an]:", "s3:", place)
-    address = re.sub(r"^file:/+", "file:///", address)
+    if "://" not in place or place.startswith("file:"):
+        return LocalFileSystem(), str(local_path(place).absolute())
     try:
-        system, path = FileSystem.from_uri(address)
+        system, path = FileSystem.from_uri(re.sub(r"^s3[an]:", "s3:", place))
     except (ArrowException, OSError, ValueError) as error:
         raise BadInput(f"{place} cannot be opened: {str(error).splitlines()[0]}") from None
     return system, path
