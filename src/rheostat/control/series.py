@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import Any
 
@@ -195,17 +196,9 @@ def _latencies(observations: Sequence[Observation]) -> tuple[float | None, float
     )
     if not pairs:
         return None, None
-    rows = sum(weight for _, weight in pairs)
-    return _quantile(pairs, 0.5 * rows), _quantile(pairs, 0.99 * rows)
-
-
-def _quantile(pairs: Sequence[tuple[float, int]], rank: float) -> float:
-    passed = 0
-    for value, weight in pairs:
-        passed += weight
-        if passed >= rank:
-            return value
-    return pairs[-1][0]
+    reached = list(accumulate(rows for _, rows in pairs))
+    p50, p99 = (pairs[bisect_left(reached, share * reached[-1])][0] for share in (0.5, 0.99))
+    return p50, p99
 
 
 def most_frequent(reasons: Iterable[Mapping[str, int]], most: int | None = 3) -> dict[str, int]:
@@ -328,12 +321,11 @@ def _at_times(
 ) -> list[float | None]:
     """Return for each time the last point at or before it, or None if that is too old."""
     column: list[float | None] = []
-    place = 0
+    known_s = [t_s for t_s, _ in points]
     steps = [after - before for before, after in pairwise(times)]
     near_s = 3 * sorted(steps)[len(steps) // 2] if steps else math.inf
     for t_s in times:
-        while place < len(points) and points[place][0] <= t_s + 1e-6:
-            place += 1
+        place = bisect_right(known_s, t_s + 1e-6)
         recent = points[place - 1] if place else None
         column.append(_rounded(recent[1]) if recent and t_s - recent[0] <= near_s else None)
     return column

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rheostat.errors import BadInput
@@ -109,7 +109,10 @@ def platform_findings(
 def machine_findings() -> Iterator[Finding]:
     """Yield one finding per requirement: whether it is met, and the consequence if not."""
     for topic, look in (("Java", _java), ("Spark", _spark), ("Kafka source", _kafka_source)):
-        yield _checked(topic, look)
+        try:
+            yield look()
+        except BadInput as missing:
+            yield Finding(topic=topic, state="idle", line=str(missing))
     for module, (name, with_it, without) in _EXTRAS.items():
         installed = importlib.util.find_spec(module) is not None
         line = (
@@ -118,13 +121,6 @@ def machine_findings() -> Iterator[Finding]:
             else f"{name} is not installed: {without}"
         )
         yield Finding(topic=name, state="good" if installed else "idle", line=line)
-
-
-def _checked(topic: str, look: Callable[[], Finding]) -> Finding:
-    try:
-        return look()
-    except BadInput as missing:
-        return Finding(topic=topic, state="idle", line=str(missing))
 
 
 def _java() -> Finding:

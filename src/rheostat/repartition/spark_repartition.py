@@ -26,7 +26,6 @@ from rheostat.repartition.preflight import (
     require_stopped,
 )
 from rheostat.repartition.repartition_log import (
-    Plan,
     RepartitionLog,
     RepartitionState,
     leased,
@@ -38,7 +37,7 @@ from rheostat.repartition.repartition_runner import (
 )
 from rheostat.repartition.spark_rewriter import SparkRewriter, own_session, reachable_files
 from rheostat.repartition.staging import SinkLog
-from rheostat.repartition.state_engine import Rewriter, StateVersion
+from rheostat.repartition.state_engine import Rewriter
 from rheostat.storage.file_system import FileSystem, is_remote, local_path
 from rheostat.storage.local_files import LocalFileSystem
 
@@ -83,7 +82,11 @@ def repartition(
             require_drained(checkpoint)
             state = journal.begin(plan_of(checkpoint, partitions, sink), time.time())
         runner = RepartitionRunner(folder, state, files=files, on_progress=progress)
-        return _ended(runner.run(rewriter, _source(checkpoint, state.plan)), folder)
+        # A resumed repartition may have committed its own batch already.
+        before = replace(
+            checkpoint.state, batch=state.plan.batch, partitions=state.plan.partitions_before
+        )
+        return _ended(runner.run(rewriter, before), folder)
 
 
 def undo(
@@ -118,14 +121,6 @@ def _require_way_back(runner: RepartitionRunner, folder: str, files: FileSystem)
         )
     if facts.lock != OTHERS and files.status(f"{folder}/offsets/{plan.batch}") is None:
         raise BadInput(f"{folder} cannot be taken back: batch {plan.batch} is no longer kept")
-
-
-def _source(checkpoint: Checkpoint, plan: Plan) -> StateVersion:
-    """Return the state after the last batch before the repartition."""
-    state = checkpoint.state
-    if state.batch == plan.batch:
-        return state
-    return replace(state, batch=plan.batch, partitions=plan.partitions_before)
 
 
 def _ended(state: RepartitionState, folder: str) -> RepartitionState:
