@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from rheostat.capacity.receiver_cores import cores_needed, executors_holding
 from rheostat.model import Memory, Rescaling
@@ -49,15 +49,108 @@ class ReceiverFacts:
     moves: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """The staying executors, and the number of receivers of each, including those on their way."""
+class _Step:
+    """The orders of a step; ``leaving`` and ``moving`` are what leaves and moves after them."""
 
-    staying: tuple[str, ...]
-    counts: Counter[str]
+    def __init__(self, facts: ReceiverFacts, memory: Memory, now: float) -> None:
+        self._facts, self._now = facts, now
+        self.orders: list[ReceiverOrder] = []
+        self.leaving: dict[str, float] = {
+            executor: since
+            for executor, since in memory.get("leaving", {}).items()
+            if executor in facts.executors
+        }
+        # Before any order: the receiver of a failed move can then be sent again.
+        self.moving: dict[str, list[Any]] = {
+            receiver: [to, since]
+            for receiver, (to, since) in memory.get("moving", {}).items()
+            if self._is_on_its_way(int(receiver), to, since)
+        }
 
-    def least_loaded(self) -> str:
-        return min(self.staying, key=lambda executor: (self.counts[executor], executor))
+    @property
+    def _staying(self) -> list[str]:
+        return [executor for executor in self._facts.executors if executor not in self.leaving]
+
+    def _is_on_its_way(self, receiver: int, to: str, since: float) -> bool:
+        """Return whether a move has neither arrived, nor timed out, nor lost its executor."""
+        has_arrived = self._facts.receivers.get(receiver) == to
+        return not has_arrived and self._now - since < MOVE_S and to in self._staying
+
+    def resize(self, target: int | None) -> tuple[str, str]:
+        """Reconcile the target, choose a leaving executor, and return the phase and its detail."""
+        late = tuple(
+            executor for executor, since in self.leaving.items() if self._now - since >= LEAVE_S
+        )
+        if late:
+            self.orders.append(Kill(late))
+        if target is None:
+            return "steady", "no size has been decided yet"
+        # The receivers' cores take precedence over the decision: with fewer, a receiver or all
+        # batches stop.
+        count, cores, staying = len(self._facts.receivers), self._facts.cores, self._staying
+        needed = executors_holding(count, cores)
+        total = max(target, needed)
+        self.orders.append(Request(total))
+        if len(staying) < total:
+            return "growing", f"{len(staying)} of {total} executors are registered"
+        if self.leaving:
+            return "shrinking", f"executor {', '.join(self.leaving)} is leaving"
+        if len(staying) > total:
+            return self._release_one()
+        if target < needed:
+            return "blocked", f"{cores_needed(count)}: {needed} executors of {cores}, not {target}"
+        return "steady", f"{total} executors"
+
+    def _release_one(self) -> tuple[str, str]:
+        counts = Counter(executor for executor in self._facts.receivers.values() if executor)
+        # A starting receiver has no known executor: it might be the candidate.
+        if None in self._facts.receivers.values():
+            return "blocked", "a receiver is starting: no executor leaves before it runs"
+        # The youngest of those with the fewest receivers: this moves least, and keeps the warmest.
+        candidate = min(reversed(self._staying), key=lambda executor: counts[executor])
+        held = counts[candidate]
+        if held and not self._facts.moves:
+            return "blocked", "each executor holds a receiver, and receivers stay where they are"
+        self.leaving[candidate] = self._now
+        self.orders.append(Decommission((candidate,)))
+        moves = f", {held} receivers move" if held else ""
+        return "shrinking", f"executor {candidate} leaves{moves}"
+
+    def move_off(self) -> None:
+        """Move each receiver of the leaving executors to the least loaded of the others."""
+        counts = self._counts()
+        for receiver, executor in sorted(self._facts.receivers.items()):
+            if executor in self.leaving and str(receiver) not in self.moving and self._staying:
+                self._send(receiver, counts)
+
+    def rebalance(self) -> None:
+        """Move one receiver by the rule of 1 + N_avg, if it requires a move and all receivers run;
+        no executor leaves.
+        """
+        facts, counts = self._facts, self._counts()
+        if not facts.moves or len(facts.executors) < 2 or None in facts.receivers.values():
+            return
+        before = [counts[executor] for executor in facts.executors]
+        changes = zip(facts.executors, before, rebalanced(before), strict=True)
+        # The rule moves one receiver per minute, so there is at most one giver.
+        for giver in [executor for executor, was, will in changes if will < was]:
+            receivers = [r for r, executor in facts.receivers.items() if executor == giver]
+            self._send(min(receivers), counts)
+
+    def _counts(self) -> Counter[str]:
+        """Return the receivers of each executor, those on their way at their target: otherwise two
+        would be sent to the same executor.
+        """
+        goals = {int(receiver): to for receiver, (to, _) in self.moving.items()}
+        where = {**self._facts.receivers, **goals}
+        return Counter(executor for executor in where.values() if executor)
+
+    def _send(self, receiver: int, counts: Counter[str]) -> None:
+        to = min(self._staying, key=lambda executor: (counts[executor], executor))
+        # Counted at once, so that several receivers of one executor spread over the others.
+        counts[to] += 1
+        self.moving[str(receiver)] = [to, self._now]
+        self.orders.append(Move(receiver, to))
 
 
 def step(
@@ -69,27 +162,20 @@ def step(
     One executor leaves at a time and one receiver is rebalanced at a time. Memory holds ``leaving``
     (executor -> since), ``moving`` (receiver -> [executor, since]) and ``balanced_s``.
     """
-    leaving = {
-        executor: since
-        for executor, since in memory.get("leaving", {}).items()
-        if executor in facts.executors
-    }
-    # Before any order: the receiver of a failed move can then be sent again.
-    moving = _still_moving(facts, memory.get("moving", {}), leaving, now)
-    orders: list[ReceiverOrder] = []
-    status = _resize(facts, target, leaving, orders, now)
-    orders += _moves_off(facts, leaving, moving, now)
+    state = _Step(facts, memory, now)
+    phase, detail = state.resize(target)
+    state.move_off()
     balanced_s = memory.get("balanced_s", now)
     # Not during a rescale, which moves and thereby balances receivers itself.
-    if now - balanced_s >= BALANCE_S and not leaving and not moving:
-        orders += _rebalance(facts, moving, now)
+    if now - balanced_s >= BALANCE_S and not state.leaving and not state.moving:
+        state.rebalance()
         balanced_s = now
-    kept = {"leaving": leaving, "moving": moving, "balanced_s": balanced_s}
-    phase, detail = status
+    leaving, moving = state.leaving, state.moving
     if moving and not leaving:
         moves = (f"receiver {receiver} moves to {to}" for receiver, (to, _) in moving.items())
         phase, detail = "balancing", ", ".join(moves)
-    return orders, Rescaling(phase=phase, detail=detail, memory=kept)
+    kept = {"leaving": leaving, "moving": moving, "balanced_s": balanced_s}
+    return state.orders, Rescaling(phase=phase, detail=detail, memory=kept)
 
 
 def rebalanced(allocation: Sequence[int]) -> list[int]:
@@ -105,128 +191,3 @@ def rebalanced(allocation: Sequence[int]) -> list[int]:
         after[most] -= 1
         after[after.index(min(after))] += 1
     return after
-
-
-def _still_moving(
-    facts: ReceiverFacts,
-    moving: Mapping[str, list[object]],
-    leaving: Mapping[str, float],
-    now: float,
-) -> dict[str, list[object]]:
-    """Return the moves that have neither arrived, nor timed out, nor lost their target executor."""
-    return {
-        receiver: [to, since]
-        for receiver, (to, since) in moving.items()
-        if facts.receivers.get(int(receiver)) != to
-        and now - float(str(since)) < MOVE_S
-        and to in facts.executors
-        and to not in leaving
-    }
-
-
-def _resize(
-    facts: ReceiverFacts,
-    target: int | None,
-    leaving: dict[str, float],
-    orders: list[ReceiverOrder],
-    now: float,
-) -> tuple[str, str]:
-    """Reconcile the target and choose a leaving executor; updates ``leaving`` and ``orders``."""
-    late = tuple(executor for executor, since in leaving.items() if now - since >= LEAVE_S)
-    if late:
-        orders.append(Kill(late))
-    staying = [executor for executor in facts.executors if executor not in leaving]
-    if target is None:
-        return "steady", "no size has been decided yet"
-    # The receivers' cores take precedence over the decision: with fewer, a receiver or all batches
-    # stop.
-    needed = executors_holding(len(facts.receivers), facts.cores)
-    total = max(target, needed)
-    orders.append(Request(total))
-    if len(staying) < total:
-        return "growing", f"{len(staying)} of {total} executors are registered"
-    if leaving:
-        return "shrinking", f"executor {', '.join(leaving)} is leaving"
-    if len(staying) > total:
-        return _release_one(facts, staying, leaving, orders, now)
-    if target < needed:
-        return "blocked", _too_few(facts, needed, target)
-    return "steady", f"{total} executors"
-
-
-def _release_one(
-    facts: ReceiverFacts,
-    staying: list[str],
-    leaving: dict[str, float],
-    orders: list[ReceiverOrder],
-    now: float,
-) -> tuple[str, str]:
-    counts = Counter(executor for executor in facts.receivers.values() if executor)
-    # A starting receiver has no known executor: it might be the candidate.
-    if None in facts.receivers.values():
-        return "blocked", "a receiver is starting: no executor leaves before it runs"
-    # The youngest of those with the fewest receivers: this moves least, and keeps the warmest.
-    candidate = min(reversed(staying), key=lambda executor: counts[executor])
-    if counts[candidate] and not facts.moves:
-        return "blocked", "each executor holds a receiver, and receivers stay where they are"
-    leaving[candidate] = now
-    orders.append(Decommission((candidate,)))
-    held = counts[candidate]
-    return "shrinking", f"executor {candidate} leaves{f', {held} receivers move' if held else ''}"
-
-
-def _moves_off(
-    facts: ReceiverFacts, leaving: Mapping[str, float], moving: dict[str, list[object]], now: float
-) -> list[ReceiverOrder]:
-    """Move each receiver of the leaving executors to the least loaded of the others."""
-    place = _place(facts, leaving, moving)
-    orders: list[ReceiverOrder] = []
-    for receiver, executor in sorted(facts.receivers.items()):
-        if executor in leaving and str(receiver) not in moving and place.staying:
-            orders.append(_send(receiver, place, moving, now))
-    return orders
-
-
-def _rebalance(
-    facts: ReceiverFacts, moving: dict[str, list[object]], now: float
-) -> list[ReceiverOrder]:
-    """Move one receiver by the rule of 1 + N_avg, if it requires a move and all receivers run."""
-    if not facts.moves or len(facts.executors) < 2 or None in facts.receivers.values():
-        return []
-    place = _place(facts, {}, moving)
-    before = [place.counts[executor] for executor in place.staying]
-    after = rebalanced(before)
-    givers = [n for n, (was, will) in enumerate(zip(before, after, strict=True)) if will < was]
-    if not givers:
-        return []
-    # The rule moves one receiver per minute, so there is one giver.
-    giver = place.staying[givers[0]]
-    receiver = min(
-        candidate for candidate, executor in facts.receivers.items() if executor == giver
-    )
-    return [_send(receiver, place, moving, now)]
-
-
-def _place(
-    facts: ReceiverFacts, leaving: Mapping[str, float], moving: Mapping[str, list[object]]
-) -> _Place:
-    staying = tuple(executor for executor in facts.executors if executor not in leaving)
-    # Moving receivers count at their target, or two would be sent to the same executor.
-    goals = {int(receiver): str(to) for receiver, (to, _) in moving.items()}
-    where = {**facts.receivers, **goals}
-    return _Place(staying, Counter(executor for executor in where.values() if executor))
-
-
-def _send(
-    receiver: int, place: _Place, moving: dict[str, list[object]], now: float
-) -> ReceiverOrder:
-    to = place.least_loaded()
-    # Counted at once, so that several receivers of one executor spread over the others.
-    place.counts[to] += 1
-    moving[str(receiver)] = [to, now]
-    return Move(receiver, to)
-
-
-def _too_few(facts: ReceiverFacts, needed: int, target: int) -> str:
-    wanted = cores_needed(len(facts.receivers))
-    return f"{wanted}: {needed} executors of {facts.cores}, not {target}"
