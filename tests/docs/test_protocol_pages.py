@@ -8,6 +8,7 @@ import pytest
 
 from rheostat.protocols.executors.executor_lifecycle import LIFE
 from rheostat.protocols.orders import Hide
+from rheostat.protocols.repartition import REPARTITION, back
 from rheostat.protocols.transition_table import Row, Table
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +29,15 @@ def test_both_diagrams_show_every_phase_and_transition() -> None:
     rows = {(phase, to, event) for phase, event, to, _, _ in (row.cells() for row in LIFE.rows)}
     assert {event for _, _, event in rows - arrows} == {"lost", "chosen"}
     assert set(SCRIPT["SCALE_OUT"]) | set(SCRIPT["SCALE_IN"]) == set(LIFE.phases)
+
+
+def test_the_diagrams_of_a_repartition_show_every_phase() -> None:
+    assert set(SCRIPT["FORWARD"]) | set(SCRIPT["BACK"]) == set(REPARTITION.phases)
+
+
+def test_every_forward_phase_of_a_repartition_can_be_rolled_back() -> None:
+    for phase in SCRIPT["FORWARD"]:
+        assert back in [row.event for row in REPARTITION.of(phase)]
 
 
 def go(facts: set[str]) -> bool:

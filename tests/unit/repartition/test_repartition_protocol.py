@@ -1,9 +1,8 @@
-"""The table of a repartition."""
+"""The log of a repartition and the entries that it writes."""
 
 import json
 from pathlib import Path
 
-from rheostat.protocols.repartition import BACK, FORWARD, REPARTITION, back
 from rheostat.repartition.repartition_log import (
     JOURNAL,
     Plan,
@@ -12,15 +11,6 @@ from rheostat.repartition.repartition_log import (
     offset_entry,
 )
 from rheostat.storage.local_files import LocalFileSystem
-
-
-def test_the_diagram_contains_every_phase() -> None:
-    assert set(FORWARD) | set(BACK) == set(REPARTITION.phases)
-
-
-def test_every_forward_phase_can_be_rolled_back() -> None:
-    for phase in FORWARD:
-        assert back in [row.event for row in REPARTITION.of(phase)]
 
 
 def test_the_offset_entry_differs_only_in_its_number_of_partitions() -> None:

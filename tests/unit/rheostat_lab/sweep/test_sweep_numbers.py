@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.sim.demand import DemandCurve, demand_over, demands, minute_rates
+from rheostat.sim.demand import DemandCurve, demand_over, minute_rates
 from rheostat_lab.bounds.bounded_job import Job
 from rheostat_lab.bounds.scoring import grid_step_s, score
+from rheostat_lab.sweep.demand_summary import demands
 from rheostat_lab.sweep.spec_places import grid_of
 from rheostat_lab.sweep.sweep_summary import interval, mean_of
 
