@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from rheostat.repartition.checkpoint import read_checkpoint
-from rheostat.repartition.inspection import kafka_sources, readers
+from rheostat.repartition.inspection import kafka_sources
 from rheostat.storage.local_files import LocalFileSystem
 from rheostat_lab.services.broker import Broker
 
@@ -89,11 +89,7 @@ def planned(query: Query, wanted: int) -> dict[int, int]:
     """Return the planned number of readers of each partition, from the current checkpoint."""
     checkpoint = read_checkpoint(str(query.folder / "checkpoint"), LocalFileSystem())
     (source,) = kafka_sources(checkpoint.last.text)
-    readers_by_partition: dict[int, int] = defaultdict(int)
-    for reader in readers(source, wanted):
-        for unit in reader[query.topic]:
-            readers_by_partition[int(unit.split()[0])] += 1
-    return dict(readers_by_partition)
+    return dict.fromkeys(source.offsets[query.topic], source.readers_per_partition(wanted))
 
 
 def test_every_row_is_read_once_with_any_number_of_readers(

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rheostat.state.assignment import Unit, contiguous, minimal_movement, moves, split
+from rheostat.state.assignment import Unit, contiguous, minimal_movement, moves
 from rheostat.state.fluid import next_moves
-from rheostat_lab.flink.key_groups import key_group_range, murmur_hash, operator_index, union
+from rheostat_lab.flink.key_groups import key_group_range, murmur_hash, operator_index, split, union
 
 executors = st.integers(1, 9).map(lambda n: [str(e) for e in range(n)])
 holder = st.none() | st.integers(0, 12).map(str)

@@ -10,7 +10,6 @@ from rheostat.errors import BadInput
 from rheostat.kafka.checkpoint_offsets import topic_offsets
 from rheostat.repartition.checkpoint import HDFS_BACKED, Checkpoint, Operator
 from rheostat.spark.sensing.query_shape import ROCKSDB
-from rheostat.state.assignment import split
 from rheostat.storage.file_system import FileSystem
 
 _KNOWN: Mapping[str, frozenset[str]] = {
@@ -249,6 +248,15 @@ class KafkaSource:
         """The sum of the offsets: the rows read, if all topics were read from their beginning."""
         return sum(sum(offset.values()) for offset in self.offsets.values())
 
+    def readers_per_partition(self, wanted: int) -> int:
+        """Return how many tasks read each partition with ``minPartitions`` = ``wanted``, if all
+        partitions have equally many new rows.
+
+        A task never reads two partitions; more tasks split each one into as many offset ranges as
+        Spark rounds to (``KafkaOffsetRangeCalculator``).
+        """
+        return max(1, int(wanted / self.partitions + 0.5))
+
 
 def kafka_sources(entry: str) -> tuple[KafkaSource, ...]:
     """Return the Kafka sources in an entry of the offset log (format v1); others are omitted."""
@@ -261,34 +269,6 @@ def kafka_sources(entry: str) -> tuple[KafkaSource, ...]:
     )
 
 
-def readers(source: KafkaSource, wanted: int) -> list[dict[str, list[str]]]:
-    """Return what each reader (task) of a batch reads with ``minPartitions`` = ``wanted``, if all
-    partitions have equally many new rows: topic -> partitions, or parts of one: ``3 (1 of 2)``.
-
-    A task never reads two partitions, so there are at least as many readers as partitions; more
-    readers split each partition into as many offset ranges as Spark rounds to
-    (``KafkaOffsetRangeCalculator``). Raises BadInput for fewer than one reader.
-    """
-    parts = parts_of(source.partitions, wanted)
-    before = [
-        {
-            topic: [
-                str(partition) if parts == 1 else f"{partition} ({part + 1} of {parts})"
-                for part in range(parts)
-            ]
-        }
-        for topic, partitions in source.offsets.items()
-        for partition in sorted(partitions)
-    ]
-    # With as many readers as partitions, each reader keeps its own; split handles both cases.
-    return split(before, len(before) * parts)
-
-
-def parts_of(partitions: int, wanted: int) -> int:
-    """Return into how many parts each partition is split if all have the same size."""
-    return max(1, int(wanted / partitions + 0.5))
-
-
 def offset_lines(source: KafkaSource, batch: int, wanted: int | None = None) -> list[str]:
     """Return lines about where a source continues after ``batch``, and its number of readers."""
     topics = ", ".join(
@@ -299,12 +279,12 @@ def offset_lines(source: KafkaSource, batch: int, wanted: int | None = None) -> 
         f" ({source.rows:,} in total), independent of executors and state partitions"
     ]
     if wanted is not None:
-        number = len(readers(source, wanted))
-        parts = parts_of(source.partitions, wanted)
-        per_partition = "one for each partition" if parts == 1 else f"{parts} for each partition"
+        each = source.readers_per_partition(wanted)
+        per_partition = "one for each partition" if each == 1 else f"{each} for each partition"
         lines.append(
-            f"source {source.source}: minPartitions={wanted} gives {number} readers,"
-            f" {per_partition} where they have as many rows; partitions added to a topic since"
-            " are read from their beginning; no row is lost or read twice"
+            f"source {source.source}: minPartitions={wanted} gives"
+            f" {each * source.partitions} readers, {per_partition} where they have as many rows;"
+            " partitions added to a topic since are read from their beginning; no row is lost or"
+            " read twice"
         )
     return lines

@@ -1,23 +1,16 @@
-"""Assigns state partitions to executors: with minimal movement, or in contiguous ranges; cuts lists
-of operator state as Flink does.
-"""
+"""Assigns state partitions to executors: with minimal movement, or in contiguous ranges."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from rheostat.errors import BadInput
 
 Unit: TypeAlias = tuple[str, int]
 """The run id of a query and a state partition: all stores of all stateful operators of that
 partition, which move together."""
-
-
-T = TypeVar("T")
-Named: TypeAlias = Mapping[str, Sequence[T]]
-"""The items of a subtask by the name of their list."""
 
 Counts: TypeAlias = dict[str, list[int]]
 """The number of partitions of each query on each executor, in the order of the executors."""
@@ -285,37 +278,3 @@ def _dealt(
             assigned.update(dict.fromkeys(left[:lacking], executor))
             left = left[lacking:]
     return assigned
-
-
-def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
-    """Return each list cut into even consecutive pieces; nothing moves at the same parallelism.
-
-    The remainder goes to the first subtasks; the next list starts after them. Raises BadInput for a
-    parallelism below 1.
-    """
-    if parallelism < 1:
-        raise BadInput(f"a parallelism must be at least 1, but it is {parallelism}")
-    # Flink then leaves state where it is, even if the pieces are uneven.
-    if len(subtasks) == parallelism:
-        return [{name: list(items) for name, items in subtask.items()} for subtask in subtasks]
-    pieces: list[dict[str, list[T]]] = [{} for _ in range(parallelism)]
-    first = 0
-    for name, items in together(subtasks).items():
-        share, rest = divmod(len(items), parallelism)
-        begin = 0
-        for n in range(parallelism):
-            end = begin + share + (n < rest)
-            if end > begin:
-                pieces[(first + n) % parallelism][name] = items[begin:end]
-            begin = end
-        first = (first + rest) % parallelism
-    return pieces
-
-
-def together(subtasks: Sequence[Named[T]]) -> dict[str, list[T]]:
-    """Return the items of all subtasks by name."""
-    items_by_name: dict[str, list[T]] = {}
-    for subtask in subtasks:
-        for name, items in subtask.items():
-            items_by_name.setdefault(name, []).extend(items)
-    return items_by_name

@@ -1,19 +1,15 @@
-"""Kafka's offsets in a checkpoint, and their division among readers after a restart."""
+"""Kafka's offsets in a checkpoint, and how many readers each partition has."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from rheostat.repartition.inspection import (
     KafkaSource,
     kafka_sources,
     offset_lines,
-    readers,
 )
 
 ENTRY = "\n".join(
@@ -38,39 +34,9 @@ def test_an_entry_without_kafka_sources_has_none(entry: str) -> None:
 
 
 def test_more_readers_split_partitions_and_fewer_do_not_merge_them() -> None:
-    assert readers(source(2), 4) == [
-        {"t0": ["0 (1 of 2)"]},
-        {"t0": ["0 (2 of 2)"]},
-        {"t0": ["1 (1 of 2)"]},
-        {"t0": ["1 (2 of 2)"]},
-    ]
-    assert readers(source(2), 1) == [{"t0": ["0"]}, {"t0": ["1"]}]
-
-
-@given(st.lists(st.integers(1, 12), min_size=1, max_size=3), st.integers(1, 60))
-def test_every_partition_is_read_completely_and_once(
-    partitions: list[int], min_partitions: int
-) -> None:
-    assignments = readers(source(*partitions), min_partitions)
-    units = Counter(
-        (topic, unit)
-        for assignment in assignments
-        for topic in assignment
-        for unit in assignment[topic]
-    )
-    assert set(units.values()) == {1}
-    read: Counter[tuple[str, str]] = Counter()
-    for topic, unit in units:
-        name, _, part = unit.partition(" (")
-        read[topic, name] += 60 // int(part.rstrip(")").split(" of ")[1]) if part else 60
-    expected = {(f"t{n}", str(p)) for n, count in enumerate(partitions) for p in range(count)}
-    assert set(read) == expected
-    assert all(len(units_) == 1 for assignment in assignments for units_ in assignment.values())
-    assert len(assignments) >= sum(partitions)
-
-
-def test_no_reader_is_without_a_partition() -> None:
-    assert len(readers(source(3), 1)) == 3
+    wanted = (1, 2, 3, 4, 5, 8)
+    assert [source(2).readers_per_partition(readers) for readers in wanted] == [1, 1, 2, 2, 3, 4]
+    assert source(2, 1).readers_per_partition(6) == 2
 
 
 def test_offsets_and_readers_are_described_in_words() -> None:
@@ -79,4 +45,6 @@ def test_offsets_and_readers_are_described_in_words() -> None:
         "source 0: Kafka, t0 (4 partitions); it continues after the offsets of batch 7" in lines[0]
     )
     assert "minPartitions=8 gives 8 readers, 2 for each partition" in lines[1]
+    fewer = offset_lines(source(4), 7, 1)[1]
+    assert "minPartitions=1 gives 4 readers, one for each partition" in fewer
     assert len(offset_lines(source(4), 7)) == 1

@@ -5,10 +5,47 @@ Keys belong to one of ``max_parallelism`` groups; subtasks hold contiguous range
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, TypeVar
 
 from rheostat.errors import BadInput
-from rheostat.state.assignment import Named, T, together
+
+T = TypeVar("T")
+Named: TypeAlias = Mapping[str, Sequence[T]]
+"""The items of a subtask by the name of their list."""
+
+
+def split(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
+    """Return each list cut into even consecutive pieces; nothing moves at the same parallelism.
+
+    The remainder goes to the first subtasks; the next list starts after them. Raises BadInput for a
+    parallelism below 1.
+    """
+    _check(parallelism)
+    # Flink then leaves state where it is, even if the pieces are uneven.
+    if len(subtasks) == parallelism:
+        return [{name: list(items) for name, items in subtask.items()} for subtask in subtasks]
+    pieces: list[dict[str, list[T]]] = [{} for _ in range(parallelism)]
+    first = 0
+    for name, items in together(subtasks).items():
+        share, rest = divmod(len(items), parallelism)
+        begin = 0
+        for n in range(parallelism):
+            end = begin + share + (n < rest)
+            if end > begin:
+                pieces[(first + n) % parallelism][name] = items[begin:end]
+            begin = end
+        first = (first + rest) % parallelism
+    return pieces
+
+
+def together(subtasks: Sequence[Named[T]]) -> dict[str, list[T]]:
+    """Return the items of all subtasks by name."""
+    items_by_name: dict[str, list[T]] = {}
+    for subtask in subtasks:
+        for name, items in subtask.items():
+            items_by_name.setdefault(name, []).extend(items)
+    return items_by_name
 
 
 def union(subtasks: Sequence[Named[T]], parallelism: int) -> list[dict[str, list[T]]]:
@@ -90,8 +127,7 @@ def key_group_range(max_parallelism: int, parallelism: int, index: int) -> range
 
 def default_max_parallelism(parallelism: int) -> int:
     """Return Flink's default maximum parallelism: 1.5 times, as a power of 2, 128 to 32768."""
-    if parallelism < 1:
-        raise BadInput(f"a parallelism must be at least 1, but it is {parallelism}")
+    _check(parallelism)
     rounded = 1 << (parallelism + parallelism // 2 - 1).bit_length()
     return min(max(rounded, LOWER_BOUND_MAX_PARALLELISM), UPPER_BOUND_MAX_PARALLELISM)
 

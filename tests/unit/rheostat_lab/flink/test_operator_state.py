@@ -4,8 +4,7 @@ StateAssignmentOperationTest."""
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.state.assignment import split
-from rheostat_lab.flink.key_groups import broadcast, union
+from rheostat_lab.flink.key_groups import broadcast, split, union
 
 
 def test_lists_are_split_into_consecutive_pieces():
