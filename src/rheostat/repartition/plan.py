@@ -5,9 +5,10 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import Any
 
 from rheostat.repartition.checkpoint import (
     Checkpoint,
@@ -29,9 +30,6 @@ from rheostat.repartition.repartition_log import RepartitionLog, lease_path
 from rheostat.storage.file_system import FileSystem, is_remote
 from rheostat.storage.lease import lease_owner
 from rheostat.storage.local_files import LocalFileSystem
-
-if TYPE_CHECKING:
-    from rheostat.repartition.spark_rewriter import SparkRewriter
 
 START_S = 8.0
 """Seconds that a Spark session on this computer needs before it can run a job."""
@@ -163,14 +161,20 @@ def look(location: str, *, rows: bool) -> tuple[Inspection, int | None]:
     It starts a Spark session to count rows, and for a checkpoint that is not on this computer.
     """
     if is_remote(location):
-        return _look_elsewhere(location, rows), None
+        from rheostat.repartition.spark_rewriter import own_session, reachable_files
+
+        with own_session() as spark:
+            remote = reachable_files(spark, location)
+            checkpoint = read_checkpoint(location, remote)
+            counts = _counts(checkpoint, spark) if rows else {}
+            return inspect(checkpoint, remote, counts, unended=_unended(checkpoint, remote)), None
     folder, files = str(local_folder(location)), LocalFileSystem()
     checkpoint = read_checkpoint(folder, files)
     missing = None if unknown_format(checkpoint) else missing_file(checkpoint)
     inspection = inspect(
         checkpoint,
         files,
-        _counted(checkpoint) if rows and missing is None else {},
+        _counts(checkpoint) if rows and missing is None else {},
         quiet_s=max(time.time() - last_sign(folder, files)[0], 0.0),
         unended=_at_work(folder, files) or _unended(checkpoint, files),
         missing=missing,
@@ -189,31 +193,12 @@ def _unended(checkpoint: Checkpoint, files: FileSystem) -> str | None:
     return unended(RepartitionLog(checkpoint.location, files).read())
 
 
-def _look_elsewhere(location: str, rows: bool) -> Inspection:
-    from rheostat.repartition.spark_rewriter import (
-        SparkRewriter,
-        own_session,
-        reachable_files,
-    )
-
-    with own_session() as spark:
-        files = reachable_files(spark, location)
-        checkpoint = read_checkpoint(location, files)
-        counts = _counts(checkpoint, SparkRewriter(spark)) if rows else {}
-        return inspect(checkpoint, files, counts, unended=_unended(checkpoint, files))
-
-
-def _counted(checkpoint: Checkpoint) -> Counts:
+def _counts(checkpoint: Checkpoint, spark: Any = None) -> Counts:
+    """Return the rows and bytes of each partition; none if its state cannot be read."""
     from rheostat.repartition.spark_rewriter import SparkRewriter, own_session
 
     if unknown_format(checkpoint) or any(map(refusal, checkpoint.operators)):
         return {}
-    with own_session() as spark:
-        return _counts(checkpoint, SparkRewriter(spark))
-
-
-def _counts(checkpoint: Checkpoint, rewriter: SparkRewriter) -> Counts:
-    return {
-        (partition.operator, partition.name, partition.partition): (partition.rows, partition.bytes)
-        for partition in rewriter.measure_partitions(checkpoint.state)
-    }
+    with nullcontext(spark) if spark else own_session() as session:
+        parts = SparkRewriter(session).measure_partitions(checkpoint.state)
+    return {(part.operator, part.name, part.partition): (part.rows, part.bytes) for part in parts}
