@@ -279,11 +279,13 @@ def offset_lines(source: KafkaSource, batch: int, wanted: int | None = None) -> 
         f" ({source.rows:,} in total), independent of executors and state partitions"
     ]
     if wanted is not None:
-        each = source.readers_per_partition(wanted)
-        per_partition = "one for each partition" if each == 1 else f"{each} for each partition"
+        readers = source.readers_per_partition(wanted)
+        per_partition = (
+            "one for each partition" if readers == 1 else f"{readers} for each partition"
+        )
         lines.append(
             f"source {source.source}: minPartitions={wanted} gives"
-            f" {each * source.partitions} readers, {per_partition} where they have as many rows;"
+            f" {readers * source.partitions} readers, {per_partition} where they have as many rows;"
             " partitions added to a topic since are read from their beginning; no row is lost or"
             " read twice"
         )

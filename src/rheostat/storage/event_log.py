@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from typing import Any, Generic, TypeVar
 
 from rheostat.storage.file_system import FileSystem
@@ -52,10 +50,4 @@ def known_fields(kind: type[Any], read: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a mapping has of the fields of a dataclass; a newer version may have written
     others.
     """
-    names = _field_names(kind)
-    return {name: value for name, value in read.items() if name in names}
-
-
-@functools.cache
-def _field_names(kind: type[Any]) -> frozenset[str]:
-    return frozenset(field.name for field in fields(kind))
+    return {name: value for name, value in read.items() if name in kind.__dataclass_fields__}
