@@ -280,13 +280,10 @@ def offset_lines(source: KafkaSource, batch: int, wanted: int | None = None) -> 
     ]
     if wanted is not None:
         readers = source.readers_per_partition(wanted)
-        per_partition = (
-            "one for each partition" if readers == 1 else f"{readers} for each partition"
-        )
         lines.append(
             f"source {source.source}: minPartitions={wanted} gives"
-            f" {readers * source.partitions} readers, {per_partition} where they have as many rows;"
-            " partitions added to a topic since are read from their beginning; no row is lost or"
-            " read twice"
+            f" {readers * source.partitions} readers, {'one' if readers == 1 else readers} for each"
+            " partition where they have as many rows; partitions added to a topic since are read"
+            " from their beginning; no row is lost or read twice"
         )
     return lines
