@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
@@ -22,9 +24,9 @@ from rheostat.ports import Policy, Sensor
 from rheostat.protocols.executors.memory import GOING
 from rheostat.signals.rhythm import Rhythm
 from rheostat.spark.resizing.actuator import LiveSize, SparkActuator
+from rheostat.spark.resizing.conflict_detector import SharedCluster
 from rheostat.spark.resizing.locality import LocalityWait
-from rheostat.spark.resizing.rescale_controller import RescaleController
-from rheostat.spark.resizing.rescale_ports import RescaleConfig
+from rheostat.spark.resizing.rescale_controller import RescaleConfig, RescaleController
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.sensing.state_stores import Operator
 
@@ -97,7 +99,7 @@ class Application:
             if self.places.get(partition) not in able:
                 self.places[partition] = able[partition % len(able)]
 
-    # Requests of an autoscaler (``rheostat.spark.resizing.rescale_ports.Executors``)
+    # Requests of an autoscaler (``rheostat.spark.internals.executors.Executors``)
 
     def hosts(self) -> dict[str, str]:
         return dict(self.living)
@@ -179,18 +181,20 @@ class Controller(Sensor):
 
     def __init__(self, application: Application, policy: Policy, graceful: bool) -> None:
         self.application = application
+        spark: Any = application
+        platform: Any = SimpleNamespace(total=lambda wanted: wanted, nodes=lambda hosts: hosts)
         self.controller = Unthreaded(
-            application,
-            application,
-            application,
-            Placement(application) if application.stateful else None,
+            SharedCluster(spark, platform, graceful=graceful, ended=lambda: False),
+            spark,
+            spark,
+            Placement(spark) if application.stateful else None,
             None,
-            RescaleConfig(graceful=graceful),
+            RescaleConfig(),
         )
         actuator = SparkActuator(
             self.controller,
             Capabilities(can_scale=True),
-            LiveSize(application, None),
+            LiveSize(spark, None),
             LocalityWait(lambda wait: True, lambda: application.stateful),
             lambda: {"application": ID},
         )

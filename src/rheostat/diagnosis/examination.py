@@ -33,7 +33,7 @@ from rheostat.spark.sensing.query_shape import (
     Query,
     shape,
 )
-from rheostat.spark.sensing.quiet_time import continuous_line
+from rheostat.spark.sensing.running_queries import continuous_line
 from rheostat.spark.warming.warm_start import of_session
 
 _SETTINGS = (SHUFFLE_PARTITIONS, PROVIDER, CHANGELOG, FILES)

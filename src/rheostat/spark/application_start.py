@@ -27,12 +27,17 @@ from rheostat.kafka.checkpoint_offsets import committed_offsets
 from rheostat.loop import FaultLog, Loop
 from rheostat.model import Decision, Limits, Memory
 from rheostat.plural import counted
+from rheostat.ports import Actuator, Sensor
+from rheostat.protocols.release import Release
 from rheostat.settings import Settings
 from rheostat.signals.lag import Offsets, lag_rows
+from rheostat.spark.handle import Handle
+from rheostat.spark.internals.gateway import DriverCpu
 from rheostat.spark.internals.internals import Internals
-from rheostat.spark.journaling.journals import default_place
+from rheostat.spark.journaling.journals import Kept, default_place
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.sensing.capabilities import application_id
+from rheostat.state.proposed_count import Command
 from rheostat.storage.file_system import FileSystem
 from rheostat.storage.local_files import LocalFileSystem
 
@@ -163,6 +168,49 @@ class LoopService:
     def close(self) -> None:
         """Close sensor and actuator."""
         self.loop.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The parts of every autoscaler.
+
+    ``process`` is the driver's JVM, None in shadow mode; ``ended`` returns whether the application
+    has ended; ``command`` builds the command to repartition a query.
+    """
+
+    settings: Settings
+    sensor: Sensor
+    kept: Kept
+    process: DriverCpu | None
+    ended: Callable[[], bool]
+    command: Command | None = None
+
+    def handle(
+        self, actuator: Actuator, start: Start | None = None, release: Release | None = None
+    ) -> Handle:
+        """Return the handle of the loop with this actuator; nothing runs before its start."""
+        settings, process = self.settings, self.process
+        overhead = Overhead(
+            process.thread_cpu_s if process else None, process.process_id() if process else None
+        )
+        loop = Loop(
+            sensor=self.sensor,
+            policy=settings.built_policy,
+            guards=settings.built_guards,
+            actuator=actuator,
+            journal=self.kept.journal,
+            command=self.command,
+        )
+        loop.release = release
+        return Handle(
+            loop,
+            self.kept.journal,
+            capabilities=actuator.capabilities(),
+            overhead=overhead,
+            ended=self.ended,
+            services=(self.kept, LoopService(loop, overhead, start)),
+            summary=settings.summary,
+        )
 
 
 def begin(start: Start, loop: Loop, now: float) -> None:

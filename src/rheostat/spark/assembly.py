@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rheostat.clusters.scaling_settings import FAILURES
 from rheostat.guards.schedule import floor_at
 from rheostat.journal.control_channel import ControlChannel, Order
-from rheostat.loop import Loop
-from rheostat.model import Capabilities, Memory, Observation
-from rheostat.ports import Actuator, SignalNeeds
+from rheostat.model import Capabilities, Observation
+from rheostat.ports import SignalNeeds
 from rheostat.protocols.orders import tolerated_failures
 from rheostat.protocols.release import Release
 from rheostat.settings import Settings
@@ -26,8 +23,7 @@ from rheostat.sources.readers import reader_of
 from rheostat.spark.announcement import BrokerLog
 from rheostat.spark.application_start import (
     JobNotes,
-    LoopService,
-    Start,
+    Parts,
     broker_of,
     committed_by,
     session_start,
@@ -37,14 +33,12 @@ from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.stream_executions import table_of
-from rheostat.spark.journaling.journals import Kept, kept
-from rheostat.spark.overhead import Overhead
+from rheostat.spark.journaling.journals import kept
 from rheostat.spark.resizing.actuator import LiveSize, NoopActuator, SparkActuator
-from rheostat.spark.resizing.conflict_detector import ConflictDetector, SharedCluster
+from rheostat.spark.resizing.conflict_detector import SharedCluster
 from rheostat.spark.resizing.locality import LocalityWait, TaskHold
 from rheostat.spark.resizing.platform import Platform
-from rheostat.spark.resizing.rescale_controller import RescaleController
-from rheostat.spark.resizing.rescale_ports import RescaleConfig
+from rheostat.spark.resizing.rescale_controller import RescaleConfig, RescaleController
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.restarting import JobWatch, RestartActuator, SessionQueries
 from rheostat.spark.scaling_capabilities import ScalingCapabilities, scaling_capabilities
@@ -61,20 +55,15 @@ from rheostat.spark.sensing.capabilities import (
 )
 from rheostat.spark.sensing.local_processes import LocalExecutors
 from rheostat.spark.sensing.query_shape import rescale_command, rescaling_means
-from rheostat.spark.sensing.quiet_time import QuietTime
 from rheostat.spark.sensing.resource_usage import OF_STAGES, LocalUsage, StageUsage
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, Pages, Rest
-from rheostat.spark.sensing.running_queries import Rhythms, RunningQueries
+from rheostat.spark.sensing.running_queries import QuietTime, Rhythms, RunningQueries
 from rheostat.spark.sensing.sensor import SparkSensor, wanted_receivers
 from rheostat.spark.sensing.stages import StagesEndpoint
 from rheostat.spark.warming.preload import Preload
 from rheostat.spark.warming.warm_start import of_session
 from rheostat.spark.warming.warmup import Warmup
 from rheostat.state.proposed_count import Command
-
-if TYPE_CHECKING:
-    from rheostat.kafka.offsets import Offsets
-
 
 STATE_WAIT_S = 3.0
 """Spark's default wait for a preferred executor, in seconds.
@@ -86,114 +75,80 @@ With a shorter wait tasks move state by themselves, and no assignment lasts.
 def watcher(spark: Any, settings: Settings) -> Handle:
     """Return the handle that observes an application through public interfaces only."""
     cannot = ("shadow mode: nothing is changed", *observation_obstacles(spark))
-    return _advised(_parts(spark, settings, None), cannot)
+    return _advised(spark, settings, None, cannot)
 
 
 def sizer(spark: Any, settings: Settings) -> Handle:
     """Return the handle that autoscales an application, or only observes it and says why."""
     limitations = obstacles(spark)
     if is_connect(spark):
-        return _advised(_parts(spark, settings, None), limitations.blocking)
+        return _advised(spark, settings, None, limitations.blocking)
     internals = internals_of(spark)
     if settings.restarts:
-        return _restarted(_parts(spark, settings, internals), internals, settings.restarts)
+        return _restarted(spark, settings, internals, settings.restarts)
     cannot = (*limitations.blocking, *limitations.degrading) if limitations.blocking else ()
     if not cannot and not internals.executors.can_request:
         cannot = ("this Spark's scheduler has no calls to change the number of executors",)
     if cannot:
-        return _advised(_parts(spark, settings, internals), cannot)
+        return _advised(spark, settings, internals, cannot)
     capabilities = scaling_capabilities(spark, settings, internals, limitations)
-    return _sized(_parts(spark, settings, internals), internals, capabilities)
+    return _sized(spark, settings, internals, capabilities)
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
-    """The parts of every autoscaler: sensor and journal; no ``internals`` in shadow mode."""
-
-    spark: Any
-    settings: Settings
-    internals: Internals | None
-    offsets: Offsets | None
-    sensor: SparkSensor
-    kept: Kept
-    notes: Callable[[], Memory]
-
-    def handle(
-        self, actuator: Actuator, start: Start | None = None, release: Release | None = None
-    ) -> Handle:
-        """Return the handle of the loop with this actuator; nothing runs before its start."""
-        settings, internals, journal = self.settings, self.internals, self.kept.journal
-        process = internals.process if internals else None
-        overhead = Overhead(
-            process.thread_cpu_s if process else None, process.process_id() if process else None
-        )
-        loop = Loop(
-            sensor=WithObjectives(self.sensor, settings.slo),
-            policy=settings.built_policy,
-            guards=settings.built_guards,
-            actuator=actuator,
-            journal=journal,
-            command=partitions_command(self.spark, internals, settings, journal.folder),
-        )
-        loop.release = release
-        return Handle(
-            loop,
-            journal,
-            capabilities=actuator.capabilities(),
-            overhead=overhead,
-            ended=internals.gateway.stopped if internals else partial(has_ended, self.spark),
-            services=(self.kept, LoopService(loop, overhead, start)),
-            summary=settings.summary,
-        )
-
-
-def _parts(spark: Any, settings: Settings, internals: Internals | None) -> _Parts:
-    offsets = broker_of(settings.kafka)
-    return _Parts(
-        spark=spark,
+def _parts(
+    spark: Any, settings: Settings, internals: Internals | None, sensor: SparkSensor
+) -> Parts:
+    """Return the parts of an autoscaler; in shadow mode there are no ``internals``."""
+    own = kept(spark, settings, internals)
+    return Parts(
         settings=settings,
-        internals=internals,
-        offsets=offsets,
-        sensor=_sensor(spark, settings, internals, offsets),
-        kept=kept(spark, settings, internals),
-        notes=JobNotes(spark, internals.queries.checkpoint) if internals else dict,
+        sensor=WithObjectives(sensor, settings.slo),
+        kept=own,
+        process=internals.process if internals else None,
+        ended=internals.gateway.stopped if internals else partial(has_ended, spark),
+        command=partitions_command(spark, internals, settings, own.journal.folder),
     )
 
 
-def _advised(parts: _Parts, cannot: tuple[str, ...]) -> Handle:
+def _advised(
+    spark: Any, settings: Settings, internals: Internals | None, cannot: tuple[str, ...]
+) -> Handle:
+    parts = _parts(spark, settings, internals, _sensor(spark, settings, internals))
     return parts.handle(NoopActuator(Capabilities(can_scale=False, cannot=cannot)))
 
 
-def _restarted(parts: _Parts, internals: Internals, folder: Path) -> Handle:
+def _restarted(spark: Any, settings: Settings, internals: Internals, folder: Path) -> Handle:
     """Return the handle of a supervised job, whose size is that of its last start."""
     channel = ControlChannel(folder)
-    order = channel.order() or Order(run=0, executors=initial_executors(parts.spark) or 1)
-    watch = JobWatch(SessionQueries(parts.spark, internals.queries), channel, order.run)
+    order = channel.order() or Order(run=0, executors=initial_executors(spark) or 1)
     actuator = RestartActuator(
         channel,
         order,
-        watch,
+        JobWatch(SessionQueries(spark, internals.queries), channel, order.run),
         internals.gateway.stopped,
-        parts.notes,
+        JobNotes(spark, internals.queries.checkpoint),
         internals.executors.registered,
     )
-    return parts.handle(actuator, start_at(order.executors, parts.settings, time.time()))
+    parts = _parts(spark, settings, internals, _sensor(spark, settings, internals))
+    return parts.handle(actuator, start_at(order.executors, settings, time.time()))
 
 
-def _sized(parts: _Parts, internals: Internals, capabilities: ScalingCapabilities) -> Handle:
-    spark, settings, executors = parts.spark, parts.settings, internals.executors
-    size = LiveSize(executors, initial_executors(spark), capabilities.standby)
-    latest = parts.offsets.latest if parts.offsets else None
-    configured = size.requested() or executors.registered()
+def _sized(
+    spark: Any, settings: Settings, internals: Internals, capabilities: ScalingCapabilities
+) -> Handle:
+    sensor = _sensor(spark, settings, internals)
+    parts = _parts(spark, settings, internals, sensor)
+    size = LiveSize(internals.executors, initial_executors(spark), capabilities.standby)
+    latest = sensor.offsets.latest if sensor.offsets else None
+    configured = size.requested() or internals.executors.registered()
     start = session_start(spark, settings, internals, parts.kept.journal, latest, configured)
-    platform = _platform(spark, internals)
-    cluster = SharedCluster(executors, platform, ConflictDetector(executors.requested))
+    cluster = _cluster(spark, internals, capabilities.graceful)
     actuator = SparkActuator(
-        rescale_controller(spark, settings, internals, capabilities, platform, cluster),
+        rescale_controller(spark, settings, internals, capabilities, cluster),
         Capabilities(can_scale=True, cannot=capabilities.cannot),
         size,
-        LocalityWait(internals.locality_waits.set_wait, lambda: parts.sensor.stateful),
-        parts.notes,
+        LocalityWait(internals.locality_waits.set_wait, lambda: sensor.stateful),
+        JobNotes(spark, internals.queries.checkpoint),
         cluster.poll,
     )
     return parts.handle(actuator, start, _release(spark, settings, internals))
@@ -208,17 +163,25 @@ def _release(spark: Any, settings: Settings, internals: Internals) -> Release | 
     )
 
 
-def _platform(spark: Any, internals: Internals) -> Platform:
-    """Return the observer of the cluster manager."""
+def _cluster(spark: Any, internals: Internals, graceful: bool) -> SharedCluster:
+    """Return the executors with the observer of their cluster manager."""
     failures = spark.sparkContext.getConf().get(FAILURES, None)
     tolerated = tolerated_failures(failures, initial_executors(spark) or 1)
     reasons = ExecutorsEndpoint(internals.status).remove_reasons
-    return Platform(internals.pods, reasons, tolerated, internals.executors.leaving)
+    executors, warm = internals.executors, of_session(spark)
+    # A leaving executor writes a missing class archive.
+    training = partial(warm.train_soon, str(spark.sparkContext.applicationId)) if warm else None
+    return SharedCluster(
+        executors,
+        Platform(internals.pods, reasons, tolerated, executors.leaving),
+        graceful=graceful,
+        ended=internals.gateway.stopped,
+        leaving=training,
+    )
 
 
-def _sensor(
-    spark: Any, settings: Settings, internals: Internals | None, offsets: Offsets | None
-) -> SparkSensor:
+def _sensor(spark: Any, settings: Settings, internals: Internals | None) -> SparkSensor:
+    offsets = broker_of(settings.kafka)
     changed = BrokerLog((settings.kafka or {}).get("bootstrap.servers", "")).changed
     private: dict[str, Any] = {"readers": partial(source_reader, internals)}
     if internals:
@@ -263,36 +226,25 @@ def rescale_controller(
     settings: Settings,
     internals: Internals,
     capabilities: ScalingCapabilities,
-    platform: Platform,
     cluster: SharedCluster,
 ) -> RescaleController:
     """Return the rescale controller; if state is placed, tasks wait long enough for it."""
     verdict, slo_s = capabilities.placement, settings.slo.latency_s
     config = RescaleConfig(
         slo_s=slo_s,
-        request_total=cluster.request_total,
-        graceful=capabilities.graceful,
         hides=not is_on(spark, "spark.storage.decommission.enabled"),
         slots_per_executor=slots_per_executor(spark),
         standby=capabilities.standby,
         max_executors=settings.limits.max_executors,
-        nodes=platform.nodes,
         frees_nodes=settings.state.free_nodes,
-        leaving=_training(spark),
-        ended=internals.gateway.stopped,
     )
     rhythms = Rhythms(internals.queries)
     queries = RunningQueries(
         spark, internals.queries, internals.files, rhythms, verdict.on_object_stores
     )
     managers = internals.block_managers
-    executors = internals.executors
     if not verdict.places:
-        return RescaleController(executors, managers, queries, None, None, config)
-
-    def active() -> Any:
-        return queries.placed(spark.streams.active)
-
+        return RescaleController(cluster, managers, queries, None, None, config)
     own_s = locality_wait_s(spark)
     hold = TaskHold(
         internals.locality_waits.set_process_wait,
@@ -302,24 +254,17 @@ def rescale_controller(
     shares = settings.state.shares
     weigh = internals.files.size if shares == "bytes" else None
     loads = verdict.loads and not capabilities.standby
+    preload = Preload(internals.state_loads.preload, queries.placed, rhythms.pause_left_s)
     return RescaleController(
-        executors,
+        cluster,
         managers,
         queries,
         Placement(internals.coordinator, weigh, shares == "ranges"),
-        Warmup(internals.tasks, internals.warmup_runner, rhythms, active, loads=loads),
+        Warmup(internals.tasks, internals.warmup_runner, rhythms, queries.placed, loads=loads),
         config,
-        Preload(internals.state_loads.preload, active, rhythms.pause_left_s)
-        if verdict.loads
-        else None,
+        preload if verdict.loads else None,
         hold,
     )
-
-
-def _training(spark: Any) -> Callable[[str], None]:
-    """Return a function that makes a leaving executor write a missing class archive."""
-    warm, application = of_session(spark), str(spark.sparkContext.applicationId)
-    return (lambda executor: warm.train_soon(application, executor)) if warm else (lambda _: None)
 
 
 def partitions_command(

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from rheostat.capacity.receiver_cores import SPARE_CORES, cores_needed, executors_holding
 from rheostat.errors import BadInput
-from rheostat.loop import Loop
 from rheostat.model import Capabilities, Limits
 from rheostat.ports import Actuator
 from rheostat.settings import Settings
-from rheostat.spark.application_start import LoopService
+from rheostat.spark.application_start import Parts
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.receiver_tracker import DStreams
 from rheostat.spark.journaling.journals import kept
-from rheostat.spark.overhead import Overhead
 from rheostat.spark.receivers.dstreams_actuator import DStreamsActuator
 from rheostat.spark.receivers.dstreams_sensor import ANSWER_S, DStreamsSensor, read_interval
 from rheostat.spark.resizing.actuator import LiveSize, NoopActuator
@@ -101,11 +99,14 @@ def watcher(streaming: Any, settings: Settings) -> Handle:
     """Return the handle that observes a StreamingContext through public interfaces, and advises."""
     rest = _rest(streaming)
     batch_s, count = partial(read_interval, rest), ExecutorsEndpoint(rest).count
-    sensor = DStreamsSensor(*_application(streaming, rest), batch_s, lambda: True, count)
     watched = ("shadow mode: nothing is changed", *observation_obstacles(streaming), _DEPRECATED)
-    adviser = NoopActuator(Capabilities(can_scale=False, cannot=watched))
-    ended = partial(has_ended, streaming)
-    return _handle(streaming, settings, sensor, adviser, Overhead(None, None), ended)
+    return Parts(
+        settings=settings,
+        sensor=DStreamsSensor(*_application(streaming, rest), batch_s, lambda: True, count),
+        kept=kept(streaming, settings, None),
+        process=None,
+        ended=partial(has_ended, streaming),
+    ).handle(NoopActuator(Capabilities(can_scale=False, cannot=watched)))
 
 
 def sizer(streaming: Any, settings: Settings) -> Handle:
@@ -169,9 +170,13 @@ def _batches_within(
         return internals.gateway.stopped() or dstreams.state() == "STOPPED"
 
     application = _application(streaming, _rest(streaming))
-    sensor = DStreamsSensor(*application, dstreams.batch_s, active)
-    overhead = Overhead(internals.process.thread_cpu_s, internals.process.process_id())
-    return _handle(streaming, settings, sensor, actuator, overhead, ended)
+    return Parts(
+        settings=settings,
+        sensor=DStreamsSensor(*application, dstreams.batch_s, active),
+        kept=kept(streaming, settings, None),
+        process=internals.process,
+        ended=ended,
+    ).handle(actuator)
 
 
 def _application(streaming: Any, rest: Rest) -> tuple[Rest, str, int]:
@@ -181,32 +186,3 @@ def _application(streaming: Any, rest: Rest) -> tuple[Rest, str, int]:
 def _rest(streaming: Any) -> Rest:
     context = streaming.sparkContext
     return Rest(context.uiWebUrl, context.applicationId, ANSWER_S)
-
-
-def _handle(
-    streaming: Any,
-    settings: Settings,
-    sensor: DStreamsSensor,
-    actuator: Actuator,
-    overhead: Overhead,
-    ended: Callable[[], bool],
-) -> Handle:
-    own = kept(streaming, settings, None)
-    journal = own.journal
-    loop = Loop(
-        sensor=sensor,
-        policy=settings.built_policy,
-        guards=settings.built_guards,
-        actuator=actuator,
-        journal=journal,
-    )
-
-    return Handle(
-        loop,
-        journal,
-        capabilities=actuator.capabilities(),
-        overhead=overhead,
-        ended=ended,
-        services=(own, LoopService(loop, overhead)),
-        summary=settings.summary,
-    )

@@ -12,13 +12,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rheostat.actions import RepartitionState
 from rheostat.journal.control_channel import LOOP, ControlChannel, Order, Report, RestartRequest
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.ports import Actuator
 from rheostat.spark.internals.internals import internals_of
+from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.resizing.poll_thread import PollThread
 from rheostat.spark.sensing.progress import runs_batch
 
@@ -33,45 +34,10 @@ DRAINING_S = 0.02
 _WAYS = ("start", "toTable")
 
 
-class Streams(Protocol):
-    """The JVM calls about queries."""
-
-    def last_batch(self, query: Any) -> int:
-        """Return the number of the last completed batch of a query, -1 for none."""
-
-    def checkpoint(self, query: Any) -> str | None:
-        """Return the folder of a query's checkpoint."""
-
-    def sink_folder(self, query: Any) -> str | None:
-        """Return the folder that a query writes files to."""
-
-
-class JobQueries(Protocol):
-    """The running queries of a job."""
-
-    def active(self) -> Collection[str]:
-        """Return the run ids of the running queries."""
-
-    def last_batch(self, run_id: str) -> int:
-        """Return the number of a query's last completed batch, -1 for none."""
-
-    def rests(self, run_id: str) -> bool:
-        """Return whether a query runs no batch now."""
-
-    def checkpoint(self, run_id: str) -> str | None:
-        """Return a query's checkpoint; None if it is unknown."""
-
-    def sink(self, run_id: str) -> str | None:
-        """Return the folder that a query writes files to; None for another sink."""
-
-    def stop(self, run_id: str) -> None:
-        """Stop a query, and wait for its end."""
-
-
 class Drain:
     """Stops each query once it has completed a batch since the first step, or runs none."""
 
-    def __init__(self, queries: JobQueries) -> None:
+    def __init__(self, queries: SessionQueries) -> None:
         self._queries = queries
         self._batches: dict[str, int] = {}
 
@@ -105,7 +71,7 @@ class SessionQueries:
     made, and checkpoints and sinks are unknown.
     """
 
-    def __init__(self, spark: Any, streams: Streams | None = None) -> None:
+    def __init__(self, spark: Any, streams: Queries | None = None) -> None:
         self._spark = spark
         self._streams = streams
         self._queries: dict[str, Any] = {}
@@ -147,7 +113,7 @@ class JobWatch:
 
     def __init__(
         self,
-        queries: JobQueries,
+        queries: SessionQueries,
         channel: ControlChannel,
         run: int,
         started: Callable[[], int] = lambda: 0,

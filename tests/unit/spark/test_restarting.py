@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +47,15 @@ def channel(tmp_path: Path) -> ControlChannel:
     return channel
 
 
+def watch_of(
+    queries: Any, channel: ControlChannel, started: Callable[[], int] = lambda: 0
+) -> JobWatch:
+    return JobWatch(queries, channel, 2, started)
+
+
 def test_a_job_reports_its_checkpoints_with_its_first_batch(channel: ControlChannel) -> None:
     queries = Queries(a=-1, b=-1)
-    watch = JobWatch(queries, channel, run=2)
+    watch = watch_of(queries, channel)
     watch.poll(10.0)
     assert channel.report() is None
     queries.batches["b"] = 0
@@ -62,7 +68,7 @@ def test_a_job_reports_its_checkpoints_with_its_first_batch(channel: ControlChan
 
 def test_a_later_query_is_reported_too(channel: ControlChannel) -> None:
     queries = Queries(a=0)
-    watch = JobWatch(queries, channel, run=2)
+    watch = watch_of(queries, channel)
     watch.poll(10.0)
     queries.batches["b"] = -1
     watch.poll(11.0)
@@ -76,7 +82,7 @@ def test_a_later_query_is_reported_too(channel: ControlChannel) -> None:
 
 def test_every_query_is_stopped_after_a_batch_or_while_idle(channel: ControlChannel) -> None:
     queries = Queries(a=5, b=7)
-    watch = JobWatch(queries, channel, run=2)
+    watch = watch_of(queries, channel)
     watch.poll(10.0)
     assert watch.pause_s(10.0) == IDLE_S
     channel.write_order(Order(run=2, executors=1, drain=True))
@@ -98,7 +104,7 @@ def test_an_order_for_another_run_is_ignored(channel: ControlChannel) -> None:
     queries = Queries(a=5)
     queries.resting = {"a"}
     channel.write_order(Order(run=1, executors=1, drain=True))
-    JobWatch(queries, channel, run=2).poll(10.0)
+    watch_of(queries, channel).poll(10.0)
     assert queries.batches == {"a": 5}
 
 
@@ -107,7 +113,7 @@ def test_a_one_batch_job_is_done_when_its_queries_have_ended(
 ) -> None:
     channel.write_order(Order(run=2, executors=1, once=True))
     started = 0
-    watch = JobWatch(Queries(), channel, run=2, started=lambda: started)
+    watch = watch_of(Queries(), channel, lambda: started)
     watch.poll(10.0)
     assert channel.report() is None
     started = 1
@@ -157,7 +163,7 @@ def test_a_query_that_does_not_drain_is_stopped_after_the_limit() -> None:
 
 def actuator(channel: ControlChannel) -> RestartActuator:
     return RestartActuator(
-        channel, Order(run=2, executors=1), JobWatch(Queries(), channel, 2), lambda: False
+        channel, Order(run=2, executors=1), watch_of(Queries(), channel), lambda: False
     )
 
 

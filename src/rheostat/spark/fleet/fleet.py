@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
 
 from rheostat.loop import FaultLog
 from rheostat.model import Memory
@@ -24,6 +23,7 @@ from rheostat.protocols.receivers.fleet_size import (
 )
 from rheostat.spark.fleet.directory import Beat, Directory
 from rheostat.spark.fleet.receiving import ReceiverTask, receive
+from rheostat.spark.internals.executors import Executors
 
 _log = logging.getLogger("rheostat")
 PERIOD_S = 1.0
@@ -42,16 +42,6 @@ AGAIN_S = 3.0
 _SAMPLES = 240
 JOB = "rheostat receives"
 """The name of the receivers' jobs in Spark's UI."""
-
-
-class Executors(Protocol):
-    """The executors, as implemented in ``spark.internals``."""
-
-    def hosts(self) -> dict[str, str]:
-        """Return the host of every reachable executor, oldest first."""
-
-    def leaving(self, executors: Any) -> set[str]:
-        """Return the executors that are being decommissioned."""
 
 
 Runs = Callable[[str, str, Callable[[], None]], None]

@@ -5,27 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
 
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.ports import Actuator
 from rheostat.protocols.orders import Decommission, Kill, Request
 from rheostat.protocols.receivers.receiver_moves import ReceiverFacts, ReceiverOrder, step
-from rheostat.spark.internals.receiver_tracker import Receiver
+from rheostat.spark.internals.executors import Executors
+from rheostat.spark.internals.receiver_tracker import DStreams
 from rheostat.spark.resizing.actuator import LiveSize
-from rheostat.spark.resizing.rescale_ports import Executors
 
 _log = logging.getLogger("rheostat")
-
-
-class Receivers(Protocol):
-    """The receivers, as implemented in ``spark.internals``."""
-
-    def receivers(self) -> tuple[Receiver, ...] | None:
-        """Return all receivers; None if they are unknown."""
-
-    def move(self, stream: int, executor: str, host: str) -> bool:
-        """Stop a receiver and start it on an executor."""
 
 
 class DStreamsActuator(Actuator):
@@ -37,7 +26,7 @@ class DStreamsActuator(Actuator):
     def __init__(
         self,
         executors: Executors,
-        receivers: Receivers,
+        receivers: DStreams,
         capabilities: Capabilities,
         size: LiveSize,
         application: str,

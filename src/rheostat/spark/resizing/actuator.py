@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from rheostat.actions import ReplaceExecutor
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
 from rheostat.ports import Actuator
 from rheostat.protocols.size_in_force import SizeInForce
+from rheostat.spark.internals.executors import Executors
 from rheostat.spark.resizing.locality import LocalityWait
-
-
-class Protocols(Protocol):
-    """Runs the protocols of a rescale."""
-
-    def reconcile(
-        self, target: int, replace: Collection[str], now: float, decided: bool = True
-    ) -> Rescaling:
-        """Take the target in force and the executors to replace, and return the progress.
-
-        A target that was not ``decided`` is not enforced: no executor is requested or removed.
-        """
-
-    def resume(self, kept: Memory, now: float) -> None:
-        """Continue the predecessor's work from the memory of its last answer."""
-
-    def start(self, tick: Callable[[], None]) -> None:
-        """Continue between decisions; ``tick`` is called regularly in the same thread."""
-
-    def hold(self) -> None:
-        """Pause until the next ``start``; work in progress stays as it is."""
-
-    def stop(self) -> None:
-        """Stop for good."""
-
-
-class Counted(Protocol):
-    """Counts the executors of an application."""
-
-    def registered(self) -> int:
-        """Return the number of registered executors."""
-
-    def requested(self) -> int | None:
-        """Return the total last requested from the cluster manager; None if it is unknown."""
+from rheostat.spark.resizing.rescale_controller import RescaleController
 
 
 class LiveSize(SizeInForce):
@@ -52,7 +19,7 @@ class LiveSize(SizeInForce):
     settings request at the start; None means all that the cluster has.
     """
 
-    def __init__(self, executors: Counted, configured: int | None, standby: int = 0) -> None:
+    def __init__(self, executors: Executors, configured: int | None, standby: int = 0) -> None:
         super().__init__(standby)
         self._executors = executors
         self._configured = configured
@@ -77,7 +44,7 @@ class SparkActuator(Actuator):
 
     def __init__(
         self,
-        protocols: Protocols,
+        controller: RescaleController,
         capabilities: Capabilities,
         size: LiveSize,
         locality_wait: LocalityWait,
@@ -85,7 +52,7 @@ class SparkActuator(Actuator):
         changes_of_others: Callable[[int, float], str] = lambda *_: "",
     ) -> None:
         self._changes_of_others = changes_of_others
-        self._protocols = protocols
+        self._controller = controller
         self._capabilities = capabilities
         self._size = size
         self._locality_wait = locality_wait
@@ -111,17 +78,17 @@ class SparkActuator(Actuator):
         """Reconcile the size with the decision, replace executors, and return the progress."""
         if self._is_held:
             self._is_held = False
-            self._protocols.resume(self._kept, now)
-            self._protocols.start(self._tick)
+            self._controller.resume(self._kept, now)
+            self._controller.start(self._tick)
         replaced = [
             action.executor for action in decision.actions if isinstance(action, ReplaceExecutor)
         ]
         self._size.decide(decision.target, bool(replaced))
         decided = self._size.decided
         target = decision.target if decided is None else decided
-        # Before the protocol: the cluster manager's refusals limit the total that it requests.
+        # Before the step: the cluster manager's refusals limit the total that it requests.
         happens = self._changes_of_others(target, now)
-        rescaling = self._protocols.reconcile(target, replaced, now, decided is not None)
+        rescaling = self._controller.reconcile(target, replaced, now, decided is not None)
         self._kept = rescaling.memory
         self._locality_wait.tick(rescaling.phase != "steady", now)
         kept = {**self._notes(), "protocol": rescaling.memory}
@@ -137,25 +104,25 @@ class SparkActuator(Actuator):
         # Every application numbers its executors anew; those of another one are different.
         if kept.get("application") == self._notes()["application"]:
             self._kept = kept["protocol"]
-            self._protocols.resume(self._kept, now)
+            self._controller.resume(self._kept, now)
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Work between decisions in a separate thread, which also calls ``tick``."""
         self._tick = tick
-        self._protocols.start(tick)
+        self._controller.start(tick)
 
     def hold(self) -> None:
         """Leave the application alone, and forget the decision, until the next ``rescale``."""
         if self._is_held:
             return
         self._is_held = True
-        self._protocols.hold()
+        self._controller.hold()
         self._locality_wait.restore()
         self._size.forget()
 
     def close(self) -> None:
         """Stop, and restore the application's own settings."""
-        self._protocols.stop()
+        self._controller.stop()
         self._locality_wait.restore()
 
 

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
-from typing import Protocol
+from collections.abc import Callable, Mapping
 
 from rheostat.protocols.size_in_force import MOST, OTHER, WITHIN_S, ConflictHistory
+from rheostat.spark.internals.executors import Executors
+from rheostat.spark.resizing.platform import Platform
 
 _log = logging.getLogger("rheostat")
-
-
-class Cluster(Protocol):
-    """The cluster manager."""
-
-    def poll(self, registered: Collection[str], wanted: int, now: float) -> str:
-        """Return a description of what it does to the executors."""
-
-    def total(self, wanted: int) -> int:
-        """Return the number of executors to request if ``wanted`` are needed."""
 
 
 class ConflictDetector:
@@ -71,34 +62,54 @@ class ConflictDetector:
         return warning
 
 
-class Executors(Protocol):
-    """The executors of the application."""
-
-    def ids(self) -> Collection[str]:
-        """Return the ids of the registered ones."""
-
-    def request_total(self, executors: int) -> bool:
-        """Request a total."""
-
-
 class SharedCluster:
-    """The cluster, which the cluster manager and other programs change in addition to Rheostat."""
+    """The cluster, which the cluster manager and other programs change in addition to Rheostat.
 
-    def __init__(self, executors: Executors, cluster: Cluster, conflicts: ConflictDetector) -> None:
-        self._executors = executors
-        self._cluster = cluster
-        self._conflicts = conflicts
+    ``graceful`` is false if executors cannot be decommissioned: then idle ones are killed.
+    ``leaving`` is called with each executor that was asked to decommission: it lingers without
+    getting tasks. ``ended`` returns whether the application has ended.
+    """
+
+    def __init__(
+        self,
+        executors: Executors,
+        platform: Platform,
+        *,
+        graceful: bool,
+        ended: Callable[[], bool],
+        leaving: Callable[[str], None] | None = None,
+    ) -> None:
+        self.executors = executors
+        self.ended = ended
+        self.conflicts = ConflictDetector(executors.requested)
+        self._platform = platform
+        self._graceful = graceful
+        self._leaving = leaving
 
     def poll(self, target: int, now: float) -> str:
         """Describe what others do to the executors; empty if they do nothing."""
-        cluster = self._cluster.poll(self._executors.ids(), target, now)
-        return "; ".join(filter(None, (cluster, self._conflicts.words(now))))
+        cluster = self._platform.poll(self.executors.ids(), target, now)
+        return "; ".join(filter(None, (cluster, self.conflicts.words(now))))
 
-    def request_total(self, executors: int) -> bool:
+    def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the node of each executor, from the hosts of all."""
+        return self._platform.nodes(hosts)
+
+    def request_total(self, executors: int) -> None:
         """Request a total, limited while the cluster manager refuses executors."""
         # Limited here, not in the protocol: it keeps its target and continues once there is room.
-        total = self._cluster.total(executors)
-        self._conflicts.poll()
-        accepted = self._executors.request_total(total)
-        self._conflicts.note_request(total)
-        return accepted
+        total = self._platform.total(executors)
+        self.conflicts.poll()
+        self.executors.request_total(total)
+        self.conflicts.note_request(total)
+
+    def decommission(self, executors: list[str]) -> None:
+        """Ask executors to leave: after their tasks, or only those that run none."""
+        if not self._graceful:
+            self.executors.kill_idle(executors)
+            return
+        self.executors.decommission(executors)
+        if self._leaving:
+            # Last: the executors receive no more tasks only after the request to Spark.
+            for executor in executors:
+                self._leaving(executor)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rheostat.protocols.executors.memory import ARRIVING, Life
+from rheostat.spark.internals.executors import Executors
 from rheostat.spark.resizing.poll_thread import COUNT_S, IDLE_S, POLL_S
-from rheostat.spark.resizing.rescale_ports import Executors
 
 
 class ExecutorRegistry:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from rheostat.spark.resizing.rescale_ports import BlockManagers
+from rheostat.spark.internals.block_managers import BlockManagers
 
 SHORT = "100ms"
 COLD_S = 20.0

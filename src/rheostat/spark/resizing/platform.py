@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from rheostat.clusters.pods import (
     Pod,
@@ -23,6 +23,7 @@ from rheostat.clusters.pods import (
 )
 from rheostat.protocols.orders import MANY_FAILURES, total_to_request
 from rheostat.spark.internals.block_managers import oldest_first
+from rheostat.spark.internals.kubernetes_pods import KubernetesPods
 from rheostat.spark.sensing import executor_ends
 
 _log = logging.getLogger("rheostat")
@@ -40,31 +41,6 @@ _UNKNOWN = 401
 _RULE = 'apiGroups: [""], resources: ["{0}"], verbs: ["get", "list"]'
 
 
-class Pods(Protocol):
-    """The pods of the executors."""
-
-    namespace: str
-
-    @property
-    def available(self) -> bool:
-        """Whether the application runs in pods."""
-
-    def executors(self) -> dict[str, Any]:
-        """Return the list of pods; raises ``Refused``."""
-
-    def events(self, pod: str) -> list[Any]:
-        """Return the events of a pod; raises ``Refused``."""
-
-    def refusal(self, like: dict[str, Any]) -> str | None:
-        """Return why no further pod can be created; None if one could."""
-
-    def rights(self) -> dict[str, Any]:
-        """Return the driver's rights as reviewed by Kubernetes; raises ``Refused``."""
-
-    def renew_token(self) -> None:
-        """Read the current token from its file, if there is one."""
-
-
 class Platform:
     """Observes the executors once per tick, and queries the cluster manager only if something
     changed or is missing.
@@ -76,7 +52,7 @@ class Platform:
 
     def __init__(
         self,
-        pods: Pods,
+        pods: KubernetesPods,
         reasons: Callable[[], Mapping[str, str | None]],
         tolerated_failures: int = MANY_FAILURES,
         leaving: Callable[[Collection[str]], Collection[str]] = lambda _: (),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from rheostat.model import Memory as Kept
@@ -33,20 +34,17 @@ from rheostat.protocols.orders import (
     WarmUp,
     harmless,
 )
+from rheostat.spark.internals.block_managers import BlockManagers
 from rheostat.spark.resizing.batch_boundaries import BatchBoundaryTracker
+from rheostat.spark.resizing.conflict_detector import SharedCluster
 from rheostat.spark.resizing.executor_registry import ExecutorRegistry
 from rheostat.spark.resizing.locality import SourceHiding, TaskHold
 from rheostat.spark.resizing.poll_thread import Pace, PollThread
-from rheostat.spark.resizing.rescale_ports import (
-    BlockManagers,
-    Executors,
-    Preloading,
-    Queries,
-    RescaleConfig,
-    Warmth,
-)
 from rheostat.spark.resizing.state_loading import LoadRoom, PendingMoves, StateLoading
 from rheostat.spark.resizing.state_placement import Placement, StateWatch
+from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.warming.preload import Preload
+from rheostat.spark.warming.warmup import Warmup
 from rheostat.state.assignment import Unit
 
 ASSERT_S = 1.0
@@ -54,6 +52,28 @@ ASSERT_S = 1.0
 
 RECONCILE_S = 10.0
 """The interval in seconds at which state locations are read while nothing is in progress."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RescaleConfig:
+    """What the session allows, the objective in seconds, and the number of standby executors.
+
+    ``hides`` is false if a hidden executor could not migrate its blocks. With ``frees_nodes``, of
+    executors with equal amounts of state, one on the emptiest node is removed first.
+    """
+
+    slo_s: float = 10.0
+    hides: bool = True
+    slots_per_executor: int = 1
+    standby: int = 0
+    max_executors: int = 8
+    frees_nodes: bool = True
+
+    def standby_above(self, target: int) -> int:
+        """Return the number of standby executors above a target, within the maximum; none where
+        all executors are released.
+        """
+        return min(self.standby, max(0, self.max_executors - target)) if target else 0
 
 
 class RescaleRequest(NamedTuple):
@@ -74,20 +94,21 @@ class RescaleController:
 
     def __init__(
         self,
-        executors: Executors,
+        cluster: SharedCluster,
         block_managers: BlockManagers,
-        queries: Queries,
+        queries: RunningQueries,
         placement: Placement | None,
-        warmth: Warmth | None,
+        warmth: Warmup | None,
         config: RescaleConfig,
-        preload: Preloading | None = None,
+        preload: Preload | None = None,
         hold: TaskHold | None = None,
     ) -> None:
+        self._cluster = cluster
         self._queries = queries
         self._config = config
         self._lock = threading.Lock()
-        self._thread = PollThread(self.poll, self.pause_s, config.ended)
-        self._registry = ExecutorRegistry(executors)
+        self._thread = PollThread(self.poll, self.pause_s, cluster.ended)
+        self._registry = ExecutorRegistry(cluster.executors)
         self._boundaries = BatchBoundaryTracker()
         self._pace = Pace()
         self._state = StateWatch(placement)
@@ -95,7 +116,7 @@ class RescaleController:
         self._loading = StateLoading(queries, preload, config.slo_s)
         self._hiding = SourceHiding(block_managers, config.hides)
         self._hold = hold or TaskHold()
-        self._orders = ExecutorOrders(executors, block_managers, warmth, config)
+        self._orders = ExecutorOrders(cluster, block_managers, warmth)
         self._request: RescaleRequest | None = None
         self._memory = Memory()
         self._rescaling = Rescaling(phase="steady")
@@ -227,7 +248,7 @@ class RescaleController:
             holders=self._state.holders,
             weights=self._state.weights,
             ranges=self._state.ranges,
-            nodes=self._config.nodes(hosts) if self._config.frees_nodes else {},
+            nodes=self._cluster.nodes(hosts) if self._config.frees_nodes else {},
             warm=frozenset(hosts.keys() - unready),
             warmable=self._state.places,
             batch=self._boundaries.number,
@@ -291,31 +312,25 @@ class ExecutorOrders:
     """Carries out orders about executors; ``warmth`` is None if they cannot be warmed."""
 
     def __init__(
-        self,
-        executors: Executors,
-        block_managers: BlockManagers,
-        warmth: Warmth | None,
-        config: RescaleConfig,
+        self, cluster: SharedCluster, block_managers: BlockManagers, warmth: Warmup | None
     ) -> None:
-        self._executors = executors
+        self._cluster = cluster
         self._block_managers = block_managers
         self._warmth = warmth
-        self._config = config
-        self._request_total = config.request_total or executors.request_total
 
     def carry_out(self, order: Order, hosts: Mapping[str, str]) -> None:
         """Carry out an order; ``hosts`` are the hosts of the reachable executors."""
         match order:
             case Request(total):
-                self._request_total(total)
+                self._cluster.request_total(total)
             case WarmUp(executor):
                 self._warm_up(executor, hosts)
             case Hide(executors):
                 self._block_managers.hide(list(executors))
             case Decommission(executors):
-                self._decommission(list(executors))
+                self._cluster.decommission(list(executors))
             case Kill(executors):
-                self._executors.kill(list(executors))
+                self._cluster.executors.kill(list(executors))
 
     def cold(self, executors: Collection[str]) -> set[str]:
         """Return the executors that are not warm yet; empty if none can be warmed."""
@@ -333,12 +348,3 @@ class ExecutorOrders:
         # The executor may have been removed since the facts of this step were taken.
         if self._warmth and self._warmth.available and executor in hosts:
             self._warmth.begin(executor, hosts[executor])
-
-    def _decommission(self, executors: list[str]) -> None:
-        if not self._config.graceful:
-            self._executors.kill_idle(executors)
-            return
-        self._executors.decommission(executors)
-        for executor in executors:
-            # Last: the executor receives no more tasks only after the request to Spark.
-            self._config.leaving(executor)

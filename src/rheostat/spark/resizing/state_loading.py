@@ -10,7 +10,8 @@ from statistics import median
 from typing import NamedTuple
 
 from rheostat.signals.rhythm import Rhythm
-from rheostat.spark.resizing.rescale_ports import Preloading, Queries
+from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.warming.preload import Preload
 from rheostat.state.assignment import Unit
 
 OUT_SHARE, IN_SHARE = 0.4, 0.2
@@ -104,7 +105,7 @@ class LoadRoom(NamedTuple):
 class StateLoading:
     """Learns load times and starts loads early; ``preload`` is None if batches load all state."""
 
-    def __init__(self, queries: Queries, preload: Preloading | None, slo_s: float) -> None:
+    def __init__(self, queries: RunningQueries, preload: Preload | None, slo_s: float) -> None:
         self._queries = queries
         self._preload = preload
         self._slo_s = slo_s

@@ -10,28 +10,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from rheostat.model import Places
-from rheostat.spark.resizing.rescale_ports import Queries
+from rheostat.spark.internals.coordinator import Coordinator
+from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.sensing.state_stores import Operator
 from rheostat.state.assignment import Unit
 from rheostat.state.places import places_of
-
-
-class Coordinator(Protocol):
-    """Spark's registry of which executor holds a store."""
-
-    def store(
-        self, state_folder: str, run_id: str, operator: int, partition: int, name: str
-    ) -> Any:
-        """Return the id of a store."""
-
-    def locations(self, stores: tuple[Any, ...]) -> list[str | None]:
-        """Return the executor of each of the stores; None if unknown."""
-
-    def report(self, store: Any, host: str, executor: str) -> None:
-        """Report which executor has a store."""
 
 
 class Placement:
@@ -175,7 +161,7 @@ class StateWatch:
         """The runs of queries whose units are known."""
         return {unit[0] for unit in self.units}
 
-    def learn(self, queries: Queries, running: Collection[str]) -> bool:
+    def learn(self, queries: RunningQueries, running: Collection[str]) -> bool:
         """Add the stores of new runs and forget those that have ended; return whether there are new
         ones.
         """

@@ -56,6 +56,8 @@ class QueryTracker:
         self._stages = stages
         self._last_stages = LastStages()
         self._batch: ReportedBatch | None = None
+        self.real_time_s: float | None = None
+        """The batch duration in seconds in real-time mode; None with other triggers."""
         self._trigger_s: float | None = None
         self._trigger_is_derived = True
         """Whether the trigger interval is derived from batches: Spark does not report it."""

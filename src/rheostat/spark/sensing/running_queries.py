@@ -1,15 +1,17 @@
-"""The running queries of a session, and the rhythm of each, updated once per batch and shared by
-the rescale controller, the warm-up and the preload.
+"""The running queries of a session, and for how long it runs nothing; and the rhythm of each query,
+updated once per batch and shared by the rescale controller, the warm-up and the preload.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import math
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
+from rheostat.protocols.release import LONG_TRIGGER_S
 from rheostat.signals.rhythm import REMEMBERED, BatchTime, Rhythm
 from rheostat.spark.sensing.progress import runs_batch
 from rheostat.spark.sensing.state_stores import Operator, operators
@@ -22,11 +24,14 @@ _NO_SOAK = (
 )
 
 
-class BatchTimes(Protocol):
-    """The JVM calls that return when a query runs batches."""
+class Streams(Protocol):
+    """The JVM calls about queries."""
 
     def last_batch(self, query: Any) -> int:
         """Return the number of the last finished batch, -1 without one; cheap."""
+
+    def last_batches(self, queries: Mapping[str, Any]) -> dict[str, int]:
+        """Return the number of the last finished batch of each query, -1 without one; cheap."""
 
     def batch_times(self, query: Any, most: int) -> Sequence[BatchTime]:
         """Return the last ``most`` finished batches at most, oldest first."""
@@ -37,12 +42,18 @@ class BatchTimes(Protocol):
     def trigger_s(self, query: Any) -> float | None:
         """Return a query's trigger interval in seconds; None if it is unknown."""
 
+    def real_time_s(self, query: Any) -> float | None:
+        """Return the duration of a batch in real-time mode; None with other triggers."""
+
+    def state_folder(self, query: Any) -> str | None:
+        """Return the folder of a query's state."""
+
 
 class Rhythms:
     """Keeps the rhythm of every run of a query; safe to call from several threads."""
 
-    def __init__(self, times: BatchTimes) -> None:
-        self._times = times
+    def __init__(self, streams: Streams) -> None:
+        self._streams = streams
         self._lock = threading.Lock()
         self._known: dict[str, Rhythm] = {}
         self._moving: set[str] = set()
@@ -52,7 +63,9 @@ class Rhythms:
         """Return the rhythm of a query, including the batches that ended since the last call."""
         run_id = str(query.runId)
         with self._lock:
-            known = self._known.get(run_id) or Rhythm(trigger_s=self._times.trigger_s(query) or 0.0)
+            known = self._known.get(run_id) or Rhythm(
+                trigger_s=self._streams.trigger_s(query) or 0.0
+            )
             for batch in self._new(query, known.last.number if known.last else -1):
                 known = known.after(batch, moved=run_id in self._moving)
                 # Only the first batch after a move loads the state.
@@ -62,7 +75,7 @@ class Rhythms:
 
     def pause_left_s(self, query: Any, now: float) -> float:
         """Return the seconds from ``now`` (Unix) to a query's next batch; 0 during one."""
-        after = self._times.pauses_after(query)
+        after = self._streams.pauses_after(query)
         if after is None:
             return 0.0
         rhythm = self.of(query)
@@ -81,26 +94,16 @@ class Rhythms:
             self._known = {run: known for run, known in self._known.items() if run in running}
 
     def _new(self, query: Any, newest: int) -> list[BatchTime]:
-        missed = self._times.last_batch(query) - newest
+        missed = self._streams.last_batch(query) - newest
         if missed <= 0:
             return []
         # Older batches are outside both windows of the rhythm.
-        read = self._times.batch_times(query, min(REMEMBERED, missed))
+        read = self._streams.batch_times(query, min(REMEMBERED, missed))
         return [batch for batch in read if batch.number > newest]
 
 
 _AT_REST = 1.5
 """A query without a batch for this many trigger intervals is at rest."""
-
-
-class Streams(BatchTimes, Protocol):
-    """The JVM calls about queries."""
-
-    def last_batches(self, queries: Mapping[str, Any]) -> dict[str, int]:
-        """Return the number of the last finished batch of each query, -1 without one; cheap."""
-
-    def state_folder(self, query: Any) -> str | None:
-        """Return the folder of a query's state."""
 
 
 class RunningQueries:
@@ -176,9 +179,50 @@ class RunningQueries:
             return None
         return folder, operators(self._files, folder, read)
 
-    def placed(self, queries: Iterable[Any]) -> list[Any]:
-        """Return the queries whose state may be moved."""
-        return [query for query in queries if self._may_move(self._streams.state_folder(query))]
+    def placed(self) -> list[Any]:
+        """Return the active queries whose state may be moved, without ``refresh``."""
+        active = self._spark.streams.active
+        return [query for query in active if self._may_move(self._streams.state_folder(query))]
 
     def _may_move(self, folder: str | None) -> bool:
         return self._on_object_stores or folder is None or moves_in_one_step(folder)
+
+
+class QuietTime:
+    """Returns the seconds until something is due: the next batch of a query, or a running job.
+
+    A query that never pauses for long is logged once: it keeps its executors.
+    """
+
+    def __init__(self, spark: Any, streams: Streams) -> None:
+        self._spark = spark
+        self._streams = streams
+        self._rhythms = Rhythms(streams)
+        self._logged: set[str] = set()
+
+    def __call__(self, now: float) -> float:
+        """Return 0 while a job or a batch runs, and infinity without a query."""
+        active = {str(query.runId): query for query in self._spark.streams.active}
+        self._rhythms.keep(active)
+        for run_id in active.keys() - self._logged:
+            self._logged.add(run_id)
+            if line := continuous_line(active[run_id], self._streams):
+                _log.warning("rheostat: %s", line)
+        # Jobs that are no query's, too: without executors they would wait forever.
+        if self._spark.sparkContext.statusTracker().getActiveJobsIds():
+            return 0.0
+        pauses_s = (self._rhythms.pause_left_s(query, now) for query in active.values())
+        return min(pauses_s, default=math.inf)
+
+
+def continuous_line(query: Any, streams: Streams) -> str | None:
+    """Return why a query keeps its executors although ``min`` is 0; None if it pauses for long."""
+    interval_s, real_time_s = streams.trigger_s(query), streams.real_time_s(query)
+    if real_time_s is None and (interval_s is None or interval_s >= LONG_TRIGGER_S):
+        return None
+    how = "real-time mode" if real_time_s is not None else f"trigger interval {interval_s:g} s"
+    return (
+        f"min executors is 0, but query {query.name or query.id} runs continuously ({how}) and"
+        f" keeps at least 1; use min 1, trigger(availableNow=True) or an interval of at least"
+        f" {LONG_TRIGGER_S:g} s"
+    )

@@ -57,13 +57,11 @@ class SparkSensor(Sensor):
         real_time_s: Callable[[Any], float | None] = lambda _: None,
     ) -> None:
         self._real_time_s = real_time_s
-        self._real_time: dict[str, float | None] = {}
-        """The batch duration in seconds of each run in real-time mode; None with other triggers."""
         self._readers = readers
         self._committed = committed
         self._spark = spark
         self._endpoint = endpoint
-        self._offsets = offsets
+        self.offsets = offsets
         self._trigger_s = trigger_s
         self._local = local
         self._stages = stages
@@ -91,15 +89,9 @@ class SparkSensor(Sensor):
         shared = self._executors(now)
         # Stages do not name their query, so with several queries tasks cannot be attributed.
         tasks = self._tasks if len(running) == 1 else None
-        self._real_time = {
-            run_id: self._real_time[run_id]
-            if run_id in self._real_time
-            else self._batch_s_in_real_time(query)
-            for run_id, query in running.items()
-        }
         observations = [
-            in_real_time(tracker.observe(shared, tasks, now), self._real_time[run_id], tasks)
-            for run_id, tracker in self._trackers.items()
+            in_real_time(tracker.observe(shared, tasks, now), tracker.real_time_s, tasks)
+            for tracker in self._trackers.values()
         ]
         self.stateful = any(observation.state_partitions for observation in observations)
         up = self._check_broker(any(tracker.topics for tracker in self._trackers.values()), now)
@@ -108,13 +100,15 @@ class SparkSensor(Sensor):
 
     def close(self) -> None:
         """Close the connection to the broker."""
-        if self._offsets is not None:
-            self._offsets.close()
+        if self.offsets is not None:
+            self.offsets.close()
 
     def _track(self, query: Any) -> QueryTracker:
-        return QueryTracker(
-            query, self._offsets, self._trigger_s, self._committed, self._stages, self._readers
+        tracker = QueryTracker(
+            query, self.offsets, self._trigger_s, self._committed, self._stages, self._readers
         )
+        tracker.real_time_s = self._batch_s_in_real_time(query)
+        return tracker
 
     def _batch_s_in_real_time(self, query: Any) -> float | None:
         batch_s = self._real_time_s(query)
@@ -129,11 +123,11 @@ class SparkSensor(Sensor):
 
     def _check_broker(self, requested: bool, now: float) -> bool | None:
         """Return whether the broker answered now; without a need for offsets, probe it."""
-        if self._offsets is None:
+        if self.offsets is None:
             return None
         if not requested:
-            self._offsets.latest(())
-        up = self._offsets.up
+            self.offsets.latest(())
+        up = self.offsets.up
         if up is not None and up != self._broker_up:
             self._broker_changed(up, now)
         self._broker_up = up

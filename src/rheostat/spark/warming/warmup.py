@@ -13,9 +13,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from statistics import median
-from typing import Any, Protocol
+from typing import Any
 
-from rheostat.signals.rhythm import Rhythm
+from rheostat.spark.internals.placed_tasks import PlacedTasks, WarmupRunner
+from rheostat.spark.sensing.running_queries import Rhythms
 
 _log = logging.getLogger("rheostat")
 DEADLINE_S = 20.0
@@ -38,42 +39,6 @@ GROUP = "rheostat-warm-up"
 """The job group of the warm-up tasks."""
 
 
-class Tasks(Protocol):
-    """Runs tasks on executors, and counts them."""
-
-    def run_python_on(self, executor: str, host: str, work: Callable[[], None], group: str) -> None:
-        """Run a function on an executor and wait for its end."""
-
-    def hold(self, executor: str, host: str, for_s: float, group: str) -> int:
-        """Run idle tasks on all slots of an executor, wait, and return their number."""
-
-    def tasks_done(self, executor: str) -> int:
-        """Return the number of tasks that an executor has completed."""
-
-
-class WarmupRunner(Protocol):
-    """Determines what tasks of a query need, and reruns those of its last batch."""
-
-    def uses_python(self, query: Any) -> bool:
-        """Return whether tasks of a query need Python workers."""
-
-    def read_again(self, query: Any, executor: str, host: str, group: str) -> bool:
-        """Rerun the source tasks on an executor; False if that is not allowed."""
-
-    def compute_again(self, query: Any, executor: str, host: str, group: str) -> bool:
-        """Load a state partition and compute without writing; False if that is not allowed."""
-
-
-class Rhythms(Protocol):
-    """Returns when queries run batches and when they pause."""
-
-    def of(self, query: Any) -> Rhythm:
-        """Return the rhythm of a query."""
-
-    def pause_left_s(self, query: Any, now: float) -> float:
-        """Return the seconds from ``now`` (Unix) until a query's next batch; 0 during a batch."""
-
-
 class Warmup:
     """Warms executors, in one thread each; ``active`` returns the queries.
 
@@ -83,7 +48,7 @@ class Warmup:
 
     def __init__(
         self,
-        tasks: Tasks,
+        tasks: PlacedTasks,
         runner: WarmupRunner,
         rhythms: Rhythms,
         active: Callable[[], Iterable[Any]],

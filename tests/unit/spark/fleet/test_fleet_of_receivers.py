@@ -61,7 +61,8 @@ def app() -> App:
 @pytest.fixture
 def fleet(app: App) -> Iterator[Fleet]:
     limits = FleetLimits(least=2, most=4)
-    fleet = Fleet(app, app.run, TASK, limits, 2, app.directory, lambda: False)
+    executors: Any = app
+    fleet = Fleet(executors, app.run, TASK, limits, 2, app.directory, lambda: False)
     app.directory.start()
     yield fleet
     fleet.stop()

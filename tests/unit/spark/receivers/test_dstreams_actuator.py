@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -47,9 +48,9 @@ class Cluster:
         return True
 
 
-def actuator(cluster: Cluster, moves: bool = True) -> DStreamsActuator:
+def actuator(cluster: Any, moves: bool = True) -> DStreamsActuator:
     registered = len(cluster.executors)
-    counted = SimpleNamespace(registered=lambda: registered, requested=lambda: registered)
+    counted: Any = SimpleNamespace(registered=lambda: registered, requested=lambda: registered)
     size = LiveSize(counted, None)
     size.now(0.0)
     can = Capabilities(can_scale=True)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -44,13 +45,13 @@ def nothing(wait: str | None) -> bool:
 
 
 def actuator_of(
-    protocols: Protocols,
+    protocols: Any,
     executors: int = 1,
     application: str = "app-1",
     locality_wait: LocalityWait | None = None,
 ) -> SparkActuator:
     """Return an actuator of an application with ``executors`` executors, as observed."""
-    counted = SimpleNamespace(registered=lambda: executors, requested=lambda: executors)
+    counted: Any = SimpleNamespace(registered=lambda: executors, requested=lambda: executors)
     size = LiveSize(counted, None)
     size.now(0.0)
     own = locality_wait or LocalityWait(nothing, lambda: False)

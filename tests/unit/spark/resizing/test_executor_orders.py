@@ -6,14 +6,14 @@ import pytest
 
 from rheostat.protocols.orders import Decommission, Hide, Kill, Order, Request, WarmUp
 from rheostat.spark.resizing.rescale_controller import ExecutorOrders
-from rheostat.spark.resizing.rescale_ports import RescaleConfig
 
 
 class Cluster:
-    """Records its calls."""
+    """Records its calls, and those to its executors."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, object]] = []
+        self.executors = self
 
     def __getattr__(self, name: str) -> Any:
         return lambda what: self.calls.append((name, what))
@@ -36,8 +36,8 @@ class Warmth:
         self.closed = True
 
 
-def orders(cluster: Any, warmth: Any = None, **options: Any) -> ExecutorOrders:
-    return ExecutorOrders(cluster, cluster, warmth, RescaleConfig(**options))
+def orders(cluster: Any, warmth: Any = None) -> ExecutorOrders:
+    return ExecutorOrders(cluster, cluster, warmth)
 
 
 @pytest.mark.parametrize(
@@ -53,15 +53,6 @@ def test_an_order_becomes_a_call(order: Order, call: tuple[str, object]) -> None
     cluster = Cluster()
     orders(cluster).carry_out(order, {})
     assert cluster.calls == [call]
-
-
-def test_graceful_leaving_is_announced_and_otherwise_idle_executors_are_killed():
-    cluster, leaving = Cluster(), list[str]()
-    orders(cluster, leaving=leaving.append).carry_out(Decommission(("1", "2")), {})
-    assert leaving == ["1", "2"]
-    orders(cluster, graceful=False, leaving=leaving.append).carry_out(Decommission(("3",)), {})
-    assert cluster.calls[-1] == ("kill_idle", ["3"])
-    assert leaving == ["1", "2"]
 
 
 def test_only_reachable_executors_are_warmed_up():

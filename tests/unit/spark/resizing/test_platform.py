@@ -63,8 +63,10 @@ class FakePods:
         return self.reviewed
 
 
-def platform(pods: FakePods, reasons: Mapping[str, str | None] | None = None) -> Platform:
-    return Platform(pods, lambda: reasons or {})
+def platform(
+    pods: Any, reasons: Mapping[str, str | None] | None = None, **options: Any
+) -> Platform:
+    return Platform(pods, lambda: reasons or {}, **options)
 
 
 def test_an_unschedulable_pod_is_reported_and_stays_requested() -> None:
@@ -119,7 +121,7 @@ def test_more_executors_are_requested_once_the_quota_allows_one() -> None:
 
 def test_one_executor_at_a_time_is_requested_where_failures_end_the_application() -> None:
     pods = FakePods(pod(1))
-    cluster_platform = Platform(pods, dict, tolerated_failures=3)
+    cluster_platform = platform(pods, tolerated_failures=3)
     cluster_platform.poll(["1"], 3, 0.0)
     assert cluster_platform.total(3) == 2
     pods.items.append(pod(2, "Pending"))
@@ -152,7 +154,7 @@ def test_a_lost_executor_is_reported_once_with_the_reason() -> None:
 def test_the_reason_of_an_eviction_is_reported_once_the_executor_is_gone() -> None:
     pods, gone = FakePods(pod(1), pod(2)), {"2": "Executor decommission."}
     leaving: set[str] = set()
-    cluster_platform = Platform(pods, lambda: gone, leaving=lambda _: leaving)
+    cluster_platform = platform(pods, gone, leaving=lambda _: leaving)
     cluster_platform.poll(["1", "2"], 2, 0.0)
     leaving.add("2")
     pods.items = [pod(1), deleted_pod(2, "EvictionByEvictionAPI")]
@@ -203,7 +205,7 @@ def test_an_unreachable_driver_is_reported_once_with_its_address(
     item = pod(1, containerStatuses=[running])
     item["spec"]["containers"] = [{"env": [{"name": "OTHER"}, driver_url]}]
     pods = FakePods(item)
-    cluster_platform = Platform(pods, dict)
+    cluster_platform = platform(pods)
     message = [cluster_platform.poll([], 1, now) for now in (100.0, 200.0)][-1]
     assert message == (
         "a-exec-1 run but have not registered for a minute: can they reach the driver at"

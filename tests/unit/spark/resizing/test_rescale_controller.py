@@ -3,16 +3,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from rheostat.signals.rhythm import BatchTime, Rhythm
 from rheostat.spark.resizing.batch_boundaries import FRESH_S
+from rheostat.spark.resizing.conflict_detector import SharedCluster
 from rheostat.spark.resizing.locality import TaskHold
 from rheostat.spark.resizing.poll_thread import COUNT_S, IDLE_S, POLL_S, RECENT_S, SLOW_S, Pace
-from rheostat.spark.resizing.rescale_controller import RECONCILE_S, RescaleController
-from rheostat.spark.resizing.rescale_ports import RescaleConfig
+from rheostat.spark.resizing.rescale_controller import (
+    RECONCILE_S,
+    RescaleConfig,
+    RescaleController,
+)
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.sensing.state_stores import Operator
 
@@ -61,14 +66,19 @@ class World:
         places: bool = True,
         ranges: bool = False,
         hold: TaskHold | None = None,
+        graceful: bool = True,
         **options: Any,
     ) -> RescaleController:
+        world: Any = self
         placement = (
-            Placement(self, self.bytes_in if self.sizes else None, ranges) if places else None
+            Placement(world, self.bytes_in if self.sizes else None, ranges) if places else None
         )
+        platform: Any = SimpleNamespace(total=lambda wanted: wanted, nodes=lambda hosts: hosts)
+        cluster = SharedCluster(world, platform, graceful=graceful, ended=lambda: False)
+        config, warming = RescaleConfig(**options), cast("Any", warmth)
         self.preloaded: list[tuple[float, dict[tuple[str, int], str]]] = []
         self.controller = RescaleController(
-            self, self, self, placement, warmth, RescaleConfig(**options), self, hold
+            cluster, world, world, placement, warming, config, world, hold
         )
         return self.controller
 
@@ -86,6 +96,9 @@ class World:
 
     def registered(self) -> int:
         return len(self.hosts_of) + self.unreachable
+
+    def requested(self) -> int | None:
+        return None
 
     def preferred(self) -> list[str]:
         return [executor for executor in self.hosts_of if executor not in self.hidden]

@@ -46,7 +46,7 @@ class Preload:
         return self.room_s
 
 
-def loading(queries: Any, preload: Preload | None) -> StateLoading:
+def loading(queries: Any, preload: Any) -> StateLoading:
     return StateLoading(queries, preload, slo_s=10.0)
 
 

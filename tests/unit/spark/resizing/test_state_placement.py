@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.sensing.state_stores import Operator
 
@@ -24,9 +26,13 @@ class Places:
         self.hosts.add((host, executor))
 
 
+def placement_of(places: Any, *rest: Any) -> Placement:
+    return Placement(places, *rest)
+
+
 def join_and_window() -> tuple[Placement, Places]:
     places = Places()
-    placement = Placement(places)
+    placement = placement_of(places)
     placement.learn(
         "run", "s3://c/state", (Operator(0, 2, ("default",)), Operator(1, 3, ("left", "right")))
     )
@@ -71,7 +77,7 @@ def test_a_restarted_query_has_no_placements():
 
 def test_a_unit_weighs_the_bytes_of_its_folders():
     held = {"c/state/0/0": 5, "c/state/1/0": 7, "c/state/0/1": 1, "c/state/1/2": 2}
-    placement = Placement(Places(), held.get)
+    placement = placement_of(Places(), held.get)
     placement.learn(
         "run", "c/state", (Operator(0, 2, ("default",)), Operator(1, 3, ("left", "right")))
     )

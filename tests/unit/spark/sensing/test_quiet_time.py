@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rheostat.signals.rhythm import BatchTime
-from rheostat.spark.sensing.quiet_time import QuietTime, continuous_line
+from rheostat.spark.sensing.running_queries import QuietTime, continuous_line
 
 HOUR_S = 3600.0
 
@@ -47,28 +47,32 @@ def session(*names: str, jobs: tuple[int, ...] = ()) -> Any:
     )
 
 
+def quiet_time(spark: Any, queries: Any) -> QuietTime:
+    return QuietTime(spark, queries)
+
+
 def test_a_session_without_queries_and_jobs_is_quiet_without_end() -> None:
-    assert QuietTime(session(), Queries(None))(0.0) == math.inf
+    assert quiet_time(session(), Queries(None))(0.0) == math.inf
 
 
 def test_a_job_of_no_query_is_work() -> None:
-    assert QuietTime(session(jobs=(7,)), Queries(None))(0.0) == 0.0
+    assert quiet_time(session(jobs=(7,)), Queries(None))(0.0) == 0.0
 
 
 def test_an_available_now_query_is_work_until_it_ends() -> None:
-    assert QuietTime(session("orders"), Queries(None))(2 * HOUR_S - 1) == 0.0
+    assert quiet_time(session("orders"), Queries(None))(2 * HOUR_S - 1) == 0.0
 
 
 def test_the_pause_of_a_long_trigger_is_quiet_until_the_next_batch() -> None:
     queries = Queries(HOUR_S)
-    quiet = QuietTime(session("orders"), queries)
+    quiet = quiet_time(session("orders"), queries)
     assert quiet(HOUR_S + 100.0) == HOUR_S - 100.0
     queries.pauses = False
     assert quiet(HOUR_S + 101.0) == 0.0
 
 
 def test_a_continuously_running_query_is_logged_once(caplog: Any) -> None:
-    quiet = QuietTime(session("orders"), Queries(10.0))
+    quiet = quiet_time(session("orders"), Queries(10.0))
     quiet(0.0)
     quiet(5.0)
     assert caplog.messages == [
@@ -87,9 +91,7 @@ def test_a_continuously_running_query_is_logged_once(caplog: Any) -> None:
         (Queries(600.0), None),
     ],
 )
-def test_a_query_that_never_pauses_for_long_is_recognised(
-    queries: Queries, line: str | None
-) -> None:
+def test_a_query_that_never_pauses_for_long_is_recognised(queries: Any, line: str | None) -> None:
     reason = continuous_line(SimpleNamespace(name="orders"), queries)
     assert (reason is None) == (line is None)
     assert line is None or line in str(reason)

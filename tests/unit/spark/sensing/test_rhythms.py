@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -46,9 +47,13 @@ class Times:
         return TRIGGER_S
 
 
+def rhythms_of(times: Any) -> Rhythms:
+    return Rhythms(times)
+
+
 def test_a_batch_is_read_only_once():
     times, query = Times(), Query()
-    rhythms = Rhythms(times)
+    rhythms = rhythms_of(times)
     assert rhythms.of(query).last is None
     query.end_batch()
     assert [rhythms.of(query).last for _ in range(3)] == [query.batches[-1]] * 3
@@ -56,7 +61,7 @@ def test_a_batch_is_read_only_once():
 
 
 def test_missed_batches_are_read_later():
-    query, rhythms = Query(), Rhythms(Times())
+    query, rhythms = Query(), rhythms_of(Times())
     for duration_s in (1.0, 2.0, 3.0):
         query.end_batch(duration_s)
     assert rhythms.of(query).recent_s == (1.0, 2.0, 3.0)
@@ -64,7 +69,7 @@ def test_missed_batches_are_read_later():
 
 
 def test_the_batch_after_a_move_is_not_typical_and_the_next_one_is():
-    query, rhythms = Query(), Rhythms(Times())
+    query, rhythms = Query(), rhythms_of(Times())
     query.end_batch()
     rhythms.of(query)
     rhythms.moves("q")
@@ -75,7 +80,7 @@ def test_the_batch_after_a_move_is_not_typical_and_the_next_one_is():
 
 
 def test_a_trigger_without_new_rows_is_not_a_batch():
-    query, rhythms = Query(), Rhythms(Times())
+    query, rhythms = Query(), rhythms_of(Times())
     query.end_batch()
     query.reported += 1
     assert rhythms.of(query).last == query.batches[0]
@@ -84,7 +89,7 @@ def test_a_trigger_without_new_rows_is_not_a_batch():
 
 
 def test_a_query_pauses_after_its_last_batch_and_not_during_one():
-    query, rhythms = Query(), Rhythms(Times())
+    query, rhythms = Query(), rhythms_of(Times())
     query.end_batch()
     assert rhythms.pause_left_s(query, 1.2) == pytest.approx(1.8)
     query.pausing = False
@@ -92,7 +97,7 @@ def test_a_query_pauses_after_its_last_batch_and_not_during_one():
 
 
 def test_an_older_batch_indicates_no_pause():
-    query, rhythms = Query(), Rhythms(Times())
+    query, rhythms = Query(), rhythms_of(Times())
     query.end_batch()
     query.reported += 1
     assert rhythms.pause_left_s(query, 1.2) == 0.0
@@ -100,7 +105,7 @@ def test_an_older_batch_indicates_no_pause():
 
 def test_ended_runs_are_forgotten():
     times, query = Times(), Query()
-    rhythms = Rhythms(times)
+    rhythms = rhythms_of(times)
     query.end_batch()
     rhythms.of(query)
     rhythms.keep(["another"])

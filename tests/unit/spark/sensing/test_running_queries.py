@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from tests.unit.storage.memory_files import MemoryFileSystem
@@ -57,8 +58,8 @@ class Streams:
 
 def running(*queries: Query, root: str = "file:", on_object_stores: bool = False) -> RunningQueries:
     session = SimpleNamespace(streams=SimpleNamespace(active=list(queries)))
-    files = MemoryFileSystem()
-    known = RunningQueries(session, Streams(root), files, on_object_stores=on_object_stores)
+    files, streams = MemoryFileSystem(), cast("Any", Streams(root))
+    known = RunningQueries(session, streams, files, on_object_stores=on_object_stores)
     assert list(known.refresh()) == [query.runId for query in queries]
     return known
 
@@ -115,5 +116,5 @@ def test_state_on_an_object_store_moves_only_if_that_is_forced(
     queries = running(query, root=root, on_object_stores=on_object_stores)
     query.end_batch(STATEFUL, addBatch=5)
     assert [queries.state("a") is not None for _ in range(2)] == [moves, moves]
-    assert queries.placed([query]) == [query] * moves
+    assert queries.placed() == [query] * moves
     assert len([line for line in caplog.messages if "s3a://b/a/state" in line]) == (not moves)

@@ -99,6 +99,10 @@ class Clock:
         return self.now
 
 
+def warmup_of(tasks: Any, active: Callable[[], list[Query]], **options: Any) -> Warmup:
+    return Warmup(tasks, tasks, tasks, active, **options)
+
+
 def warmed(warmup: Warmup, tasks: Tasks, executor: str, host: str = "h1") -> frozenset[str]:
     warmup.begin(executor, host)
     tasks.gate.set()
@@ -114,7 +118,7 @@ def join(executor: str) -> None:
 
 def test_warm_up_is_unavailable_before_the_first_batch() -> None:
     query = Query(lastProgress=None)
-    warmup = Warmup(Tasks(), Tasks(), Tasks(), lambda: [query])
+    warmup = warmup_of(Tasks(), lambda: [query])
     assert not warmup.available
     query.lastProgress = "a batch"
     assert warmup.available
@@ -122,7 +126,7 @@ def test_warm_up_is_unavailable_before_the_first_batch() -> None:
 
 def test_python_workers_start_only_if_a_running_query_needs_them() -> None:
     tasks, queries = Tasks(), [Query("a", python=False)]
-    warmup = Warmup(tasks, tasks, tasks, lambda: queries)
+    warmup = warmup_of(tasks, lambda: queries)
     assert warmed(warmup, tasks, "3") == {"3"}
     assert tasks.ran == []
     queries.append(Query("b"))
@@ -132,9 +136,7 @@ def test_python_workers_start_only_if_a_running_query_needs_them() -> None:
 
 def test_sources_are_read_for_every_query_that_has_run_a_batch() -> None:
     tasks = Tasks()
-    warmup = Warmup(
-        tasks,
-        tasks,
+    warmup = warmup_of(
         tasks,
         lambda: [Query("a"), Query("b", harmless=False), Query("c", lastProgress=None), Query("d")],
     )
@@ -147,9 +149,7 @@ def test_warm_up_work_waits_for_sufficiently_long_pauses() -> None:
         Tasks(),
         [0.0, ROOM_S / 2, ROOM_S, FIRST_READING_S, ROOM_S / 2, 0.0, ROOM_S],
     )
-    warmed(
-        Warmup(tasks, tasks, tasks, lambda: [Query("a", pauses=iter(pause_lengths_s))]), tasks, "3"
-    )
+    warmed(warmup_of(tasks, lambda: [Query("a", pauses=iter(pause_lengths_s))]), tasks, "3")
     assert tasks.held == []
     assert tasks.warmed_up == [("a", "3", "h1")]
     assert tasks.loaded == [("a", "3", len(pause_lengths_s))]
@@ -157,7 +157,7 @@ def test_warm_up_work_waits_for_sufficiently_long_pauses() -> None:
 
 def test_an_executor_arriving_in_a_short_pause_is_held_through_the_next_batch() -> None:
     tasks, pauses = Tasks(), itertools.chain([0.4, 0.0], itertools.repeat(FIRST_READING_S))
-    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", pauses=pauses)]), tasks, "3")
+    warmed(warmup_of(tasks, lambda: [Query("a", pauses=pauses)]), tasks, "3")
     assert [(executor, host) for executor, host, _ in tasks.held] == [("3", "h1")]
     assert tasks.held[0][-1] == pytest.approx(0.4 + BATCH_S)
     assert (len(tasks.warmed_up), len(tasks.loaded)) == (1, 1)
@@ -174,9 +174,7 @@ def test_an_executor_is_held_repeatedly_but_not_forever(
     query = Query(
         "a", python=False, pauses=itertools.chain(pauses_s, itertools.repeat(pauses_s[-1]))
     )
-    warmed(
-        Warmup(tasks, tasks, tasks, lambda: [query], clock=lambda: float(next(seconds))), tasks, "3"
-    )
+    warmed(warmup_of(tasks, lambda: [query], clock=lambda: float(next(seconds))), tasks, "3")
     assert (len(tasks.held), len(tasks.warmed_up)) == (held, read)
 
 
@@ -188,13 +186,13 @@ def test_no_executor_is_held_if_no_pause_will_be_long_enough() -> None:
             pauses=itertools.chain([0.4], itertools.repeat(FIRST_READING_S)),
         ),
     )
-    warmed(Warmup(tasks, tasks, tasks, lambda: [query]), tasks, "3")
+    warmed(warmup_of(tasks, lambda: [query]), tasks, "3")
     assert tasks.held == []
 
 
 def test_no_executor_is_held_for_a_query_without_warm_up_work() -> None:
     tasks, query = Tasks(), Query(python=False, harmless=False)
-    warmup = Warmup(tasks, tasks, tasks, lambda: [query])
+    warmup = warmup_of(tasks, lambda: [query])
     for executor in ("3", "4"):
         query.pauses = itertools.chain([0.4], itertools.repeat(FIRST_READING_S))
         warmed(warmup, tasks, executor)
@@ -204,7 +202,7 @@ def test_no_executor_is_held_for_a_query_without_warm_up_work() -> None:
 def test_the_required_pause_is_the_median_of_recent_warm_ups() -> None:
     clock = Clock()
     tasks, query = Tasks(clock=clock, takes_s=2.0), Query(python=False, longest_s=9.0)
-    warmup = Warmup(tasks, tasks, tasks, lambda: [query], clock=clock)
+    warmup = warmup_of(tasks, lambda: [query], clock=clock)
     reads = []
     for executor in ("3", "4", "5"):
         query.pauses = itertools.chain(
@@ -219,7 +217,7 @@ def test_the_required_pause_is_the_median_of_recent_warm_ups() -> None:
 
 def test_an_executor_with_a_source_task_warms_up_only_the_state() -> None:
     tasks = Tasks(given=1)
-    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a")]), tasks, "3")
+    warmed(warmup_of(tasks, lambda: [Query("a")]), tasks, "3")
     assert tasks.warmed_up == []
     assert [(query, executor) for query, executor, _ in tasks.loaded] == [("a", "3")]
 
@@ -232,27 +230,25 @@ def test_without_a_long_pause_a_batch_provides_the_first_source_task() -> None:
         tasks.given = 1
         yield from (0.0, ROOM_S, 0.0, ROOM_S)
 
-    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", pauses=pauses())]), tasks, "3")
+    warmed(warmup_of(tasks, lambda: [Query("a", pauses=pauses())]), tasks, "3")
     assert (tasks.warmed_up, tasks.loaded) == ([], [("a", "3", 4)])
 
 
 def test_standby_executors_load_no_state() -> None:
     tasks = Tasks()
-    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a")], loads=False), tasks, "3")
+    warmed(warmup_of(tasks, lambda: [Query("a")], loads=False), tasks, "3")
     assert (len(tasks.warmed_up), tasks.loaded) == (1, [])
 
 
 def test_no_state_is_computed_if_the_source_must_not_be_read() -> None:
     tasks = Tasks()
-    warmed(Warmup(tasks, tasks, tasks, lambda: [Query("a", harmless=False)]), tasks, "3")
+    warmed(warmup_of(tasks, lambda: [Query("a", harmless=False)]), tasks, "3")
     assert tasks.loaded == []
 
 
 def test_a_query_without_pauses_is_not_awaited_for_long() -> None:
     tasks, seconds = Tasks(), itertools.count(step=PAUSE_WITHIN_S / 4)
-    warmup = Warmup(
-        tasks,
-        tasks,
+    warmup = warmup_of(
         tasks,
         lambda: [Query("a", pauses=itertools.repeat(0.0))],
         clock=lambda: float(next(seconds)),
@@ -267,7 +263,7 @@ def test_a_query_without_pauses_is_not_awaited_for_long() -> None:
 def test_a_query_whose_recent_batches_left_no_pause_is_not_awaited() -> None:
     tasks = Tasks()
     warmed(
-        Warmup(tasks, tasks, tasks, lambda: [Query("a", longest_s=ROOM_S / 2), Query("b")]),
+        warmup_of(tasks, lambda: [Query("a", longest_s=ROOM_S / 2), Query("b")]),
         tasks,
         "3",
     )
@@ -276,7 +272,7 @@ def test_a_query_whose_recent_batches_left_no_pause_is_not_awaited() -> None:
 
 def test_an_executor_is_warm_only_when_its_task_has_ended() -> None:
     tasks = Tasks()
-    warmup = Warmup(tasks, tasks, tasks, lambda: [Query()])
+    warmup = warmup_of(tasks, lambda: [Query()])
     warmup.begin("3", "h1")
     assert warmup.ready() == frozenset()
     assert warmed(warmup, tasks, "3") == {"3"}
@@ -285,7 +281,7 @@ def test_an_executor_is_warm_only_when_its_task_has_ended() -> None:
 
 def test_a_rejected_hold_is_tried_once_and_warm_up_continues() -> None:
     tasks, query = Tasks(forbidden=AnalysisException("java_method is off")), Query(python=False)
-    warmup = Warmup(tasks, tasks, tasks, lambda: [query])
+    warmup = warmup_of(tasks, lambda: [query])
     for executor in ("3", "4"):
         query.pauses = itertools.chain([0.4], itertools.repeat(FIRST_READING_S))
         warmed(warmup, tasks, executor)
@@ -296,12 +292,12 @@ def test_a_rejected_hold_is_tried_once_and_warm_up_continues() -> None:
 @pytest.mark.parametrize("fault", [Py4JError("it has gone"), AnalysisException("no such column")])
 def test_an_executor_gets_its_state_even_if_its_task_fails(fault: Exception) -> None:
     tasks = Tasks(fault=fault)
-    assert warmed(Warmup(tasks, tasks, tasks, lambda: [Query()]), tasks, "3") == {"3"}
+    assert warmed(warmup_of(tasks, lambda: [Query()]), tasks, "3") == {"3"}
 
 
 def test_an_executor_is_awaited_no_longer_than_the_deadline() -> None:
     tasks, clock = Tasks(), Clock()
-    warmup = Warmup(tasks, tasks, tasks, lambda: [Query()], clock=clock)
+    warmup = warmup_of(tasks, lambda: [Query()], clock=clock)
     warmup.begin("3", "h1")
     clock.now = DEADLINE_S
     assert warmup.ready() == frozenset()
@@ -312,7 +308,7 @@ def test_an_executor_is_awaited_no_longer_than_the_deadline() -> None:
 
 def test_a_closed_warm_up_does_nothing() -> None:
     tasks = Tasks()
-    closed = Warmup(tasks, tasks, tasks, lambda: [Query()])
+    closed = warmup_of(tasks, lambda: [Query()])
     closed.close()
     assert not closed.available
     assert warmed(closed, tasks, "3") == frozenset()
