@@ -147,7 +147,7 @@ class SparkRewriter:
         checkpoint = self._read(state)
         kept = [store for operator in checkpoint.operators for store in _kept(operator, state.ids)]
         opening = functools.partial(
-            self._jobs.stores.open,
+            self._jobs.open,
             self._paths.of(checkpoint.location),
             checkpoint.committed.batch,
             state.batch,

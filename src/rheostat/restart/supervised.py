@@ -32,7 +32,7 @@ from rheostat.machine.scratch_folder import state_folder
 from rheostat.model import Limits
 from rheostat.restart.checkpoint_states import CheckpointStates, require_repartition_support
 from rheostat.restart.restart_state import RestartLog, RestartState, restart_text
-from rheostat.restart.supervisor import RestartConfig, Supervisor
+from rheostat.restart.supervisor import Supervisor
 
 STOP_GRACE_S = 40.0
 """The seconds within which the local cluster and its driver must end; then they are killed."""
@@ -122,7 +122,7 @@ def supervise(
     Raises BadInput if another supervisor uses the same journal, and if other state partitions are
     requested but the PySpark cannot repartition state.
     """
-    config = restart_config(options)
+    periods_of(options.maintenance_window)  # an invalid one is refused before the start
     if options.partitions or options.allow_repartition:
         require_repartition_support()
     channel = ControlChannel(journal / FOLDER)
@@ -146,20 +146,10 @@ def supervise(
             journal=kept,
             job=ProcessJob(arguments, channel),
             states=CheckpointStates(),
-            config=config,
+            options=options,
             halted=(journal / STOP_FILE).exists,
             on_step=_log_step,
         ).run()
-
-
-def restart_config(options: RestartOptions) -> RestartConfig:
-    """Return the configuration; raises BadInput for an invalid window."""
-    return RestartConfig(
-        pause_s=options.restart_pause_s,
-        drain_limit_s=options.drain_limit_s,
-        allow_repartition=options.allow_repartition,
-        window=periods_of(options.maintenance_window),
-    )
 
 
 def first_restart_state(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, Protocol
 
-from rheostat.guards.periods import Period, in_force
+from rheostat.config import RestartOptions
+from rheostat.guards.periods import in_force, periods_of
 from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order, RestartRequest
 from rheostat.protocols.restart import RESTART, RestartFacts, RestartOrder, due, hopeless
 from rheostat.restart.restart_state import RestartLog, RestartState
@@ -29,27 +30,13 @@ FINISH_LIMIT_S = 900.0
 """The time limit in seconds for one batch of each query, including the application's start."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestartConfig:
-    """When the loop may restart the job, and how long draining may last, in seconds.
-
-    ``pause_s`` is the minimum time from a start to the next restart. State is repartitioned
-    automatically only with ``allow_repartition`` and during a period of ``window``.
-    """
-
-    pause_s: float = 300.0
-    drain_limit_s: float = 120.0
-    allow_repartition: bool = False
-    window: tuple[Period, ...] = ()
-
-
 def select_request(
     state: RestartState,
     partitions: Sequence[int],
     loop: RestartRequest | None,
     person: RestartRequest | None,
     now: float,
-    config: RestartConfig,
+    options: RestartOptions,
 ) -> RestartState | None:
     """Return the state with the restart to carry out now; None without one.
 
@@ -60,18 +47,18 @@ def select_request(
     """
     if person is not None and person.t_s > state.requested_s:
         return _applied(state, partitions, person, at_least=False)
-    if loop is None or loop.run != state.run or now - state.since_s < config.pause_s:
+    if loop is None or loop.run != state.run or now - state.since_s < options.restart_pause_s:
         return None
-    if not may_repartition(config, now):
+    if not may_repartition(options, now):
         loop = replace(loop, partitions=None)
     if loop.partitions == state.partitions and state.refusal:
         loop = replace(loop, partitions=None)  # it was refused before
     return _applied(state, partitions, loop, at_least=True)
 
 
-def may_repartition(config: RestartConfig, now: float) -> bool:
+def may_repartition(options: RestartOptions, now: float) -> bool:
     """Return whether state may be repartitioned now without a person's request."""
-    return config.allow_repartition and in_force(config.window, now)
+    return options.allow_repartition and in_force(periods_of(options.maintenance_window), now)
 
 
 def differs(partitions: int, requested: int | None, at_least: bool) -> bool:
@@ -152,7 +139,7 @@ class Supervisor:
         journal: RestartLog,
         job: Job,
         states: States,
-        config: RestartConfig,
+        options: RestartOptions,
         halted: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.time,
         on_step: Callable[[RestartState], None] = lambda _: None,
@@ -162,7 +149,7 @@ class Supervisor:
         self._journal = journal
         self._job = job
         self._states = states
-        self._config = config
+        self._options = options
         self._halted = halted
         self._clock = clock
         self._on_step = on_step
@@ -219,7 +206,7 @@ class Supervisor:
 
     def _limit_s(self, phase: str) -> float:
         limits = {
-            "draining": self._config.drain_limit_s,
+            "draining": self._options.drain_limit_s,
             "stopping": END_GRACE_S,
             "finishing": FINISH_LIMIT_S,
         }
@@ -235,7 +222,7 @@ class Supervisor:
         if loop is None and person is None:
             return None
         partitions = self._states.partitions(self.state.checkpoints)
-        requested = select_request(self.state, partitions, loop, person, now, self._config)
+        requested = select_request(self.state, partitions, loop, person, now, self._options)
         if person is not None and requested is None:
             # An already fulfilled request would take precedence over the loop later.
             self._channel.remove_request(PERSON)
@@ -307,13 +294,11 @@ class Supervisor:
 
     def _repartition(self) -> None:
         state = self.state
+        if state.partitions is None:
+            return
         for checkpoint in self._differing():
             sink = state.sinks.get(checkpoint, "")
-            refusal = (
-                self._states.repartition(checkpoint, state.partitions, sink)
-                if state.partitions is not None
-                else ""
-            )
+            refusal = self._states.repartition(checkpoint, state.partitions, sink)
             if refusal:
                 self.state = replace(state, refusal=refusal)
                 return

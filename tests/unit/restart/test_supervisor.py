@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.unit.protocols.recording_table import RecordingTable
 from tests.unit.restart.in_memory import MemoryJob, MemoryStates
 
-from rheostat.guards.periods import periods_of
+from rheostat.config import RestartOptions
 from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order, RestartRequest
 from rheostat.protocols.restart import RESTART
 from rheostat.restart.restart_state import FILE, RestartLog, RestartState, restart_text
-from rheostat.restart.supervisor import RestartConfig, Supervisor
+from rheostat.restart.supervisor import Supervisor
 
 CHECKPOINT = "/cp"
+
+
+def options_of(restart_pause_s: float = 0.0, **more: Any) -> RestartOptions:
+    return RestartOptions(actuator="restart", restart_pause_s=restart_pause_s, **more)
+
+
+def repartitioning(window: str) -> RestartOptions:
+    return options_of(allow_repartition=True, maintenance_window=window)
 
 
 class Killed(BaseException):
@@ -25,14 +34,14 @@ class World:
     """A job, its state and a clock, for one supervisor after another."""
 
     def __init__(
-        self, folder: Path, partitions: int = 4, config: RestartConfig | None = None
+        self, folder: Path, partitions: int = 4, options: RestartOptions | None = None
     ) -> None:
         self.folder = folder
         self.now = 1000.0
         self.channel = ControlChannel(folder)
         self.states = MemoryStates({CHECKPOINT: partitions})
         self.sinks: dict[str, str] = {}
-        self.config = config or RestartConfig(pause_s=0)
+        self.options = options or options_of()
         self.phases: list[str] = []
         self.killed_at = -1
         self.steps = 0
@@ -48,7 +57,7 @@ class World:
             journal=self.restart_log,
             job=self.job,
             states=self.states,
-            config=self.config,
+            options=self.options,
             clock=lambda: self.now,
             on_step=self._note,
         )
@@ -145,8 +154,7 @@ def test_every_checkpoint_gets_the_requested_number_of_partitions(tmp_path: Path
 
 
 def test_the_loop_reduces_no_partitions_of_an_unbound_query(tmp_path: Path) -> None:
-    open_ = periods_of("00:00-24:00")
-    world = World(tmp_path, 1, RestartConfig(pause_s=0, allow_repartition=True, window=open_))
+    world = World(tmp_path, 1, repartitioning("00:00-24:00"))
     world.states.by_checkpoint["/other"] = 200
     world.supervise()
     world.go()
@@ -184,7 +192,7 @@ def test_a_script_that_outlives_its_queries_is_stopped(world: World) -> None:
 
 
 def test_a_query_that_does_not_drain_is_stopped_after_the_limit(tmp_path: Path) -> None:
-    world = World(tmp_path, config=RestartConfig(pause_s=0, drain_limit_s=10))
+    world = World(tmp_path, options=options_of(drain_limit_s=10))
     world.go()
     world.job.hangs = True
     world.request(executors=2)
@@ -210,7 +218,7 @@ def test_downtime_runs_from_the_last_query_end_to_the_first_batch(world: World) 
 
 
 def test_only_requests_of_the_loop_wait_for_the_pause(tmp_path: Path) -> None:
-    world = World(tmp_path, config=RestartConfig(pause_s=100))
+    world = World(tmp_path, options=options_of(restart_pause_s=100))
     world.go(5)
     world.request(LOOP, executors=2)
     assert world.go(10).executors == 1
@@ -239,8 +247,8 @@ def test_a_fulfilled_order_does_not_take_effect_later(world: World) -> None:
 
 
 def test_a_repartition_of_the_loop_waits_for_the_window(tmp_path: Path) -> None:
-    window = periods_of("00:20-00:30")  # from 1200 s after midnight
-    world = World(tmp_path, config=RestartConfig(pause_s=0, allow_repartition=True, window=window))
+    # From 1200 s after midnight.
+    world = World(tmp_path, options=repartitioning("00:20-00:30"))
     world.go(3)
     world.request(LOOP, partitions=8)
     world.go(50)
@@ -250,13 +258,11 @@ def test_a_repartition_of_the_loop_waits_for_the_window(tmp_path: Path) -> None:
     assert world.states.repartitioned == [(CHECKPOINT, 8, "")]
 
 
-@pytest.mark.parametrize(
-    "config", [RestartConfig(pause_s=0), RestartConfig(pause_s=0, allow_repartition=True)]
-)
+@pytest.mark.parametrize("options", [options_of(), repartitioning("12:00-13:00")])
 def test_a_repartition_of_the_loop_never_runs_unless_allowed(
-    tmp_path: Path, config: RestartConfig
+    tmp_path: Path, options: RestartOptions
 ) -> None:
-    world = World(tmp_path, config=config)
+    world = World(tmp_path, options=options)
     world.go(3)
     world.request(LOOP, partitions=8)
     world.go()

@@ -37,19 +37,49 @@ class OpenStores:
     java: Any
 
 
-class StateStores:
-    """Opens stores; ``made`` creates the Java object for the tasks.
+JOB = "rheostat rewrites state"
+"""The name of these jobs in Spark's UI and event log."""
+
+_CLASSES = (
+    *("Hidden", "Scratch", "Tally", "StateStores", "Families", "LinkedFiles"),
+    *("OpenedState", "MergedState", "NewState"),
+    *("Runs", "MeasureState", "RewriteState", "SplitState", "MergeState", "ReadWays"),
+)
+_POLL_S = 0.2
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionReport:
+    """A task's report about a partition: ``kind`` is counted, read or written."""
+
+    kind: str
+    operator: int
+    name: str
+    partition: int
+    rows: int
+    checksum: int
+    bytes: int
+    misplaced: int
+    id: str
+
+
+class StateRewrite:
+    """Opens stores, and runs jobs over their partitions.
 
     * Calls: the source ``statestore`` with the option that reads all column families, what its scan
-      sends to executors (``StatePartitionReaderFactory``, ``StateStoreInputPartition``).
+      sends to executors (``StatePartitionReaderFactory``, ``StateStoreInputPartition``);
+      ``RocksDBStateStoreProvider``, ``HDFSBackedStateStoreProvider`` and ``RocksDB`` by
+      reflection, ``StatePartitionKeyExtractorFactory``, ``HashPartitioning.partitionIdExpression``.
     * Without them: RheostatError before anything is written.
     * Spark 4.3.0 tried.
     """
 
-    def __init__(self, gateway: Gateway, made: Callable[[Sequence[Any]], Any]) -> None:
+    def __init__(self, gateway: Gateway, classes: CompiledClasses) -> None:
         self._gateway = gateway
         self._jvm = gateway.jvm
-        self._made = made
+        self._classes = classes
 
     def open(
         self,
@@ -125,7 +155,7 @@ class StateStores:
             int(settings.get(_JOIN_FORMAT, "2")),
             batch,
         )
-        return self._made(parts)
+        return self._made("StateStores", *parts)
 
     def _ids(self, ids: tuple[tuple[str, ...], ...]) -> Any:
         if not ids:
@@ -142,63 +172,6 @@ class StateStores:
         """The reader's option for Spark's internal use."""
         source = self._jvm.org.apache.spark.sql.execution.datasources.v2.state
         return str(source.StateSourceOptions.INTERNAL_ONLY_READ_ALL_COLUMN_FAMILIES())
-
-
-JOB = "rheostat rewrites state"
-"""The name of these jobs in Spark's UI and event log."""
-
-_CLASSES = (
-    *(
-        "Hidden",
-        "Scratch",
-        "Tally",
-        "StateStores",
-        "Families",
-        "LinkedFiles",
-        "OpenedState",
-        "MergedState",
-        "NewState",
-    ),
-    *("Runs", "MeasureState", "RewriteState", "SplitState", "MergeState", "ReadWays"),
-)
-_POLL_S = 0.2
-
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionReport:
-    """A task's report about a partition: ``kind`` is counted, read or written."""
-
-    kind: str
-    operator: int
-    name: str
-    partition: int
-    rows: int
-    checksum: int
-    bytes: int
-    misplaced: int
-    id: str
-
-
-class StateRewrite:
-    """Runs jobs over the partitions of stores.
-
-    * Calls: ``RocksDBStateStoreProvider``, ``HDFSBackedStateStoreProvider`` and ``RocksDB`` by
-      reflection, ``StatePartitionKeyExtractorFactory``, ``HashPartitioning.partitionIdExpression``.
-    * Without them: RheostatError before anything is written.
-    * Spark 4.3.0 tried.
-    """
-
-    def __init__(self, gateway: Gateway, classes: CompiledClasses) -> None:
-        self._gateway = gateway
-        self._jvm = gateway.jvm
-        self._classes = classes
-
-    @functools.cached_property
-    def stores(self) -> StateStores:
-        """The object that opens stores."""
-        return StateStores(self._gateway, lambda parts: self._made("StateStores", *parts))
 
     @property
     def slots(self) -> int:
