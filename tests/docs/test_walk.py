@@ -29,11 +29,12 @@ def walks() -> list[tuple[str, list[tuple[str, str]]]]:
 def functions(file: str) -> dict[str, str]:
     """Return the source of each function of a file by name."""
     text = (ROOT / "src" / "rheostat" / file).read_text("utf-8")
-    return {
-        node.name: ast.get_source_segment(text, node) or ""
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef)
-    }
+    sources: dict[str, str] = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):  # classes may have methods of the same name
+            source = ast.get_source_segment(text, node) or ""
+            sources[node.name] = f"{sources.get(node.name, '')}\n{source}"
+    return sources
 
 
 def test_both_walks_exist() -> None:

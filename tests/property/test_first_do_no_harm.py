@@ -55,6 +55,7 @@ class Application:
     harm: list[str] = field(default_factory=list)
     """Actions of an attached autoscaler that remove an executor, or prevent one from starting."""
 
+    can_decommission: bool = True
     batch: int = 0
     places: dict[int, str] = field(default_factory=dict)
     journal: MemoryJournal = field(default_factory=MemoryJournal)
@@ -181,10 +182,11 @@ class Controller(Sensor):
 
     def __init__(self, application: Application, policy: Policy, graceful: bool) -> None:
         self.application = application
+        application.can_decommission = graceful
         spark: Any = application
         platform: Any = SimpleNamespace(total=lambda wanted: wanted, nodes=lambda hosts: hosts)
         self.controller = Unthreaded(
-            SharedCluster(spark, platform, graceful=graceful, ended=lambda: False),
+            SharedCluster(spark, platform, lambda: False),
             spark,
             spark,
             Placement(spark) if application.stateful else None,

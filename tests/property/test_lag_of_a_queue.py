@@ -127,7 +127,8 @@ def random_queue(seed: int) -> tuple[Queue, float]:
 def observations_of(queue: Queue, tick_s: float, until_s: float = UNTIL_S) -> Iterator[Observation]:
     """Yield the sensor's observation at every tick after the first batch."""
     session = SimpleNamespace(streams=SimpleNamespace(active=[queue]))
-    sensor = SparkSensor(session, None, queue, trigger_s=lambda _: queue.trigger_s)
+    broker: Any = queue
+    sensor = SparkSensor(session, None, broker, trigger_s=lambda _: queue.trigger_s)
     for tick in range(1, int(until_s / tick_s) + 1):
         queue.advance(tick * tick_s)
         yield sensor.observe(queue.now)[0]

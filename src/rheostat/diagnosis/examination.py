@@ -17,7 +17,7 @@ from rheostat.settings import PREFIX
 from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.stream_executions import Queries
-from rheostat.spark.scaling_capabilities import placement_verdict
+from rheostat.spark.resizing.placement_soaks import placement_verdict
 from rheostat.spark.sensing.capabilities import (
     configuration,
     is_connect,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from rheostat.errors import RheostatError
 from rheostat.machine.jdk import Jdk
+from rheostat.machine.process import run_program
 from rheostat.machine.scratch_folder import ScratchFolder
 
 COMPILE_DEADLINE_S = 120.0
@@ -35,21 +35,8 @@ def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, fol
     with ScratchFolder("classes", folder) as scratch:
         classes, manifest, partial = scratch / "classes", scratch / "manifest", scratch / jar.name
         manifest.write_text(f"Premain-Class: {main}\n")
-        tools = jdk.home / "bin"
-        _run(
-            [
-                tools / "javac",
-                "-proc:none",
-                "-nowarn",
-                "--release",
-                _RELEASE,
-                "-d",
-                classes,
-                "-cp",
-                class_path,
-                *sources,
-            ]
-        )
+        tools, options = jdk.home / "bin", ("-proc:none", "-nowarn", "--release", _RELEASE)
+        _run([tools / "javac", *options, "-d", classes, "-cp", class_path, *sources])
         _run([tools / "jar", "cfm", partial, manifest, "-C", classes, "."])
         # The rename is atomic: another process may read the same name at this moment.
         partial.replace(jar)
@@ -57,23 +44,11 @@ def build_jar(sources: Sequence[Path], main: str, class_path: str, jdk: Jdk, fol
 
 
 def _run(command: Sequence[str | Path]) -> None:
-    line = list(map(str, command))
-    try:
-        done = subprocess.run(
-            line,
-            capture_output=True,
-            text=True,
-            timeout=COMPILE_DEADLINE_S,
-            stdin=subprocess.DEVNULL,
-            env=_plain(),
-        )
-    except (OSError, subprocess.TimeoutExpired) as fault:
-        raise RheostatError(f"{Path(line[0]).name} cannot be run: {fault}") from None
+    done = run_program(command, COMPILE_DEADLINE_S, _plain())
     if done.returncode != 0:
-        errors = [
-            printed for printed in (done.stdout + done.stderr).splitlines() if "error" in printed
-        ] or ["no output"]
-        raise RheostatError(f"{Path(line[0]).name} failed: {errors[0].strip()[:200]}")
+        lines = (done.stdout + done.stderr).splitlines()
+        error = next((line for line in lines if "error" in line), "no output")
+        raise RheostatError(f"{Path(command[0]).name} failed: {error.strip()[:200]}")
 
 
 def _plain() -> dict[str, str]:

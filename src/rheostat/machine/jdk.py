@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rheostat.errors import BadInput
+from rheostat.errors import BadInput, RheostatError
+from rheostat.machine.process import run_program
 
 GOOD_VERSIONS = (17, 21)
 USUAL_PLACES = (
@@ -101,14 +101,8 @@ def _version(home: Path) -> int | None:
 
 def _java_version(java: Path) -> str:
     try:
-        answer = subprocess.run(
-            [str(java), "-version"],
-            capture_output=True,
-            text=True,
-            timeout=20,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        answer = run_program([java, "-version"], 20.0)
+    except RheostatError:
         return ""
     return answer.stderr + answer.stdout
 

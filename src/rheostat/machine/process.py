@@ -14,6 +14,28 @@ from rheostat.machine import child_supervisor
 STOP_DEADLINE_S = child_supervisor.GRACE_S + 4.0
 
 
+def run_program(
+    command: Sequence[str | Path], deadline_s: float, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, without input, and return its exit code and its output.
+
+    ``environment`` replaces that of this process. Raises ``RheostatError`` if the program cannot be
+    run, or runs for longer than ``deadline_s`` seconds.
+    """
+    line = list(map(str, command))
+    try:
+        return subprocess.run(
+            line,
+            capture_output=True,
+            text=True,
+            timeout=deadline_s,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+        )
+    except (OSError, subprocess.TimeoutExpired) as fault:
+        raise RheostatError(f"{Path(line[0]).name} cannot be run: {fault}") from None
+
+
 class Child:
     """A supervised command; it and all that it started end at ``stop`` or when this process dies.
 

@@ -7,19 +7,37 @@ Only the recorded state is needed to continue, so a new supervisor can replace a
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Literal
+
+import psutil
 
 from rheostat.config import RestartOptions
 from rheostat.guards.periods import in_force, periods_of
-from rheostat.journal.control_channel import LOOP, PERSON, ControlChannel, Order, RestartRequest
+from rheostat.journal.control_channel import (
+    LOOP,
+    PERSON,
+    VARIABLE,
+    ControlChannel,
+    Order,
+    RestartRequest,
+)
 from rheostat.protocols.restart import RESTART, RestartFacts, RestartOrder, due, hopeless
+from rheostat.restart.checkpoint_states import CheckpointStates
 from rheostat.restart.restart_state import RestartLog, RestartState
 
 LOOK_S = 0.2
 """The seconds between two observations of the job."""
+
+STOP_GRACE_S = 40.0
+"""The seconds within which the local cluster and its driver must end; then they are killed."""
+
+_POLL_S = 0.1
 
 END_GRACE_S = 5.0
 """The seconds within which a script must end after its queries have stopped; then it is stopped."""
@@ -95,33 +113,62 @@ def _applied(
     )
 
 
-class Job(Protocol):
-    """The process of the job; at most one runs at a time."""
+class ProcessJob:
+    """Runs ``rheostat`` with ``arguments`` in a child process, which keeps its standard output.
+
+    The child ends by itself after the end of this process (``machine/orderly_end.py``).
+    """
+
+    def __init__(self, arguments: Sequence[str], channel: ControlChannel) -> None:
+        self._command = [sys.executable, "-m", "rheostat.cli", *arguments]
+        self._channel = channel
+        self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, order: Order) -> None:
         """Start the process with an order, after the end of one left by an earlier supervisor."""
+        self._end_orphaned_process()
+        self._channel.write_order(order)
+        environment = {**os.environ, VARIABLE: str(self._channel.folder)}
+        self._process = subprocess.Popen(self._command, env=environment)
 
     def process(self) -> Literal["none", "alive", "ended"]:
         """Return whether this supervisor has started the process, and whether it runs."""
+        if self._process is None:
+            return "none"
+        return "alive" if self._process.poll() is None else "ended"
 
     def stop(self) -> int:
-        """End the process if it runs, and return its exit code."""
+        """End the process if it runs, and return its exit code; 0 if none was started."""
+        if self._process is None:
+            return 0
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(STOP_GRACE_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+        code = self._process.wait()
+        return code if code >= 0 else 128 - code
 
-
-class States(Protocol):
-    """The state of stopped queries, by their checkpoints."""
-
-    def partitions(self, checkpoints: Sequence[str]) -> list[int]:
-        """Return the state partitions of each checkpoint that has state."""
-
-    def uncommitted(self, checkpoint: str) -> bool:
-        """Return whether a planned batch is not committed."""
-
-    def repartition(self, checkpoint: str, partitions: int, sink: str) -> str:
-        """Repartition and verify the state; return why that was refused, or an empty text.
-
-        ``sink`` is the folder that the query writes files to, empty for another sink.
+    def _end_orphaned_process(self) -> None:
+        """Wait for the process of a killed supervisor, which ends with its cluster within a second
+        or two; kill it after the grace period.
         """
+        report = self._channel.report()
+        deadline = time.monotonic() + STOP_GRACE_S
+        while report and is_running(report.pid, report.began):
+            if time.monotonic() > deadline:
+                psutil.Process(report.pid).kill()
+            time.sleep(_POLL_S)
+
+
+def is_running(pid: int, began: str) -> bool:
+    """Return whether the process with this id and this creation time still runs."""
+    try:
+        process = psutil.Process(pid)
+        return str(process.create_time()) == began and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
 
 
 class Supervisor:
@@ -137,8 +184,8 @@ class Supervisor:
         *,
         channel: ControlChannel,
         journal: RestartLog,
-        job: Job,
-        states: States,
+        job: ProcessJob,
+        states: CheckpointStates,
         options: RestartOptions,
         halted: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.time,

@@ -51,4 +51,5 @@ class BacklogReader(Protocol):
         """Return what lies after the offset ``start`` up to and including ``end``."""
 
     def close(self) -> None:
-        """Close connections."""
+        """Close connections, if there are any."""
+        return

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from rheostat.sources.backlog_reader import Amount, Backlog, Source
+from rheostat.sources.backlog_reader import Amount, Backlog, BacklogReader, Source
 from rheostat.storage.file_system import FileSystem
 
 Position: TypeAlias = tuple[int, float]
@@ -53,7 +53,7 @@ def snapshot_files(table: str, version: int) -> list[AddedFile]:
     return [AddedFile(bytes=size, rows=rows) for _, _, size, rows in sorted(order)]
 
 
-class DeltaBacklog:
+class DeltaBacklog(BacklogReader):
     """Counts the rows of the added files of ``table``; bytes once a file has no statistics.
 
     Each call looks for one new version, and reads those that follow it at once.
@@ -88,9 +88,6 @@ class DeltaBacklog:
         if first is None or last is None or known_from is None or first < known_from:
             return None
         return self._amount(first, last)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def _amount(self, after: tuple[float, float], until: tuple[float, float]) -> Amount:
         added = [file for at, file in self._added.items() if after < at <= until]

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from rheostat.sources.backlog_reader import Amount, Backlog, Source
+from rheostat.sources.backlog_reader import Amount, Backlog, BacklogReader, Source
 from rheostat.storage.file_system import FileSystem
 
 LISTING_SHARE = 0.05
@@ -19,7 +19,7 @@ _COMPACT = ".compact"
 _ENTRIES_KEPT = 100
 
 
-class FileBacklog:
+class FileBacklog(BacklogReader):
     """Counts the bytes in ``folder`` that the source's ``log`` (in the checkpoint) does not name.
 
     Folders below it count if they are partitions (``day=1``) or if the source has read from such
@@ -69,9 +69,6 @@ class FileBacklog:
         sizes = [self._size(name) for name in dict.fromkeys(names)]
         known = [size for size in sizes if size is not None]
         return Amount(sum(known), "bytes") if len(known) == len(sizes) else None
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def _list(self, now: float) -> None:
         began_s = self._clock()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from rheostat.sources.backlog_reader import Amount, Backlog, Source
+from rheostat.sources.backlog_reader import Amount, Backlog, BacklogReader, Source
 
 DESCRIPTION = "org.apache.iceberg.spark.source.SparkMicroBatchStream@"
 """How the description of an Iceberg source begins; it does not name the table."""
@@ -50,7 +50,7 @@ class _Offset:
     all_files: bool
 
 
-class IcebergBacklog:
+class IcebergBacklog(BacklogReader):
     """Counts the rows of appended snapshots; of one that was read in part, by its share of files.
 
     Each call looks for new snapshots once.
@@ -80,9 +80,6 @@ class IcebergBacklog:
         more = self._after(first) if first else None
         less = self._after(last) if last else None
         return None if more is None or less is None else Amount(max(0.0, more - less), "rows")
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def _read(self, back_to: int) -> None:
         """Read the snapshots since the last call; at first, those since ``back_to``."""

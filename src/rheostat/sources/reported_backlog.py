@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rheostat.sources.backlog_reader import Amount, Backlog, Source, Unit
+from rheostat.sources.backlog_reader import Amount, Backlog, BacklogReader, Source, Unit
 
 _OUTSTANDING: Mapping[str, Unit] = {"numFilesOutstanding": "files", "numBytesOutstanding": "bytes"}
 """Metrics of Auto Loader and of Delta on Databricks; files first, because Auto Loader's offsets
 number the files, so that rows per file can be learnt."""
 
 
-class ReportedBacklog:
+class ReportedBacklog(BacklogReader):
     """Reads offsets that are numbers, and the metrics of ``ReportsSourceMetrics``.
 
     It knows the state of its last progress event; until the next one the backlog is extrapolated.
@@ -43,9 +43,6 @@ class ReportedBacklog:
             sum(max(0.0, number - before.get(name, 0.0)) for name, number in after.items()),
             "offsets",
         )
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 def _numbers(offset: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

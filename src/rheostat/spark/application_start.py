@@ -7,8 +7,8 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -119,8 +119,9 @@ def start_facts(
 def facts_before_session(settings: Settings, name: str, now: float) -> StartFacts:
     """Return the facts that are known before a session exists; raises nothing."""
     try:
-        history = local_history(settings, name)
-        with _latest(settings.kafka) as latest:
+        history, broker = local_history(settings, name), broker_of(settings.kafka)
+        with closing(broker) if broker else nullcontext():
+            latest = broker.latest if broker else None
             return start_facts(history, 1, LocalFileSystem(), latest, now, now)
     except Exception as fault:
         FaultLog(_UNKNOWN).warn(fault)
@@ -289,17 +290,6 @@ def broker_of(kafka: Mapping[str, Any] | None) -> Broker | None:
     except ImportError:
         return None
     return Broker(kafka)
-
-
-@contextmanager
-def _latest(kafka: Mapping[str, Any] | None) -> Iterator[Latest | None]:
-    """Yield the broker's offset request, if there is one."""
-    broker = broker_of(kafka)
-    try:
-        yield broker.latest if broker else None
-    finally:
-        if broker:
-            broker.close()
 
 
 def _backlog_rows(checkpoints: Iterable[str], files: FileSystem, latest: Latest) -> float | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import time
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from rheostat.signals.application import WithObjectives
 from rheostat.sources.backlog_reader import BacklogReader
 from rheostat.sources.iceberg_backlog import DESCRIPTION, IcebergBacklog
 from rheostat.sources.readers import reader_of
-from rheostat.spark.announcement import BrokerLog
+from rheostat.spark.announcement import BrokerLog, beyond_ceiling
 from rheostat.spark.application_start import (
     JobNotes,
     Parts,
@@ -37,12 +39,13 @@ from rheostat.spark.journaling.journals import kept
 from rheostat.spark.resizing.actuator import LiveSize, NoopActuator, SparkActuator
 from rheostat.spark.resizing.conflict_detector import SharedCluster
 from rheostat.spark.resizing.locality import LocalityWait, TaskHold
+from rheostat.spark.resizing.placement_soaks import Verdict, placement_verdict
 from rheostat.spark.resizing.platform import Platform
 from rheostat.spark.resizing.rescale_controller import RescaleConfig, RescaleController
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.restarting import JobWatch, RestartActuator, SessionQueries
-from rheostat.spark.scaling_capabilities import ScalingCapabilities, scaling_capabilities
 from rheostat.spark.sensing.capabilities import (
+    Obstacles,
     application_id,
     initial_executors,
     is_connect,
@@ -65,6 +68,7 @@ from rheostat.spark.warming.warm_start import of_session
 from rheostat.spark.warming.warmup import Warmup
 from rheostat.state.proposed_count import Command
 
+_log = logging.getLogger("rheostat")
 STATE_WAIT_S = 3.0
 """Spark's default wait for a preferred executor, in seconds.
 
@@ -93,6 +97,42 @@ def sizer(spark: Any, settings: Settings) -> Handle:
         return _advised(spark, settings, internals, cannot)
     capabilities = scaling_capabilities(spark, settings, internals, limitations)
     return _sized(spark, settings, internals, capabilities)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalingCapabilities:
+    """What may be done to the size of an application, and what may not, one line each."""
+
+    placement: Verdict
+    standby: int
+    cannot: tuple[str, ...]
+
+
+def scaling_capabilities(
+    spark: Any, settings: Settings, internals: Internals, limitations: Obstacles
+) -> ScalingCapabilities:
+    """Return what this session allows, and which requested features are unavailable."""
+    state = settings.state
+    placement = placement_verdict(spark, internals.coordinator, state.placement)
+    cannot = [*limitations.degrading]
+    if spark.sparkContext.uiWebUrl is None and not internals.status.answers:
+        cannot.append(
+            "spark.ui.enabled is off: executors are counted, but their load is not observable"
+        )
+    if not placement.places and state.placement != "off":
+        cannot.append(placement.why)
+    else:
+        _log.info("rheostat: %s", placement.why)
+    too_many = beyond_ceiling(settings, internals.executors.registered())
+    if too_many:
+        cannot.append(too_many)
+    if state.standby and not placement.places:
+        cannot.append("no standby executors: they have no benefit where state is not placed")
+    return ScalingCapabilities(
+        placement=placement,
+        standby=state.standby if placement.places else 0,
+        cannot=tuple(cannot),
+    )
 
 
 def _parts(
@@ -142,7 +182,7 @@ def _sized(
     latest = sensor.offsets.latest if sensor.offsets else None
     configured = size.requested() or internals.executors.registered()
     start = session_start(spark, settings, internals, parts.kept.journal, latest, configured)
-    cluster = _cluster(spark, internals, capabilities.graceful)
+    cluster = _cluster(spark, internals)
     actuator = SparkActuator(
         rescale_controller(spark, settings, internals, capabilities, cluster),
         Capabilities(can_scale=True, cannot=capabilities.cannot),
@@ -163,21 +203,18 @@ def _release(spark: Any, settings: Settings, internals: Internals) -> Release | 
     )
 
 
-def _cluster(spark: Any, internals: Internals, graceful: bool) -> SharedCluster:
+def _cluster(spark: Any, internals: Internals) -> SharedCluster:
     """Return the executors with the observer of their cluster manager."""
     failures = spark.sparkContext.getConf().get(FAILURES, None)
     tolerated = tolerated_failures(failures, initial_executors(spark) or 1)
     reasons = ExecutorsEndpoint(internals.status).remove_reasons
     executors, warm = internals.executors, of_session(spark)
-    # A leaving executor writes a missing class archive.
-    training = partial(warm.train_soon, str(spark.sparkContext.applicationId)) if warm else None
-    return SharedCluster(
-        executors,
-        Platform(internals.pods, reasons, tolerated, executors.leaving),
-        graceful=graceful,
-        ended=internals.gateway.stopped,
-        leaving=training,
-    )
+    platform = Platform(internals.pods, reasons, tolerated, executors.leaving)
+    cluster = SharedCluster(executors, platform, internals.gateway.stopped)
+    if warm:
+        # A leaving executor writes a missing class archive.
+        cluster.leaving = partial(warm.train_soon, str(spark.sparkContext.applicationId))
+    return cluster
 
 
 def _sensor(spark: Any, settings: Settings, internals: Internals | None) -> SparkSensor:

@@ -131,7 +131,6 @@ def sizer(streaming: Any, settings: Settings) -> Handle:
         application_id(streaming),
         cores,
         moves,
-        internals.executors.can_decommission and limitations.can_decommission,
     )
     return _batches_within(streaming, settings, internals, dstreams, actuator)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.unit.protocols.recording_table import RecordingTable
@@ -55,8 +55,8 @@ class World:
             state or self.restart_log.last() or RestartState(executors=1),
             channel=self.channel,
             journal=self.restart_log,
-            job=self.job,
-            states=self.states,
+            job=cast("Any", self.job),
+            states=cast("Any", self.states),
             options=self.options,
             clock=lambda: self.now,
             on_step=self._note,

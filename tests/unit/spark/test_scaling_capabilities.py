@@ -10,8 +10,8 @@ import pytest
 
 from rheostat.config import StateOptions
 from rheostat.settings import settings_of
+from rheostat.spark.assembly import ScalingCapabilities, scaling_capabilities
 from rheostat.spark.internals.internals import Internals
-from rheostat.spark.scaling_capabilities import ScalingCapabilities, scaling_capabilities
 from rheostat.spark.sensing.capabilities import Obstacles
 
 
@@ -41,7 +41,6 @@ class Coordinator:
 @dataclass
 class Executors:
     count: int = 2
-    can_decommission: bool = True
 
     def registered(self) -> int:
         return self.count
@@ -70,10 +69,9 @@ def capabilities(
 
 
 def test_degrading_obstacles_are_reported() -> None:
-    obstacles = Obstacles(degrading=("no decommissioning",), can_decommission=True)
+    obstacles = Obstacles(degrading=("no decommissioning",))
     result = capabilities(StateOptions(placement="off"), obstacles=obstacles)
     assert result.cannot == ("no decommissioning",)
-    assert result.graceful
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -84,15 +82,6 @@ def test_a_disabled_ui_matters_only_without_direct_driver_access(
     parts = Parts(status=SimpleNamespace(answers=answers))
     result = capabilities(StateOptions(placement="off"), parts, session=off).cannot
     assert any(line.startswith("spark.ui.enabled is off") for line in result) is not answers
-
-
-@pytest.mark.parametrize(("spark_can", "session_allows"), [(False, True), (True, False)])
-def test_graceful_leaving_needs_spark_and_the_session(
-    spark_can: bool, session_allows: bool
-) -> None:
-    parts = Parts(executors=Executors(can_decommission=spark_can))
-    obstacles = Obstacles(can_decommission=session_allows)
-    assert not capabilities(StateOptions(placement="off"), parts, obstacles).graceful
 
 
 def test_forced_placement_and_standby_without_support_are_reported() -> None:

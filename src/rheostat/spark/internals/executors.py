@@ -9,6 +9,7 @@ from py4j.protocol import Py4JError
 
 from rheostat.spark.internals.block_managers import BlockManagers, oldest_first
 from rheostat.spark.internals.gateway import ABSENT, Gateway
+from rheostat.spark.sensing.capabilities import is_on
 
 _REASON = "rheostat scales in"
 
@@ -21,7 +22,8 @@ class Executors:
       ``CoarseGrainedSchedulerBackend.killExecutors``,
       ``TaskScheduler.getExecutorDecommissionState``,
       ``CoarseGrainedSchedulerBackend.getRequestedTotalExecutors``.
-    * Probed by the methods' names: ``can_request``, ``can_decommission``.
+    * Probed by the methods' names: ``can_request``, ``can_decommission`` (which also needs
+      ``spark.decommission.enabled``).
     * Without them: the session is observed, not scaled; without decommissioning, executors are
       removed while they are idle.
     * Spark 3.5 to 4.3.
@@ -39,7 +41,8 @@ class Executors:
             "requestTotalExecutors",
             "getExecutorIds",
         } <= of_context and "killExecutors" in of_backend
-        self.can_decommission = "decommissionExecutors" in of_backend
+        allowed = is_on(gateway.spark, "spark.decommission.enabled")
+        self.can_decommission = allowed and "decommissionExecutors" in of_backend
 
     def ids(self) -> list[str]:
         """Return the registered executors, oldest first (``SparkContext.getExecutorIds``)."""

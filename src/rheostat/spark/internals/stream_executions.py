@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from rheostat.signals.rhythm import BatchTime
 from rheostat.sources.iceberg_backlog import Snapshot
 from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.gateway import ABSENT, RAISED, Gateway
+from rheostat.spark.sensing.rest import unix_s
 
 _FILES = "FileSink["
 _DURATION = re.compile(r"(\w+)=(-?\d+)")
@@ -70,7 +70,7 @@ class Queries:
         return [
             BatchTime(
                 int(progress.batchId()),
-                _unix_s(progress.timestamp()),
+                unix_s(str(progress.timestamp())),
                 durations_ms["triggerExecution"] / 1000,
             )
             for progress, durations_ms in times
@@ -146,11 +146,6 @@ def _durations_ms(progress: Any) -> dict[str, int]:
     """Return the durations of a progress event, in milliseconds."""
     # As text, because each single value would take a call.
     return {name: int(ms) for name, ms in _DURATION.findall(progress.durationMs().toString())}
-
-
-def _unix_s(timestamp: Any) -> float:
-    """Return the Unix seconds of a progress event's timestamp."""
-    return datetime.fromisoformat(str(timestamp).replace("Z", "+00:00")).timestamp()
 
 
 class EverySession:

@@ -32,13 +32,12 @@ class DStreamsActuator(Actuator):
         application: str,
         cores: int,
         moves: bool,
-        graceful: bool,
     ) -> None:
         self._executors, self._receivers = executors, receivers
         self._capabilities = capabilities
         self._size = size
         self._application = application
-        self._cores, self._moves, self._graceful = cores, moves, graceful
+        self._cores, self._moves = cores, moves
         self._memory: Memory = {}
 
     def capabilities(self) -> Capabilities:
@@ -88,7 +87,7 @@ class DStreamsActuator(Actuator):
             self._executors.request_total(order.total)
         elif isinstance(order, Decommission):
             # Otherwise the executor is killed once its receivers have moved, or at the deadline.
-            if self._graceful:
+            if self._executors.can_decommission:
                 self._executors.decommission(list(order.executors))
         elif isinstance(order, Kill):
             self._executors.kill(list(order.executors))

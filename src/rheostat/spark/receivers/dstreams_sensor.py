@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any
 
 from rheostat.model import InFlight, Observation
 from rheostat.ports import Sensor
-from rheostat.spark.sensing.rest import Pages, Rest
+from rheostat.spark.sensing.rest import Pages, Rest, unix_s
 
-_TIME = "%Y-%m-%dT%H:%M:%S.%fGMT"
 _RATE_S = 60.0
 COMPLETED, PROCESSING, QUEUED = "COMPLETED", "PROCESSING", "QUEUED"
 
@@ -50,9 +48,8 @@ def read_interval(pages: Pages) -> float | None:
 
 
 def _batch(read: Mapping[str, Any]) -> StreamBatch:
-    made = datetime.strptime(read["batchTime"], _TIME).replace(tzinfo=timezone.utc)
     return StreamBatch(
-        at_s=made.timestamp(),
+        at_s=unix_s(read["batchTime"]),
         status=str(read["status"]),
         rows=int(read["inputSize"]),
         waited_s=_seconds(read.get("schedulingDelay")),

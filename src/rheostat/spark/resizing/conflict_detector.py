@@ -65,26 +65,21 @@ class ConflictDetector:
 class SharedCluster:
     """The cluster, which the cluster manager and other programs change in addition to Rheostat.
 
-    ``graceful`` is false if executors cannot be decommissioned: then idle ones are killed.
-    ``leaving`` is called with each executor that was asked to decommission: it lingers without
-    getting tasks. ``ended`` returns whether the application has ended.
+    ``ended`` returns whether the application has ended.
     """
 
     def __init__(
         self,
         executors: Executors,
         platform: Platform,
-        *,
-        graceful: bool,
         ended: Callable[[], bool],
-        leaving: Callable[[str], None] | None = None,
     ) -> None:
         self.executors = executors
         self.ended = ended
+        self.leaving: Callable[[str], None] = lambda _: None
+        """Called with each executor that was asked to decommission: it lingers without tasks."""
         self.conflicts = ConflictDetector(executors.requested)
         self._platform = platform
-        self._graceful = graceful
-        self._leaving = leaving
 
     def poll(self, target: int, now: float) -> str:
         """Describe what others do to the executors; empty if they do nothing."""
@@ -102,14 +97,3 @@ class SharedCluster:
         self.conflicts.poll()
         self.executors.request_total(total)
         self.conflicts.note_request(total)
-
-    def decommission(self, executors: list[str]) -> None:
-        """Ask executors to leave: after their tasks, or only those that run none."""
-        if not self._graceful:
-            self.executors.kill_idle(executors)
-            return
-        self.executors.decommission(executors)
-        if self._leaving:
-            # Last: the executors receive no more tasks only after the request to Spark.
-            for executor in executors:
-                self._leaving(executor)

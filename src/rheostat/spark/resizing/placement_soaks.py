@@ -8,6 +8,10 @@ Moving state between executors exercises the code path of Spark's known state st
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from rheostat.spark.internals.coordinator import Coordinator
+from rheostat.spark.sensing.query_shape import PROVIDER
 
 # Rule of three: no wrong result in n trials bounds the true share by 3 / n (95 % confidence).
 ENOUGH_MOVES = 10_000
@@ -30,6 +34,8 @@ class Soak:
     """Whether the checkpoints were on an object store."""
 
 
+_DEFAULT_PROVIDER = "HDFSBackedStateStoreProvider"
+_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 _ROCKSDB = "RocksDBStateStoreProvider"
 SOAKS = (
     Soak(spark="4.3.0", provider=_ROCKSDB, checkpoint_format=1, moves=10_106),
@@ -97,3 +103,13 @@ def verdict(
         f"state stays where Spark has put it: {what} has passed {moves:,} of the {ENOUGH_MOVES:,}"
         " moves of a soak; placement='force' moves it all the same",
     )
+
+
+def placement_verdict(spark: Any, coordinator: Coordinator, mode: str) -> Verdict:
+    """Return whether state is placed in this session (``auto``, ``force`` or ``off``), and why."""
+    provider = str(spark.conf.get(PROVIDER, _DEFAULT_PROVIDER)).rpartition(".")[2]
+    placement = verdict(mode, spark.version, provider, int(spark.conf.get(_FORMAT, "1")))
+    missing = coordinator.cannot_place() if placement.places else None
+    if missing:
+        return Verdict(False, f"state stays where Spark has put it: {missing}")
+    return placement

@@ -328,9 +328,18 @@ class ExecutorOrders:
             case Hide(executors):
                 self._block_managers.hide(list(executors))
             case Decommission(executors):
-                self._cluster.decommission(list(executors))
+                self._decommission(list(executors))
             case Kill(executors):
                 self._cluster.executors.kill(list(executors))
+
+    def _decommission(self, executors: list[str]) -> None:
+        if not self._cluster.executors.can_decommission:
+            self._cluster.executors.kill_idle(executors)
+            return
+        self._cluster.executors.decommission(executors)
+        for executor in executors:
+            # Last: the executor receives no more tasks only after the request to Spark.
+            self._cluster.leaving(executor)
 
     def cold(self, executors: Collection[str]) -> set[str]:
         """Return the executors that are not warm yet; empty if none can be warmed."""

@@ -20,7 +20,6 @@ class Obstacles:
 
     blocking: tuple[str, ...] = ()
     degrading: tuple[str, ...] = ()
-    can_decommission: bool = False
 
 
 def obstacles(spark: Any) -> Obstacles:
@@ -41,7 +40,7 @@ def obstacles(spark: Any) -> Obstacles:
             " spark.dynamicAllocation.enabled off"
         )
     elif is_on(spark, "spark.decommission.enabled"):
-        return Obstacles(can_decommission=True)
+        return Obstacles()
     else:
         degrading = (
             "spark.decommission.enabled is off (it cannot be set live): executors leave only while"

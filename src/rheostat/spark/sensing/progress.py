@@ -11,7 +11,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from rheostat.errors import BadInput
@@ -19,6 +18,7 @@ from rheostat.model import InFlight
 from rheostat.signals.lag import Offsets
 from rheostat.signals.rhythm import next_trigger_s
 from rheostat.sources.readers import is_kafka
+from rheostat.spark.sensing.rest import unix_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def batch_of(progress: Any) -> ReportedBatch:
         query=read["name"] or str(read["id"]),
         run_id=str(read["runId"]),
         batch_id=read["batchId"],
-        start_s=datetime.fromisoformat(read["timestamp"].replace("Z", "+00:00")).timestamp(),
+        start_s=unix_s(read["timestamp"]),
         duration_s=parts_s.get("triggerExecution", 0.0),
         parts_s=parts_s,
         rows=_rows(read, kafka_rows),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rheostat.model import Observation
 from rheostat.signals.lag import Offsets, lag_by_partition, lag_rows, littles_law_s
@@ -14,22 +14,11 @@ from rheostat.spark.sensing.progress import ReportedBatch, batch_of, in_flight, 
 from rheostat.spark.sensing.resource_usage import LastStages, StageUsage
 from rheostat.spark.sensing.source_tracker import Readers, SourceTrackers, SourceView, SourceViews
 
+if TYPE_CHECKING:
+    from rheostat.kafka.offsets import Offsets as Broker
+
 # Without data Spark reports progress every 10 s (noDataProgressEventInterval).
 _IDLE_S = 10.0
-
-
-class LatestOffsets(Protocol):
-    """Requests the next offset of each partition of topics from the broker."""
-
-    @property
-    def up(self) -> bool | None:
-        """Whether the broker answered the last request; None before the first."""
-
-    def latest(self, topics: Sequence[str]) -> Offsets | None:
-        """Return the offsets; None if one is unknown. Without topics only ``up`` is updated."""
-
-    def close(self) -> None:
-        """Close the connection."""
 
 
 class QueryTracker:
@@ -42,7 +31,7 @@ class QueryTracker:
     def __init__(
         self,
         query: Any,
-        offsets: LatestOffsets | None,
+        offsets: Broker | None,
         trigger_s: Callable[[Any], float | None],
         committed: Callable[[Any], Offsets | None],
         stages: StageUsage | None,

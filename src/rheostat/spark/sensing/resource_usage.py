@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from rheostat.model import ExecutorSample, Observation, Stage
 from rheostat.spark.sensing.local_processes import Used, load_per_core
 from rheostat.spark.sensing.progress import ReportedBatch
 from rheostat.spark.sensing.rest import Executor
-from rheostat.spark.sensing.stages import BatchStages
+from rheostat.spark.sensing.stages import BatchStages, StagesEndpoint
 
 _KEPT_S = 60.0
 """Stages remain valid for this long if a request fails: one failed page does not end the signal."""
@@ -20,19 +19,6 @@ OF_STAGES = frozenset({"stages", "cpu", "by_executor", "output_rows_per_s"})
 """The signals that require stages; ``cpu`` only if the executors run on other computers,
 ``output_rows_per_s`` only if the sink does not count its rows, as Kafka's does not.
 """
-
-
-class Finder(Protocol):
-    """Finds the stages of a batch."""
-
-    def of_batch(
-        self,
-        run_id: str,
-        batch_id: int,
-        sources: Sequence[tuple[str, float]],
-        by_executor: bool = False,
-    ) -> BatchStages | None:
-        """Return the stages of the newest finished batch up to ``batch_id``, or None."""
 
 
 class LocalUsage:
@@ -108,7 +94,9 @@ class StageUsage:
     is unknown.
     """
 
-    def __init__(self, finder: Finder, needed: Collection[str], every_s: float = 10.0) -> None:
+    def __init__(
+        self, finder: StagesEndpoint, needed: Collection[str], every_s: float = 10.0
+    ) -> None:
         self._finder = finder
         self._needed = frozenset(needed)
         self._every_s = every_s

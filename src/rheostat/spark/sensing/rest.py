@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -139,8 +140,11 @@ def _executor(read: Mapping[str, Any]) -> Executor:
 
 
 def unix_s(time: str) -> float:
-    """Return the Unix seconds of the interface's time format; raises ValueError."""
-    return datetime.strptime(time.replace("GMT", "+0000"), "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
+    """Return the Unix seconds of a time of Spark, which ends with ``GMT`` (REST interface) or ``Z``
+    (progress); raises ValueError for another text.
+    """
+    # Python 3.10 does not parse the suffix Z of UTC.
+    return datetime.fromisoformat(re.sub("(GMT|Z)$", "+00:00", time)).timestamp()
 
 
 def busy_share(

@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rheostat.model import Observation
 from rheostat.ports import Sensor
 from rheostat.signals.lag import Offsets
 from rheostat.spark.sensing.progress import stage_tasks
-from rheostat.spark.sensing.query_tracker import LatestOffsets, QueryTracker
+from rheostat.spark.sensing.query_tracker import QueryTracker
 from rheostat.spark.sensing.resource_usage import LocalUsage, StageUsage
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, busy_share
 from rheostat.spark.sensing.source_tracker import Readers
+
+if TYPE_CHECKING:
+    from rheostat.kafka.offsets import Offsets as Broker
 
 _log = logging.getLogger("rheostat")
 _POLL_S = 15.0
@@ -46,7 +49,7 @@ class SparkSensor(Sensor):
         self,
         spark: Any,
         endpoint: ExecutorsEndpoint | None,
-        offsets: LatestOffsets | None,
+        offsets: Broker | None,
         trigger_s: Callable[[Any], float | None] = lambda _: None,
         local: LocalUsage | None = None,
         stages: StageUsage | None = None,

@@ -13,7 +13,6 @@ import logging
 import os
 import re
 import shutil
-import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from rheostat.errors import BadInput, RheostatError
 from rheostat.machine.atomic_file import write_atomic
 from rheostat.machine.java_jar import build_jar
 from rheostat.machine.jdk import Jdk, find_jdk
+from rheostat.machine.process import run_program
 from rheostat.machine.scratch_folder import cache_folder as user_cache
 
 KEPT = 6
@@ -149,13 +149,7 @@ def named(hierarchy: str, near: str) -> list[str]:
 
 
 def _jcmd(jdk: Jdk, pid: int, *command: str) -> str:
-    line = [str(jdk.home / "bin" / "jcmd"), str(pid), *command]
-    try:
-        done = subprocess.run(
-            line, capture_output=True, text=True, timeout=DUMP_DEADLINE_S, stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.TimeoutExpired) as fault:
-        raise RheostatError(f"jcmd cannot be run: {fault}") from None
+    done = run_program([jdk.home / "bin" / "jcmd", str(pid), *command], DUMP_DEADLINE_S)
     if done.returncode != 0:
         raise RheostatError(f"jcmd failed: {' '.join((done.stdout + done.stderr).split())[-200:]}")
     return done.stdout
@@ -343,10 +337,8 @@ def _follows(line: Sequence[str], option: str, value: str) -> bool:
 def _starts(jdk: Jdk, flags: Sequence[str]) -> bool:
     """Return whether a JVM starts with the options."""
     try:
-        line, quiet = [str(jdk.java), *flags, "-version"], subprocess.DEVNULL
-        run = subprocess.run(line, capture_output=True, timeout=_PROBE_DEADLINE_S, stdin=quiet)
-        return run.returncode == 0
-    except (OSError, subprocess.TimeoutExpired):
+        return run_program([jdk.java, *flags, "-version"], _PROBE_DEADLINE_S).returncode == 0
+    except RheostatError:
         return False
 
 

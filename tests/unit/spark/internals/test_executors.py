@@ -90,13 +90,16 @@ def test_decommissioned_executors_receive_the_reason(executors: Executors, scala
     assert scala.schedulerBackend().left == [([("9", why), ("10", why)], False, False)]
 
 
-def test_capabilities_depend_on_the_available_methods(
+def test_capabilities_depend_on_the_available_methods_and_the_settings(
     gateway: Callable[..., Any], scala: Scala
 ) -> None:
     hosts: Any = SimpleNamespace(reachable=dict)
-    can = Executors(gateway(scala), hosts)
+    on = [("spark.decommission.enabled", "TRUE")]
+    can = Executors(gateway(scala, settings=on), hosts)
     cannot = Executors(
-        gateway(SimpleNamespace(schedulerBackend=object, getExecutorIds=list)), hosts
+        gateway(SimpleNamespace(schedulerBackend=object, getExecutorIds=list), settings=on), hosts
     )
+    off = Executors(gateway(scala), hosts)
     assert (can.can_request, can.can_decommission) == (True, True)
+    assert (off.can_request, off.can_decommission) == (True, False)
     assert (cannot.can_request, cannot.can_decommission) == (False, False)

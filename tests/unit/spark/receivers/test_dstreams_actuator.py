@@ -18,7 +18,7 @@ class Cluster:
     def __init__(self, where: dict[int, str | None], executors: Sequence[str]) -> None:
         self.where, self.executors = where, list(executors)
         self.requests: list[tuple[object, ...]] = []
-        self.known = True
+        self.known = self.can_decommission = True
 
     def hosts(self) -> dict[str, str]:
         return dict.fromkeys(self.executors, "127.0.0.1")
@@ -54,7 +54,7 @@ def actuator(cluster: Any, moves: bool = True) -> DStreamsActuator:
     size = LiveSize(counted, None)
     size.now(0.0)
     can = Capabilities(can_scale=True)
-    return DStreamsActuator(cluster, cluster, can, size, "app-1", 4, moves, graceful=True)
+    return DStreamsActuator(cluster, cluster, can, size, "app-1", 4, moves)
 
 
 def decision(target: int) -> Decision:

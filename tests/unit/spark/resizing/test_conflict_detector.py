@@ -15,16 +15,9 @@ class Manager:
     def __init__(self) -> None:
         self.total: int | None = None
         self.requests = 0
-        self.left: list[tuple[str, list[str]]] = []
 
     def requested(self) -> int | None:
         return self.total
-
-    def decommission(self, executors: list[str]) -> None:
-        self.left.append(("decommission", executors))
-
-    def kill_idle(self, executors: list[str]) -> None:
-        self.left.append(("kill_idle", executors))
 
     def ids(self) -> list[str]:
         return []
@@ -34,12 +27,9 @@ class Manager:
         return True
 
 
-def at_work(
-    manager: Any, limit: int = 100, **options: Any
-) -> tuple[SharedCluster, ConflictDetector]:
+def at_work(manager: Any, limit: int = 100) -> tuple[SharedCluster, ConflictDetector]:
     platform: Any = SimpleNamespace(total=lambda wanted: min(wanted, limit), poll=lambda *_: "")
-    how: dict[str, Any] = {"graceful": True, "ended": lambda: False, **options}
-    cluster = SharedCluster(manager, platform, **how)
+    cluster = SharedCluster(manager, platform, lambda: False)
     return cluster, cluster.conflicts
 
 
@@ -83,14 +73,3 @@ def test_a_total_limited_by_a_refusal_is_our_own() -> None:
     for _ in range(5):
         executors.request_total(8)
     assert detector.words(1.0) == ""
-
-
-def test_graceful_leaving_is_announced_and_otherwise_idle_executors_are_killed() -> None:
-    manager, leaving = Manager(), list[str]()
-    cluster, _ = at_work(manager, leaving=leaving.append)
-    cluster.decommission(["1", "2"])
-    assert leaving == ["1", "2"]
-    cluster, _ = at_work(manager, graceful=False, leaving=leaving.append)
-    cluster.decommission(["3"])
-    assert manager.left == [("decommission", ["1", "2"]), ("kill_idle", ["3"])]
-    assert leaving == ["1", "2"]

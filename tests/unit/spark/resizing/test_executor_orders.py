@@ -14,6 +14,9 @@ class Cluster:
     def __init__(self) -> None:
         self.calls: list[tuple[str, object]] = []
         self.executors = self
+        self.can_decommission = True
+        self.announced: list[str] = []
+        self.leaving = self.announced.append
 
     def __getattr__(self, name: str) -> Any:
         return lambda what: self.calls.append((name, what))
@@ -53,6 +56,16 @@ def test_an_order_becomes_a_call(order: Order, call: tuple[str, object]) -> None
     cluster = Cluster()
     orders(cluster).carry_out(order, {})
     assert cluster.calls == [call]
+
+
+def test_graceful_leaving_is_announced_and_otherwise_idle_executors_are_killed():
+    cluster = Cluster()
+    orders(cluster).carry_out(Decommission(("1", "2")), {})
+    assert cluster.announced == ["1", "2"]
+    cluster.can_decommission = False
+    orders(cluster).carry_out(Decommission(("3",)), {})
+    assert cluster.calls[-1] == ("kill_idle", ["3"])
+    assert cluster.announced == ["1", "2"]
 
 
 def test_only_reachable_executors_are_warmed_up():

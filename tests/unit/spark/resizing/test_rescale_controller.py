@@ -74,7 +74,8 @@ class World:
             Placement(world, self.bytes_in if self.sizes else None, ranges) if places else None
         )
         platform: Any = SimpleNamespace(total=lambda wanted: wanted, nodes=lambda hosts: hosts)
-        cluster = SharedCluster(world, platform, graceful=graceful, ended=lambda: False)
+        self.can_decommission = graceful
+        cluster = SharedCluster(world, platform, lambda: False)
         config, warming = RescaleConfig(**options), cast("Any", warmth)
         self.preloaded: list[tuple[float, dict[tuple[str, int], str]]] = []
         self.controller = RescaleController(

@@ -36,6 +36,10 @@ class Finder:
         return self.stages
 
 
+def usage_of(finder: Any, needed: set[str], every_s: float = 10.0) -> StageUsage:
+    return StageUsage(finder, needed, every_s)
+
+
 def executors(*slots: int) -> list[Executor]:
     return [
         Executor(
@@ -113,17 +117,15 @@ def test_remote_executors_have_neither_cpu_nor_load():
 
 def test_a_policy_without_stage_signals_causes_no_request():
     finder = Finder(STAGES)
-    assert (
-        StageUsage(finder, {"busy", "lag_rows"}).fill(OBSERVED, batch(), LastStages()) == OBSERVED
-    )
+    assert usage_of(finder, {"busy", "lag_rows"}).fill(OBSERVED, batch(), LastStages()) == OBSERVED
     assert finder.requests == []
 
 
 def test_only_the_signals_that_the_policy_needs_are_filled_in():
-    staged = StageUsage(Finder(STAGES), {"stages"}).fill(OBSERVED, batch(), LastStages())
+    staged = usage_of(Finder(STAGES), {"stages"}).fill(OBSERVED, batch(), LastStages())
     assert (staged.stages, staged.by_executor) == (STAGES.stages, None)
     finder = Finder(STAGES)
-    shared = StageUsage(finder, {"cpu", "by_executor"}).fill(OBSERVED, batch(), LastStages())
+    shared = usage_of(finder, {"cpu", "by_executor"}).fill(OBSERVED, batch(), LastStages())
     assert finder.requests == [("r", 7, (("bids", 900.0),), True)]
     assert shared.stages is None
     assert shared.cpu == pytest.approx(1.2 / 2.0)  # 1.2 s on two slots of a second
@@ -136,7 +138,7 @@ def test_only_the_signals_that_the_policy_needs_are_filled_in():
 def test_output_rows_come_from_the_last_stages_if_the_sink_counts_none():
     read = Stage(name="stage 1", upstream=("bids",), rows_in=900.0, rows_out=300.0)
     last = Stage(name="stage 2", upstream=("stage 1",), rows_in=300.0, rows_out=60.0)
-    usage = StageUsage(Finder(BatchStages(7, (read, last), 1.2, {})), {"output_rows_per_s"})
+    usage = usage_of(Finder(BatchStages(7, (read, last), 1.2, {})), {"output_rows_per_s"})
     observation = replace(OBSERVED, processed_rows_per_s=1800.0)
     assert usage.fill(observation, batch(), LastStages()) == replace(
         observation, output_rows_per_s=120.0
@@ -147,7 +149,7 @@ def test_output_rows_come_from_the_last_stages_if_the_sink_counts_none():
 
 def test_output_rows_are_absent_if_stages_lack_row_counts():
     for stage in (Stage(name="s", rows_in=9.0), Stage(name="s", rows_out=9.0)):
-        usage = StageUsage(Finder(BatchStages(7, (stage,), 1.2, {})), {"output_rows_per_s"})
+        usage = usage_of(Finder(BatchStages(7, (stage,), 1.2, {})), {"output_rows_per_s"})
         observation = replace(OBSERVED, processed_rows_per_s=1800.0)
         assert usage.fill(observation, batch(), LastStages()).output_rows_per_s is None
 
@@ -158,7 +160,7 @@ def test_operating_system_cpu_takes_precedence_over_stage_cpu():
         Observation(t_s=100.0, executors=2, cpu=0.3),
         Observation(t_s=100.0, executors=2, load_per_core=0.5),
     ):
-        assert StageUsage(finder, {"cpu"}).fill(known, batch(), LastStages()) == known
+        assert usage_of(finder, {"cpu"}).fill(known, batch(), LastStages()) == known
     assert finder.requests == []
 
 
@@ -176,14 +178,14 @@ def request_times(usage: StageUsage, finder: Finder, batches: Mapping[float, Rep
 def test_stages_are_requested_every_ten_seconds_and_reused_in_between():
     finder = Finder(STAGES)
     batches = {100.0 + 2 * n: batch() for n in range(30)}
-    times = request_times(StageUsage(finder, {"stages"}), finder, batches)
+    times = request_times(usage_of(finder, {"stages"}), finder, batches)
     assert times[-3:] == [136.0, 146.0, 156.0]
 
 
 def test_with_a_longer_interval_stages_are_requested_often_only_at_first():
     finder = Finder(STAGES)
     batches = {100.0 + 3 * n: batch() for n in range(40)}
-    times = request_times(StageUsage(finder, {"stages"}, every_s=30.0), finder, batches)
+    times = request_times(usage_of(finder, {"stages"}, every_s=30.0), finder, batches)
     assert times == [100.0, 103.0, 106.0, 112.0, 124.0, 148.0, 178.0, 208.0]
 
 
@@ -191,7 +193,7 @@ def test_an_empty_first_batch_does_not_delay_the_request_for_one_with_rows():
     finder = Finder(STAGES)
     empty = replace(batch(), rows_by_source=(("bids", 0.0),))
     batches = {100.0: empty, 103.0: empty, 106.0: batch(), 109.0: batch()}
-    times = request_times(StageUsage(finder, {"stages"}, every_s=30.0), finder, batches)
+    times = request_times(usage_of(finder, {"stages"}, every_s=30.0), finder, batches)
     assert times == [100.0, 106.0, 109.0]
 
 
@@ -202,13 +204,13 @@ def test_a_batch_half_larger_than_any_before_is_requested_at_once() -> None:
         100.0 + 3 * n: replace(batch(), rows_by_source=(("bids", row_count),))
         for n, row_count in enumerate(rows)
     }
-    times = request_times(StageUsage(finder, {"stages"}, every_s=30.0), finder, batches)
+    times = request_times(usage_of(finder, {"stages"}, every_s=30.0), finder, batches)
     assert times == [100.0, 103.0, 106.0, 112.0, 118.0]
 
 
 def test_without_a_response_the_last_stages_remain_for_a_minute():
     finder, last = Finder(STAGES), LastStages()
-    usage = StageUsage(finder, {"stages"})
+    usage = usage_of(finder, {"stages"})
     usage.fill(OBSERVED, batch(), last)
     finder.stages = None
     stages_by_time = [
@@ -220,7 +222,7 @@ def test_without_a_response_the_last_stages_remain_for_a_minute():
 
 def test_an_idle_query_has_stages_without_rows_and_requests_none():
     finder, last = Finder(STAGES), LastStages()
-    usage = StageUsage(finder, {"stages", "cpu"})
+    usage = usage_of(finder, {"stages", "cpu"})
     assert usage.fill(OBSERVED, batch(), last, idle=True).stages is None
     assert finder.requests == []
     usage.fill(OBSERVED, batch(), last)
@@ -232,5 +234,5 @@ def test_an_idle_query_has_stages_without_rows_and_requests_none():
 
 def test_the_cpu_of_an_older_batch_is_not_used():
     last = LastStages()
-    usage = StageUsage(Finder(STAGES), {"cpu"})
+    usage = usage_of(Finder(STAGES), {"cpu"})
     assert usage.fill(OBSERVED, batch(number=8), last).cpu is None
