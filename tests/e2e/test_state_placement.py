@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -172,13 +172,18 @@ class Places:
             self._placement.learn(run_id, *state)
 
     def shares(self) -> list[int]:
-        return sorted(Counter(holder for holder in self._placement.holders().values()).values())
+        return sorted(Counter(self._read_holders()).values())
 
     def holders(self) -> set[str | None]:
-        return set(self._placement.holders().values())
+        return set(self._read_holders())
 
     def weights(self) -> Mapping[tuple[str, int], float]:
-        return self._placement.weights() or {}
+        self._placement.weigh()
+        return self._placement.weights or {}
+
+    def _read_holders(self) -> Collection[str | None]:
+        self._placement.poll()
+        return self._placement.holders.values()
 
 
 def warm_ups(spark: SparkSession) -> set[int]:

@@ -189,7 +189,7 @@ class Controller(Sensor):
             SharedCluster(spark, platform, lambda: False),
             spark,
             spark,
-            Placement(spark) if application.stateful else None,
+            Placement(spark, places=application.stateful),
             None,
             RescaleConfig(),
         )

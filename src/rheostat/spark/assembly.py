@@ -280,23 +280,24 @@ def rescale_controller(
         spark, internals.queries, internals.files, rhythms, verdict.on_object_stores
     )
     managers = internals.block_managers
+    shares = settings.state.shares
+    weigh = internals.files.size if shares == "bytes" else None
+    placement = Placement(internals.coordinator, weigh, shares == "ranges", verdict.places)
     if not verdict.places:
-        return RescaleController(cluster, managers, queries, None, None, config)
+        return RescaleController(cluster, managers, queries, placement, None, config)
     own_s = locality_wait_s(spark)
     hold = TaskHold(
         internals.locality_waits.set_process_wait,
         usual=f"{STATE_WAIT_S:g}s" if own_s < STATE_WAIT_S else None,
         longer=f"{max(STATE_WAIT_S, own_s, slo_s):g}s",
     )
-    shares = settings.state.shares
-    weigh = internals.files.size if shares == "bytes" else None
     loads = verdict.loads and not capabilities.standby
     preload = Preload(internals.state_loads.preload, queries.placed, rhythms.pause_left_s)
     return RescaleController(
         cluster,
         managers,
         queries,
-        Placement(internals.coordinator, weigh, shares == "ranges"),
+        placement,
         Warmup(internals.tasks, internals.warmup_runner, rhythms, queries.placed, loads=loads),
         config,
         preload if verdict.loads else None,

@@ -41,7 +41,7 @@ from rheostat.spark.resizing.executor_registry import ExecutorRegistry
 from rheostat.spark.resizing.locality import SourceHiding, TaskHold
 from rheostat.spark.resizing.poll_thread import Pace, PollThread
 from rheostat.spark.resizing.state_loading import LoadRoom, PendingMoves, StateLoading
-from rheostat.spark.resizing.state_placement import Placement, StateWatch
+from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.sensing.running_queries import RunningQueries
 from rheostat.spark.warming.preload import Preload
 from rheostat.spark.warming.warmup import Warmup
@@ -87,9 +87,9 @@ class RescaleRequest(NamedTuple):
 class RescaleController:
     """Brings an application to the size that was requested last.
 
-    ``placement`` is None if state is not placed (or cannot be): executors then count as ready and
-    empty at once. ``warmth`` is None if executors cannot be warmed, ``preload`` if batches load the
-    moved state, ``hold`` if tasks keep Spark's wait for the executor with their state.
+    Where ``placement`` places no state, executors count as ready and empty at once. ``warmth`` is
+    None if executors cannot be warmed, ``preload`` if batches load the moved state, ``hold`` if
+    tasks keep Spark's wait for the executor with their state.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class RescaleController:
         cluster: SharedCluster,
         block_managers: BlockManagers,
         queries: RunningQueries,
-        placement: Placement | None,
+        placement: Placement,
         warmth: Warmup | None,
         config: RescaleConfig,
         preload: Preload | None = None,
@@ -111,7 +111,7 @@ class RescaleController:
         self._registry = ExecutorRegistry(cluster.executors)
         self._boundaries = BatchBoundaryTracker()
         self._pace = Pace()
-        self._state = StateWatch(placement)
+        self._state = placement
         self._moves = PendingMoves()
         self._loading = StateLoading(queries, preload, config.slo_s)
         self._hiding = SourceHiding(block_managers, config.hides)
@@ -218,7 +218,7 @@ class RescaleController:
 
     def _send(self, units: Mapping[Unit, str]) -> None:
         if units:
-            self._state.send(units, self._registry.hosts)
+            self._state.assign(units, self._registry.hosts)
             self._loading.begin(units, self._registry.seasoned)
 
     def _advance(self, request: RescaleRequest, over: bool, now: float) -> tuple[Order, ...]:
@@ -300,7 +300,7 @@ class RescaleController:
         self._loading.keep(running)
         self._moves.keep(running)
         # State of a new query is where Spark put it: check it even if the size does not change.
-        self._alert |= self._state.learn(self._queries, running)
+        self._alert |= self._state.update(self._queries, running)
 
     def _glance(self, now: float) -> None:
         """Check whether state has moved by itself, or an assignment has rested long enough."""

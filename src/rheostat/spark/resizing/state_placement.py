@@ -19,13 +19,17 @@ from rheostat.spark.sensing.state_stores import Operator
 from rheostat.state.assignment import Unit
 from rheostat.state.places import places_of
 
+PLACES_S = 3600.0
+"""Unchanged locations are recorded again after this many seconds: readers look no further back."""
+
 
 class Placement:
     """The stores of all running queries, by unit: all state of one partition of a query moves
     together.
 
     ``bytes_in`` returns the bytes below a folder of the checkpoint; without it all units have equal
-    weight. ``ranges`` requests contiguous ranges of each query's partitions.
+    weight. ``ranges`` requests contiguous ranges of each query's partitions. Unless it ``places``
+    state, no query has any.
     """
 
     def __init__(
@@ -33,18 +37,44 @@ class Placement:
         coordinator: Coordinator,
         bytes_in: Callable[[str], int | None] | None = None,
         ranges: bool = False,
+        places: bool = True,
     ) -> None:
         self._coordinator = coordinator
         self._bytes_in = bytes_in
         self.ranges = ranges
+        self.places = places
+        self.holders: Mapping[Unit, str | None] = {}
+        """The executor of each unit at the last read; None if unknown, or if there are several."""
+        self.weights: Mapping[Unit, float] | None = None
+        """The bytes of each unit at the last weighing; None means equal weights."""
         self._stores: dict[Unit, tuple[Any, ...]] = {}
-        self._all: tuple[Any, ...] = ()
         self._folders: dict[Unit, list[str]] = {}
+        self._recorded: tuple[Places, float] = ({}, 0.0)
 
     @property
     def units(self) -> Collection[Unit]:
         """The known units."""
         return self._stores.keys()
+
+    @property
+    def runs(self) -> set[str]:
+        """The runs of queries whose units are known."""
+        return {unit[0] for unit in self._stores}
+
+    def update(self, queries: RunningQueries, running: Collection[str]) -> bool:
+        """Add the stores of new runs and forget those that have ended; return whether there are new
+        ones.
+        """
+        if not self.places:
+            return False
+        self.forget(running)
+        is_new = False
+        for run_id in set(running) - self.runs:
+            state = queries.state(run_id)
+            if state:
+                self.learn(run_id, *state)
+                is_new = True
+        return is_new
 
     def learn(self, run_id: str, state_folder: str, operators: Iterable[Operator]) -> None:
         """Add the stores of a run of a query; a run's stores never change."""
@@ -59,42 +89,52 @@ class Placement:
                     for name in operator.stores
                 )
                 stores.setdefault((run_id, partition), []).extend(named)
-        self._keep(self._stores | {unit: tuple(of_unit) for unit, of_unit in stores.items()})
+        self._stores |= {unit: tuple(of_unit) for unit, of_unit in stores.items()}
 
     def forget(self, running: Collection[str]) -> None:
         """Drop the runs that are not in ``running``; a restarted query has a new run."""
-        self._keep({unit: stores for unit, stores in self._stores.items() if unit[0] in running})
-        self._folders = {
-            unit: folders for unit, folders in self._folders.items() if unit[0] in running
-        }
+        for unit in [unit for unit in self._stores if unit[0] not in running]:
+            del self._stores[unit], self._folders[unit]
 
-    def holders(self) -> dict[Unit, str | None]:
-        """Return the executor of each unit; None if unknown or if its stores are on several."""
+    def poll(self) -> bool:
+        """Read the executor of each unit, and return whether one changed since the last read."""
+        before, stores = self.holders, tuple(itertools.chain.from_iterable(self._stores.values()))
         # One call for all stores, because it runs every second while state moves.
-        locations = iter(self._coordinator.locations(self._all))
-        return {
+        locations = iter(self._coordinator.locations(stores) if stores else ())
+        self.holders = {
             unit: _common({next(locations) for _ in stores})
             for unit, stores in self._stores.items()
         }
+        return self.holders != before
 
-    def weights(self) -> dict[Unit, float] | None:
-        """Return the bytes of each unit in its checkpoint, all retained versions together; None
-        without ``bytes_in``.
+    def weigh(self) -> None:
+        """Read the bytes of each unit in its checkpoint, all retained versions together, if there
+        is ``bytes_in``.
 
         This lists each unit's folders, so call it before a change only. Units that cannot be read
         are omitted.
         """
         if self._bytes_in is None:
-            return None
+            return
         read = {
             unit: [_size(self._bytes_in, folder) for folder in folders]
             for unit, folders in self._folders.items()
         }
-        return {
+        self.weights = {
             unit: float(sum(b for b in weight if b is not None))
             for unit, weight in read.items()
             if None not in weight
         }
+
+    def places_to_record(self, now: float) -> Places:
+        """Return the locations of the state if they have changed or were last returned an hour ago;
+        else nothing.
+        """
+        places, (recorded, recorded_s) = places_of(self.holders), self._recorded
+        if places == recorded and now - recorded_s < PLACES_S:
+            return {}
+        self._recorded = places, now
+        return places
 
     def assign(self, assignment: Mapping[Unit, str], hosts: Mapping[str, str]) -> int:
         """Send units to executors and return the number of sent units; units and executors that no
@@ -109,10 +149,6 @@ class Placement:
                 sent += 1
         return sent
 
-    def _keep(self, stores: dict[Unit, tuple[Any, ...]]) -> None:
-        self._stores = stores
-        self._all = tuple(itertools.chain.from_iterable(stores.values()))
-
 
 def _size(bytes_in: Callable[[str], int | None], folder: str) -> int | None:
     try:
@@ -124,81 +160,3 @@ def _size(bytes_in: Callable[[str], int | None], folder: str) -> int | None:
 def _common(holders: set[str | None]) -> str | None:
     # While the stores disagree, the next batch may run the partition on any of their executors.
     return holders.pop() if len(holders) == 1 else None
-
-
-PLACES_S = 3600.0
-"""Unchanged locations are recorded again after this many seconds: readers look no further back."""
-
-
-class StateWatch:
-    """Observes the locations of state partitions; ``placement`` is None if none is placed."""
-
-    def __init__(self, placement: Placement | None) -> None:
-        self._placement = placement
-        self.holders: Mapping[Unit, str | None] = {}
-        """The executor of each unit at the last read; None if unknown, or if there are several."""
-        self.weights: Mapping[Unit, float] | None = None
-        """The bytes of each unit at the last weighing; None means equal weights."""
-        self._recorded: tuple[Places, float] = ({}, 0.0)
-
-    @property
-    def places(self) -> bool:
-        """Whether state is placed at all."""
-        return self._placement is not None
-
-    @property
-    def ranges(self) -> bool:
-        """Whether each executor shall have a contiguous range of every query's partitions."""
-        return self._placement is not None and self._placement.ranges
-
-    @property
-    def units(self) -> Collection[Unit]:
-        """The known units."""
-        return self._placement.units if self._placement else ()
-
-    @property
-    def runs(self) -> set[str]:
-        """The runs of queries whose units are known."""
-        return {unit[0] for unit in self.units}
-
-    def learn(self, queries: RunningQueries, running: Collection[str]) -> bool:
-        """Add the stores of new runs and forget those that have ended; return whether there are new
-        ones.
-        """
-        if self._placement is None:
-            return False
-        self._placement.forget(running)
-        is_new = False
-        for run_id in set(running) - self.runs:
-            state = queries.state(run_id)
-            if state:
-                self._placement.learn(run_id, *state)
-                is_new = True
-        return is_new
-
-    def weigh(self) -> None:
-        """Read the bytes of each unit, if state is distributed by size; call it before a change."""
-        if self._placement:
-            self.weights = self._placement.weights()
-
-    def poll(self) -> bool:
-        """Read the locations of all stores, and return whether they changed since the last read."""
-        if self._placement is None:
-            return False
-        before, self.holders = self.holders, self._placement.holders()
-        return self.holders != before
-
-    def places_to_record(self, now: float) -> Places:
-        """Return the locations of the state if they have changed or were last returned an hour ago;
-        else nothing.
-        """
-        places, (recorded, recorded_s) = places_of(self.holders), self._recorded
-        if places == recorded and now - recorded_s < PLACES_S:
-            return {}
-        self._recorded = places, now
-        return places
-
-    def send(self, units: Mapping[Unit, str], hosts: Mapping[str, str]) -> None:
-        """Send units to executors."""
-        if self._placement:
-            self._placement.assign(units, hosts)

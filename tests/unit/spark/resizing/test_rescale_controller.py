@@ -70,9 +70,7 @@ class World:
         **options: Any,
     ) -> RescaleController:
         world: Any = self
-        placement = (
-            Placement(world, self.bytes_in if self.sizes else None, ranges) if places else None
-        )
+        placement = Placement(world, self.bytes_in if self.sizes else None, ranges, places)
         platform: Any = SimpleNamespace(total=lambda wanted: wanted, nodes=lambda hosts: hosts)
         self.can_decommission = graceful
         cluster = SharedCluster(world, platform, lambda: False)

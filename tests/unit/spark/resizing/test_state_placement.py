@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.sensing.state_stores import Operator
+from rheostat.state.assignment import Unit
 
 HOSTS = {"1": "host-a", "2": "host-b"}
 
@@ -30,6 +32,16 @@ def placement_of(places: Any, *rest: Any) -> Placement:
     return Placement(places, *rest)
 
 
+def holders_of(placement: Placement) -> Mapping[Unit, str | None]:
+    placement.poll()
+    return placement.holders
+
+
+def weights_of(placement: Placement) -> Mapping[Unit, float] | None:
+    placement.weigh()
+    return placement.weights
+
+
 def join_and_window() -> tuple[Placement, Places]:
     places = Places()
     placement = placement_of(places)
@@ -44,7 +56,7 @@ def test_all_stores_of_a_partition_form_one_unit():
     assert set(placement.units) == {("run", 0), ("run", 1), ("run", 2)}
     assert placement.assign({("run", 0): "1", ("run", 2): "2"}, HOSTS) == 2
     assert len(places.where) == 3 + 2
-    assert placement.holders() == {("run", 0): "1", ("run", 1): None, ("run", 2): "2"}
+    assert holders_of(placement) == {("run", 0): "1", ("run", 1): None, ("run", 2): "2"}
 
 
 def test_an_executor_is_reported_with_its_own_host():
@@ -57,7 +69,7 @@ def test_a_unit_with_scattered_stores_has_no_holder():
     placement, places = join_and_window()
     placement.assign({("run", 0): "1"}, HOSTS)
     places.where["s3://c/state", "run", 1, 0, "right"] = "2"
-    assert placement.holders()["run", 0] is None
+    assert holders_of(placement)["run", 0] is None
 
 
 def test_lost_executors_and_ended_queries_are_ignored():
@@ -72,7 +84,7 @@ def test_a_restarted_query_has_no_placements():
     placement.forget(["again"])
     assert not placement.units
     placement.learn("again", "s3://c/state", (Operator(0, 1, ("default",)),))
-    assert placement.holders() == {("again", 0): None}
+    assert holders_of(placement) == {("again", 0): None}
 
 
 def test_a_unit_weighs_the_bytes_of_its_folders():
@@ -81,11 +93,11 @@ def test_a_unit_weighs_the_bytes_of_its_folders():
     placement.learn(
         "run", "c/state", (Operator(0, 2, ("default",)), Operator(1, 3, ("left", "right")))
     )
-    assert placement.weights() == {("run", 0): 12.0, ("run", 2): 2.0}
+    assert weights_of(placement) == {("run", 0): 12.0, ("run", 2): 2.0}
     placement.forget([])
-    assert placement.weights() == {}
+    assert weights_of(placement) == {}
 
 
 def test_weights_are_absent_if_bytes_cannot_be_read():
     placement, _ = join_and_window()
-    assert placement.weights() is None
+    assert weights_of(placement) is None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rheostat.spark.resizing.state_placement import PLACES_S, Placement, StateWatch
+from rheostat.spark.resizing.state_placement import PLACES_S, Placement
 from rheostat.spark.sensing.state_stores import Operator
 
 
@@ -28,10 +28,10 @@ class World:
         self.where[store] = executor
 
 
-def watching(world: Any) -> StateWatch:
-    watch = StateWatch(Placement(world))
-    assert watch.learn(world, ["q"])
-    watch.send({("q", 0): "1", ("q", 1): "1"}, {"1": "host"})
+def watching(world: Any) -> Placement:
+    watch = Placement(world)
+    assert watch.update(world, ["q"])
+    watch.assign({("q", 0): "1", ("q", 1): "1"}, {"1": "host"})
     watch.poll()
     assert watch.holders == {("q", 0): "1", ("q", 1): "1"}
     return watch
@@ -40,10 +40,10 @@ def watching(world: Any) -> StateWatch:
 def test_stores_of_a_run_are_learned_once_and_forgotten_with_it():
     world: Any = World()
     watch = watching(world)
-    assert not watch.learn(world, ["q", "stateless"])
+    assert not watch.update(world, ["q", "stateless"])
     assert watch.runs == {"q"}
     world.stateful = {"again"}
-    assert watch.learn(world, ["again"])
+    assert watch.update(world, ["again"])
     assert watch.runs == {"again"}
 
 
@@ -57,10 +57,11 @@ def test_a_changed_holder_is_reported_once():
 
 
 def test_without_placement_there_is_no_state():
-    watch = StateWatch(None)
-    assert not watch.learn(World(), ["q"])  # type: ignore[arg-type]
+    world: Any = World()
+    watch = Placement(world, places=False)
+    assert not watch.update(world, ["q"])
     watch.weigh()
-    watch.send({("q", 0): "1"}, {"1": "host"})
+    watch.assign({("q", 0): "1"}, {"1": "host"})
     assert not watch.poll()
     assert (watch.places, watch.ranges, watch.holders, watch.weights) == (False, False, {}, None)
     assert not watch.units
@@ -72,7 +73,8 @@ def test_placements_are_recorded_after_a_change_and_once_an_hour():
     assert watch.places_to_record(0.0) == {"q": {"1": "0-1"}}
     assert watch.places_to_record(PLACES_S - 1) == {}
     assert watch.places_to_record(PLACES_S) == {"q": {"1": "0-1"}}
-    watch.send({("q", 1): "2"}, {"2": "host"})
+    watch.assign({("q", 1): "2"}, {"2": "host"})
     watch.poll()
     assert watch.places_to_record(PLACES_S + 1) == {"q": {"1": "0", "2": "1"}}
-    assert StateWatch(None).places_to_record(PLACES_S) == {}
+    unplaced: Any = World()
+    assert Placement(unplaced, places=False).places_to_record(PLACES_S) == {}
