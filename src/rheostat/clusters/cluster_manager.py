@@ -19,13 +19,12 @@ _TOLERATED = 100
 class ClusterManager:
     """The port to a cluster manager; its own methods are the defaults for an unknown one."""
 
+    masters: tuple[str, ...] = ()
+    """How the URLs of its masters begin."""
+
     starts_with_all = False
     """Whether an application without dynamic allocation starts with all executors that
     ``spark.cores.max`` allows instead of a configured number."""
-
-    def accepts(self, master: str) -> bool:
-        """Return whether ``master`` is a URL of this cluster manager."""
-        return True
 
     def check(self, master: str, environment: Mapping[str, str], given: Collection[str]) -> None:
         """Raise BadInput if Spark cannot find the cluster or create executors on it; ``given`` are

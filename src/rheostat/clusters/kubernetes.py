@@ -30,9 +30,7 @@ _TOKEN = re.compile(r"\b401\b.{0,40}Unauthorized|Unauthorized.{0,40}\b401\b|code
 class Kubernetes(ClusterManager):
     """Kubernetes, addressed through its API server."""
 
-    def accepts(self, master: str) -> bool:
-        """Return whether ``master`` is a URL of Kubernetes."""
-        return master.startswith("k8s://")
+    masters = ("k8s://",)
 
     def check(self, master: str, environment: Mapping[str, str], given: Collection[str]) -> None:
         """Raise BadInput if no container image for executors is configured."""

@@ -178,16 +178,15 @@ def nodes_of(pods: Iterable[Pod]) -> dict[str, str]:
 
 def driver_of(pod_list: Mapping[str, Any]) -> str:
     """Return the driver's address (``host:port``) of the newest pod; empty without one."""
-    newest = max(pod_list.get("items") or [{}], key=_made)
+    newest = max(
+        pod_list.get("items") or [{}],
+        key=lambda item: str((item.get("metadata") or {}).get("creationTimestamp")),
+    )
     for container in (newest.get("spec") or {}).get("containers") or []:
         for variable in container.get("env") or []:
             if variable.get("name") == _DRIVER_URL:
                 return str(variable.get("value")).rpartition("@")[2]
     return ""
-
-
-def _made(item: Mapping[str, Any]) -> str:
-    return str((item.get("metadata") or {}).get("creationTimestamp"))
 
 
 def waiting_words(pods: Iterable[Pod]) -> str:

@@ -12,7 +12,8 @@ MANAGERS: tuple[ClusterManager, ...] = (Standalone(), Yarn(), Kubernetes())
 
 def cluster_manager(master: str) -> ClusterManager:
     """Return the cluster manager of a master URL; the port's defaults for an unknown one."""
-    return next((manager for manager in MANAGERS if manager.accepts(master)), ClusterManager())
+    accepting = (manager for manager in MANAGERS if master.startswith(manager.masters))
+    return next(accepting, ClusterManager())
 
 
 def why_refused(message: str) -> str | None:

@@ -13,11 +13,8 @@ from rheostat.model import Finding
 class Standalone(ClusterManager):
     """A Standalone master, or ``local-cluster``."""
 
+    masters = ("spark://", "local-cluster")
     starts_with_all = True
-
-    def accepts(self, master: str) -> bool:
-        """Return whether ``master`` is a URL of a Standalone cluster."""
-        return master.startswith(("spark://", "local-cluster"))
 
     def wanted(self, executors: int, cores: int) -> dict[str, Wanted]:
         """Return the size of an executor, and the ceiling in cores, which the master enforces."""

@@ -24,9 +24,7 @@ _ENDED = re.compile(r"application has already ended!.*Application Master", re.DO
 class Yarn(ClusterManager):
     """YARN, addressed through its resource manager."""
 
-    def accepts(self, master: str) -> bool:
-        """Return whether ``master`` is YARN's."""
-        return master == "yarn"
+    masters = ("yarn",)
 
     def check(self, master: str, environment: Mapping[str, str], given: Collection[str]) -> None:
         """Raise BadInput unless the environment names a folder with ``yarn-site.xml``."""

@@ -13,6 +13,7 @@ from rheostat.clusters.scaling_settings import (
     allocation,
     beginning,
     leaving,
+    merged,
 )
 from rheostat.clusters.standalone import Standalone
 from rheostat.errors import BadInput, RheostatError
@@ -43,7 +44,7 @@ EXECUTOR_FLAGS = (
 )
 _FLAGS = "spark.executor.extraJavaOptions"
 _DRIVER_FLAGS = "spark.driver.extraJavaOptions"
-_LOG_SETTINGS = f"-Dlog4j2.configurationFile={(Path(__file__).parent / 'templates' / 'log4j2.properties').as_uri()}"  # noqa: E501
+LOG_SETTINGS = f"-Dlog4j2.configurationFile={(Path(__file__).parent / 'templates' / 'log4j2.properties').as_uri()}"  # noqa: E501
 _CLASS_PATHS = ("spark.driver.extraClassPath", "spark.executor.extraClassPath")
 
 
@@ -70,11 +71,10 @@ def session_options(
     if driver_memory_mib:
         wanted["spark.driver.memory"] = Wanted(f"{driver_memory_mib}m", "room for this driver")
     if quiet:
-        flags = _flags([_LOG_SETTINGS, "-Drheostat.log.level=error"])
+        flags = _flags([LOG_SETTINGS, "-Drheostat.log.level=error"])
         wanted[_DRIVER_FLAGS] = Wanted(flags, "its log contains errors only", joins=" ")
-    options = {
-        name: _joined(item.value, item.joins, user.get(name)) for name, item in wanted.items()
-    }
+    given = {name: Given(value, "the caller") for name, value in user.items()}
+    options = {row.name: row.value for row in merged(wanted, given)}
     return {**options, **scaling_options(limits, initial, linger_s=linger_s, user=user)}
 
 
@@ -87,7 +87,7 @@ def local_settings(
     """Return the additional settings of a local session; ``given`` are the user's settings."""
     here = "the cluster is on this computer"
     own_host = "spark.driver.host" in (given or {})
-    flags = _flags([*EXECUTOR_FLAGS, _LOG_SETTINGS, *archive_flags])
+    flags = _flags([*EXECUTOR_FLAGS, LOG_SETTINGS, *archive_flags])
     return {
         "spark.driver.host": Wanted(LOOPBACK, here),
         **({} if own_host else {"spark.driver.bindAddress": Wanted(LOOPBACK, here)}),
@@ -138,13 +138,6 @@ def scaling_options(
 def _flags(flags: Iterable[str]) -> str:
     """Join JVM options; quote those with a space as Spark's command parser expects it."""
     return " ".join(f'"{flag}"' if " " in flag else flag for flag in flags)
-
-
-def _joined(ours: str, separator: str, theirs: str | None) -> str:
-    """Join both values with the separator, the user's last; without one return the user's."""
-    if theirs is None:
-        return ours
-    return f"{ours}{separator}{theirs}" if separator else theirs
 
 
 def arrivals(

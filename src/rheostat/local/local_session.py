@@ -15,6 +15,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from rheostat.errors import RheostatError
+from rheostat.local.executor_options import LOG_SETTINGS
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.orderly_end import unchanged
 
@@ -53,10 +54,7 @@ def _driver(settings: SparkConf, log: Path) -> Any:
     return _DRIVERS[0]
 
 
-QUIET = (
-    "-Drheostat.log.level=off"
-    f" -Dlog4j2.configurationFile={(Path(__file__).parent / 'templates' / 'log4j2.properties').as_uri()}"  # noqa: E501
-)
+QUIET = f"-Drheostat.log.level=off {LOG_SETTINGS}"
 """Options of a JVM whose log is off."""
 
 
@@ -73,8 +71,8 @@ def replay_session(
     options = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
+        "spark.driver.extraJavaOptions": QUIET,
     }
-    options["spark.driver.extraJavaOptions"] = QUIET
     if master.startswith("local"):
         options |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     session = start_session(master, {**options, **(more or {})}, name)

@@ -27,7 +27,8 @@ def executors_under(parents: Collection[int]) -> list[psutil.Process]:
     """Return the executors that the processes ``parents`` started, oldest first, without forks."""
     executors = {
         process.pid: process
-        for process in filter(_is_executor, chain.from_iterable(map(_descendants, parents)))
+        for process in chain.from_iterable(map(_descendants, parents))
+        if not BACKENDS.isdisjoint(_words(process))
     }
     own = [process for process in executors.values() if _parent(process) not in executors]
     return sorted(own, key=lambda process: process.create_time())
@@ -62,10 +63,6 @@ def _words(process: psutil.Process) -> list[str]:
         return []
 
 
-def _is_executor(process: psutil.Process) -> bool:
-    return not BACKENDS.isdisjoint(_words(process))
-
-
 def end_driver() -> None:
     """End the JVMs that PySpark started in this process (SIGTERM, after 8 s SIGKILL).
 
@@ -75,7 +72,7 @@ def end_driver() -> None:
     doomed = [
         process
         for child in psutil.Process().children()
-        if _is_driver(child)
+        if any(word.endswith(_DRIVER_PROGRAMS) for word in _words(child))
         for process in (child, *child.children(recursive=True))
     ]
     for signal_ in (signal.SIGTERM, signal.SIGKILL):
@@ -83,7 +80,3 @@ def end_driver() -> None:
             with suppress(psutil.NoSuchProcess):
                 process.send_signal(signal_)
         _, doomed = psutil.wait_procs(doomed, timeout=_GRACE_S)
-
-
-def _is_driver(process: psutil.Process) -> bool:
-    return any(word.endswith(_DRIVER_PROGRAMS) for word in _words(process))

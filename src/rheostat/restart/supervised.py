@@ -70,7 +70,7 @@ def supervise(
             journal,
         )
         return Supervisor(
-            state,
+            state=state,
             channel=channel,
             journal=kept,
             job=ProcessJob(arguments, channel),

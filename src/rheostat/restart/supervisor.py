@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import psutil
@@ -171,6 +171,7 @@ def is_running(pid: int, began: str) -> bool:
         return False
 
 
+@dataclass(eq=False, kw_only=True)
 class Supervisor:
     """Runs one supervised job from ``state``, which it records in ``journal``.
 
@@ -178,28 +179,15 @@ class Supervisor:
     called with every new state.
     """
 
-    def __init__(
-        self,
-        state: RestartState,
-        *,
-        channel: ControlChannel,
-        journal: RestartLog,
-        job: ProcessJob,
-        states: CheckpointStates,
-        options: RestartOptions,
-        halted: Callable[[], bool] = lambda: False,
-        clock: Callable[[], float] = time.time,
-        on_step: Callable[[RestartState], None] = lambda _: None,
-    ) -> None:
-        self.state = state
-        self._channel = channel
-        self._journal = journal
-        self._job = job
-        self._states = states
-        self._options = options
-        self._halted = halted
-        self._clock = clock
-        self._on_step = on_step
+    state: RestartState
+    channel: ControlChannel
+    journal: RestartLog
+    job: ProcessJob
+    states: CheckpointStates
+    options: RestartOptions
+    halted: Callable[[], bool] = lambda: False
+    clock: Callable[[], float] = time.time
+    on_step: Callable[[RestartState], None] = lambda _: None
 
     def run(self, sleep: Callable[[float], None] = time.sleep) -> int:
         """Run until the job ends by itself, return its exit code, and always end its process."""
@@ -208,12 +196,12 @@ class Supervisor:
                 if not self.step():
                     sleep(LOOK_S)
         finally:
-            code = self._job.stop()
+            code = self.job.stop()
         return code
 
     def step(self) -> bool:
         """Take the row whose event holds; return False without one."""
-        now = self._clock()
+        now = self.clock()
         if self.state.phase == "running":
             self._record_checkpoints()
         requested = self._requested(now)
@@ -230,21 +218,21 @@ class Supervisor:
             before = self.state
             self._carry_out(row.order)
             if self.state != before:
-                self._journal.append(self.state)
+                self.journal.append(self.state)
         return True
 
     def _facts(self, now: float, is_due: bool) -> RestartFacts:
-        state, report = self.state, self._channel.report()
+        state, report = self.state, self.channel.report()
         mine = report if report is not None and report.run == state.run else None
         is_stopped = state.phase in ("stopped", "repartitioning")
         differing = self._differing() if is_stopped else []
         return RestartFacts(
-            process=self._job.process(),
+            process=self.job.process(),
             works=mine is not None and mine.works_s is not None,
             drained=mine is not None and mine.drained_s is not None,
             due=is_due,
             differs=bool(differing),
-            uncommitted=any(map(self._states.uncommitted, differing)),
+            uncommitted=any(map(self.states.uncommitted, differing)),
             refused=bool(state.refusal),
             finishes=state.finishes,
             phase_s=now - state.since_s,
@@ -253,7 +241,7 @@ class Supervisor:
 
     def _limit_s(self, phase: str) -> float:
         limits = {
-            "draining": self._options.drain_limit_s,
+            "draining": self.options.drain_limit_s,
             "stopping": END_GRACE_S,
             "finishing": FINISH_LIMIT_S,
         }
@@ -261,18 +249,18 @@ class Supervisor:
 
     def _requested(self, now: float) -> RestartState | None:
         """Return the state with the restart to carry out now; None without one."""
-        if self.state.phase != "running" or self._job.process() != "alive":
+        if self.state.phase != "running" or self.job.process() != "alive":
             return None
-        loop, person = self._channel.request(LOOP), self._channel.request(PERSON)
-        if self._halted():
+        loop, person = self.channel.request(LOOP), self.channel.request(PERSON)
+        if self.halted():
             loop = None
         if loop is None and person is None:
             return None
-        partitions = self._states.partitions(self.state.checkpoints)
-        requested = select_request(self.state, partitions, loop, person, now, self._options)
+        partitions = self.states.partitions(self.state.checkpoints)
+        requested = select_request(self.state, partitions, loop, person, now, self.options)
         if person is not None and requested is None:
             # An already fulfilled request would take precedence over the loop later.
-            self._channel.remove_request(PERSON)
+            self.channel.remove_request(PERSON)
         return requested
 
     def _differing(self) -> list[str]:
@@ -281,7 +269,7 @@ class Supervisor:
         return [
             checkpoint
             for checkpoint in state.checkpoints
-            for partitions in self._states.partitions([checkpoint])
+            for partitions in self.states.partitions([checkpoint])
             if differs(partitions, state.partitions, state.at_least)
         ]
 
@@ -289,17 +277,17 @@ class Supervisor:
         """Record the checkpoints and sinks as soon as the job reports them: the process that only
         commits a planned batch may end before it reports any.
         """
-        report = self._channel.report()
+        report = self.channel.report()
         if report is None or report.run != self.state.run or not report.checkpoints:
             return
         known = replace(self.state, checkpoints=report.checkpoints, sinks=report.sinks)
         if known != self.state:
             self.state = known
-            self._journal.append(self.state)
+            self.journal.append(self.state)
 
     def _counted(self, phase: str, to: str, now: float) -> RestartState:
         """Return the state with the seconds of the phase that ends, and of the total downtime."""
-        state, report = self.state, self._channel.report()
+        state, report = self.state, self.channel.report()
         if not state.number or phase == "running" or state.down_s is not None:
             return state
         spent = {**state.spent_s, phase: state.spent_s.get(phase, 0.0) + now - state.since_s}
@@ -317,25 +305,25 @@ class Supervisor:
         """
         since_s = self.state.since_s if phase == self.state.phase else now
         self.state = replace(self.state, phase=phase, since_s=since_s)
-        self._journal.append(self.state)
-        self._on_step(self.state)
+        self.journal.append(self.state)
+        self.on_step(self.state)
 
     def _carry_out(self, order: RestartOrder) -> None:
         state = self.state
         match order:
             case RestartOrder.START:
                 self.state = replace(state, run=state.run + 1)
-                self._job.start(Order(run=self.state.run, executors=state.executors))
+                self.job.start(Order(run=self.state.run, executors=state.executors))
             case RestartOrder.FINISH:
                 self.state = replace(state, run=state.run + 1, finishes=state.finishes + 1)
                 executors = state.executors_before or state.executors
-                self._job.start(Order(run=self.state.run, executors=executors, once=True))
+                self.job.start(Order(run=self.state.run, executors=executors, once=True))
             case RestartOrder.DRAIN:
-                self._channel.write_order(
+                self.channel.write_order(
                     Order(run=state.run, executors=state.executors, drain=True)
                 )
             case RestartOrder.STOP:
-                self._job.stop()
+                self.job.stop()
             case RestartOrder.REPARTITION:
                 self._repartition()
 
@@ -345,7 +333,7 @@ class Supervisor:
             return
         for checkpoint in self._differing():
             sink = state.sinks.get(checkpoint, "")
-            refusal = self._states.repartition(checkpoint, state.partitions, sink)
+            refusal = self.states.repartition(checkpoint, state.partitions, sink)
             if refusal:
                 self.state = replace(state, refusal=refusal)
                 return

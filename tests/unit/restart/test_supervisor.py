@@ -52,7 +52,7 @@ class World:
         self.job = MemoryJob(self.channel, checkpoints=checkpoints, sinks=self.sinks)
         self.restart_log = RestartLog(self.folder)
         self.supervisor = Supervisor(
-            state or self.restart_log.last() or RestartState(executors=1),
+            state=state or self.restart_log.last() or RestartState(executors=1),
             channel=self.channel,
             journal=self.restart_log,
             job=cast("Any", self.job),

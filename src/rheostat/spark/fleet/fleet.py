@@ -16,7 +16,6 @@ from rheostat.model import Memory
 from rheostat.protocols.receivers.fleet_size import (
     FleetFacts,
     FleetLimits,
-    FleetOrder,
     Start,
     fleet_step,
     measured_capacity,
@@ -176,7 +175,10 @@ class Fleet:
         if now >= self._wait_s:
             orders, self._memory = fleet_step(facts, self._limits, self._memory, now)
             for order in orders:
-                self._carry_out(order, hosts, now)
+                if isinstance(order, Start):
+                    self._start_one(order.executor, hosts[order.executor], now)
+                else:
+                    self._dismiss(order.receiver)
         counts: dict[str, int] = dict.fromkeys(hosts, 0)
         for number in facts.running:
             executor = facts.receivers[number]
@@ -227,12 +229,6 @@ class Fleet:
             rows_per_s=(last - first) / (last_s - first_s) if last_s > first_s else None,
             capacity=measured_capacity(self._samples),
         )
-
-    def _carry_out(self, order: FleetOrder, hosts: Mapping[str, str], now: float) -> None:
-        if isinstance(order, Start):
-            self._start_one(order.executor, hosts[order.executor], now)
-        else:
-            self._dismiss(order.receiver)
 
     def _dismiss(self, number: int) -> None:
         self._directory.dismiss(number)

@@ -203,7 +203,8 @@ class StateLoads:
             info.checkpointLocation(),
             info.queryRunId(),
             info.operatorId(),
-            _next_version(query),
+            # The state version that the next batch reads (``IncrementalExecution``).
+            int(query._jsq.streamingQuery().lastExecution().currentBatchId()) + 1,
             self._checkpoint_ids(query, info),
             self._gateway.array(self._jvm.java.lang.String, stores.names),
             self._gateway.array(schema, keys),
@@ -232,8 +233,3 @@ class StateLoads:
         """Return whether reading keeps a store open (``ReadStateStore.release``, Spark 4.1+)."""
         store = self._gateway.class_named(f"{_STATE}.ReadStateStore")
         return any(str(method.getName()) == "release" for method in store.getMethods())
-
-
-def _next_version(query: Any) -> int:
-    """Return the state version that the next batch reads (``IncrementalExecution``)."""
-    return int(query._jsq.streamingQuery().lastExecution().currentBatchId()) + 1

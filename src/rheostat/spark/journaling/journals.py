@@ -175,19 +175,14 @@ def after_death_text(spark: Any, settings: Settings, folder: Path) -> str:
     """Return what happens to a local journal after the driver's end; empty if it remains."""
     if isinstance(settings.journal, str):
         return f", kept in {settings.journal}"
-    if _dies_with_driver(spark, folder):
-        return (
-            ", which is deleted with this container (a folder of hdfs:// or s3a://, or one on a"
-            " volume, remains)"
-        )
-    return ""
-
-
-def _dies_with_driver(spark: Any, folder: Path) -> bool:
-    """Return whether a folder is deleted with the driver's container."""
     if is_connect(spark) or not is_in_cluster(spark):
-        return False
-    return cluster_manager(str(spark.sparkContext.master)).deletes(folder)
+        return ""
+    if not cluster_manager(str(spark.sparkContext.master)).deletes(folder):
+        return ""
+    return (
+        ", which is deleted with this container (a folder of hdfs:// or s3a://, or one on a volume,"
+        " remains)"
+    )
 
 
 class Spaced:

@@ -105,6 +105,7 @@ ANSWER_S = 15.0
 """The time-out in seconds: a young driver on a busy computer took 5 s for its first page."""
 
 
+@dataclass(eq=False)
 class DStreamsSensor(Sensor):
     """Reads the batches of a StreamingContext, including running ones, from the driver's REST
     interface, which Spark's own streaming listener feeds.
@@ -114,36 +115,27 @@ class DStreamsSensor(Sensor):
     observable, and a policy that needs one keeps the size.
     """
 
-    def __init__(
-        self,
-        rest: Rest,
-        application: str,
-        slots_per_executor: int,
-        batch_s: Callable[[], float | None],
-        active: Callable[[], bool],
-        executors: Callable[[], int | None] = lambda: None,
-    ) -> None:
-        self._rest = rest
-        self._application = application
-        self._slots = slots_per_executor
-        self._batch_s = batch_s
-        self._active = active
-        self._executors = executors
+    rest: Rest
+    application: str
+    slots_per_executor: int
+    batch_s: Callable[[], float | None]
+    active: Callable[[], bool]
+    executors: Callable[[], int | None] = lambda: None
 
     def observe(self, now: float) -> Sequence[Observation]:
         """Return one observation; none while the context does not run."""
-        if not self._active():
+        if not self.active():
             return ()
-        batch_s = self._batch_s()
-        batches = read_batches(self._rest.get("streaming/batches"))
+        batch_s = self.batch_s()
+        batches = read_batches(self.rest.get("streaming/batches"))
         measured = signals(batches, batch_s, now) if batches is not None and batch_s else {}
         return (
             Observation(
                 t_s=now,
-                application=self._application,
+                application=self.application,
                 query="dstreams",
-                executors=self._executors(),
-                slots_per_executor=self._slots,
+                executors=self.executors(),
+                slots_per_executor=self.slots_per_executor,
                 **measured,
             ),
         )
