@@ -9,7 +9,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -235,23 +235,19 @@ def finishing(spark: Any, folder: Path, order: Order, batches: OneBatch) -> Poll
     return thread
 
 
+@dataclass(eq=False)
 class RestartActuator(Actuator):
     """Requests restarts by ``channel`` from the start ``order``; ``notes`` are for the next."""
 
-    def __init__(
-        self,
-        channel: ControlChannel,
-        order: Order,
-        watch: JobWatch,
-        ended: Callable[[], bool],
-        notes: Callable[[], Memory] = dict,
-        registered: Callable[[], int] | None = None,
-    ) -> None:
-        self._registered = registered
-        self._notes = notes
-        self._channel = channel
-        self._run, self._executors = order.run, order.executors
-        self._thread = PollThread(watch.poll, watch.pause_s, ended)
+    channel: ControlChannel
+    order: Order
+    watch: JobWatch
+    ended: Callable[[], bool]
+    notes: Callable[[], Memory] = dict
+    registered: Callable[[], int] | None = None
+
+    def __post_init__(self) -> None:
+        self._thread = PollThread(self.watch.poll, self.watch.pause_s, self.ended)
 
     def capabilities(self) -> Capabilities:
         """Return that every change of size is a restart."""
@@ -259,27 +255,27 @@ class RestartActuator(Actuator):
 
     def sizes(self, now: float) -> tuple[int | None, int | None] | None:
         """Return the number of working executors and the size of the last start."""
-        return (self._registered(), self._executors) if self._registered else None
+        return (self.registered(), self.order.executors) if self.registered else None
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Request a restart at the target, or withdraw the request if the target is in force."""
-        return replace(self._request(decision, now), memory=self._notes())
+        return replace(self._request(decision, now), memory=self.notes())
 
     def _request(self, decision: Decision, now: float) -> Rescaling:
         target, actions = decision.target, decision.actions
         repartition = next((act for act in actions if isinstance(act, RepartitionState)), None)
         partitions = repartition.partitions if repartition else None
-        if target == self._executors and partitions is None:
-            self._channel.remove_request(LOOP)
+        if target == self.order.executors and partitions is None:
+            self.channel.remove_request(LOOP)
             return Rescaling(phase="steady", detail=f"{target} executors since the last start")
         reason = "; ".join((decision.reason, *map(str, actions)))
         request = RestartRequest(
-            t_s=now, reason=reason, executors=target, partitions=partitions, run=self._run
+            t_s=now, reason=reason, executors=target, partitions=partitions, run=self.order.run
         )
-        self._channel.write_request(LOOP, request)
-        if target == self._executors:
+        self.channel.write_request(LOOP, request)
+        if target == self.order.executors:
             return Rescaling(phase="steady", detail=f"{partitions} state partitions are requested")
-        phase = "growing" if target > self._executors else "shrinking"
+        phase = "growing" if target > self.order.executors else "shrinking"
         return Rescaling(phase=phase, detail=f"a restart with {target} executors is requested")
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
@@ -288,7 +284,7 @@ class RestartActuator(Actuator):
 
     def hold(self) -> None:
         """Withdraw the requested restart; one that a person requested remains."""
-        self._channel.remove_request(LOOP)
+        self.channel.remove_request(LOOP)
 
     def close(self) -> None:
         """Stop observing the job."""

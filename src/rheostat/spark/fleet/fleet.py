@@ -76,6 +76,7 @@ class FleetState:
         return sum(self.by_executor.values())
 
 
+@dataclass(eq=False)
 class Fleet:
     """A running fleet: starts, stops, moves and rebalances receivers, until ``stop`` or the
     application's end.
@@ -83,19 +84,15 @@ class Fleet:
     Senders get addresses from ``GET http://ADDRESS/receivers``.
     """
 
-    def __init__(
-        self,
-        executors: Executors,
-        runs: Runs,
-        task: ReceiverTask,
-        limits: FleetLimits,
-        cores: int,
-        directory: Directory,
-        ended: Callable[[], bool],
-    ) -> None:
-        self._executors, self._runs, self._task = executors, runs, task
-        self._limits, self._cores = limits, cores
-        self._directory, self._ended = directory, ended
+    executors: Executors
+    runs: Runs
+    task: ReceiverTask
+    limits: FleetLimits
+    cores: int
+    directory: Directory
+    ended: Callable[[], bool]
+
+    def __post_init__(self) -> None:
         self._members: dict[int, _Member] = {}
         self._numbers = 0
         self._memory: Memory = {}
@@ -108,21 +105,22 @@ class Fleet:
         self._thread = threading.Thread(target=self._run, name="rheostat-fleet", daemon=True)
         self._watchers: list[Callable[[FleetState], None]] = []
         self._faults = FaultLog("a receiver ended; starting another one")
-        self.state = FleetState(0.0, {}, limits.least, limits.least, None, None)
+        least = self.limits.least
+        self.state = FleetState(0.0, {}, least, least, None, None)
 
     @property
     def address(self) -> str:
         """The address of the directory for senders, as ``host:port``."""
-        return f"{self._task.directory[0]}:{self._directory.port}"
+        return f"{self.task.directory[0]}:{self.directory.port}"
 
     @property
     def topic(self) -> str:
         """The topic that the receivers write to."""
-        return self._task.topic
+        return self.task.topic
 
     def addresses(self) -> list[str]:
         """Return the addresses that accept records now."""
-        return self._directory.addresses()
+        return self.directory.addresses()
 
     @property
     def serves(self) -> bool:
@@ -135,7 +133,7 @@ class Fleet:
 
     def start(self) -> Fleet:
         """Start the receivers."""
-        self._directory.start()
+        self.directory.start()
         self._thread.start()
         atexit.register(self.stop)
         return self
@@ -148,32 +146,32 @@ class Fleet:
         with self._lock:
             members = list(self._members)
         for number in members:
-            self._directory.dismiss(number)
+            self.directory.dismiss(number)
         deadline = time.monotonic() + within_s
-        while self._members and time.monotonic() < deadline and not self._ended():
+        while self._members and time.monotonic() < deadline and not self.ended():
             time.sleep(0.1)
-        self._directory.stop()
+        self.directory.stop()
         atexit.unregister(self.stop)
 
     def _run(self) -> None:
         while not self._end.wait(PERIOD_S):
-            if self._ended():
+            if self.ended():
                 return
             try:
                 self.poll(time.time())
             except Exception as fault:
-                if self._ended():
+                if self.ended():
                     return
                 self._faults.warn(fault)
 
     def poll(self, now: float) -> None:
         """Compute one step: read the receivers' reports, decide, and carry out the orders."""
-        hosts = self._executors.hosts()
-        leaving = self._executors.leaving(hosts)
+        hosts = self.executors.hosts()
+        leaving = self.executors.leaving(hosts)
         self._read_reports(now)
         facts = self._facts(hosts, leaving, now)
         if now >= self._wait_s:
-            orders, self._memory = fleet_step(facts, self._limits, self._memory, now)
+            orders, self._memory = fleet_step(facts, self.limits, self._memory, now)
             for order in orders:
                 if isinstance(order, Start):
                     self._start_one(order.executor, hosts[order.executor], now)
@@ -183,14 +181,14 @@ class Fleet:
         for number in facts.running:
             executor = facts.receivers[number]
             counts[executor] = counts.get(executor, 0) + 1
-        least = self._limits.least
+        least = self.limits.least
         demanded, wanted = self._memory.get("demanded", least), self._memory.get("wanted", least)
         self.state = FleetState(now, counts, demanded, wanted, facts.rows_per_s, facts.capacity)
         for watcher in self._watchers:
             watcher(self.state)
 
     def _read_reports(self, now: float) -> None:
-        beats = self._directory.beats()
+        beats = self.directory.beats()
         with self._lock:
             for number, member in self._members.items():
                 beat = beats.get(number)
@@ -223,7 +221,7 @@ class Fleet:
         return FleetFacts(
             executors=tuple(executor for executor in hosts if executor not in leaving),
             leaving=frozenset(leaving),
-            cores=self._cores,
+            cores=self.cores,
             receivers={number: member.executor for number, member in members.items()},
             running=frozenset(number for number, member in members.items() if _serves(member, now)),
             rows_per_s=(last - first) / (last_s - first_s) if last_s > first_s else None,
@@ -231,7 +229,7 @@ class Fleet:
         )
 
     def _dismiss(self, number: int) -> None:
-        self._directory.dismiss(number)
+        self.directory.dismiss(number)
         with self._lock:
             if number in self._members:
                 self._members[number].dismissed = True
@@ -240,21 +238,21 @@ class Fleet:
         number, self._numbers = self._numbers, self._numbers + 1
         with self._lock:
             self._members[number] = _Member(executor, now)
-        self._directory.expect(number)
-        task = replace(self._task, number=number, host=self._task.host or host)
+        self.directory.expect(number)
+        task = replace(self.task, number=number, host=self.task.host or host)
         run = partial(self._run_receiver, number, executor, host, task)
         threading.Thread(target=run, name=f"receiver-{number}", daemon=True).start()
 
     def _run_receiver(self, number: int, executor: str, host: str, task: ReceiverTask) -> None:
         """Run a receiver's job until it ends."""
         try:
-            self._runs(executor, host, partial(receive, task))
+            self.runs(executor, host, partial(receive, task))
         except Exception as fault:
-            if not self._ended() and not self._end.is_set():
+            if not self.ended() and not self._end.is_set():
                 self._faults.warn(fault)
                 self._wait_s = time.time() + AGAIN_S
         finally:
-            self._directory.forget(number)
+            self.directory.forget(number)
             with self._lock:
                 self._members.pop(number, None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rheostat.spark.internals import plans
@@ -139,6 +140,7 @@ def _class_of(rows: Any) -> str:
     return str(rows.getClass().getSimpleName())
 
 
+@dataclass(eq=False)
 class StateLoads:
     """Makes executors open state stores for reading, with the compiled class ``OpenStores``.
 
@@ -148,20 +150,11 @@ class StateLoads:
     * Spark 4.1 to 4.3 (4.3.0 tried).
     """
 
-    def __init__(
-        self,
-        gateway: Gateway,
-        classes: CompiledClasses,
-        coordinator: Coordinator,
-        tasks: PlacedTasks,
-        stores: OperatorStores,
-    ) -> None:
-        self._gateway = gateway
-        self._jvm = gateway.jvm
-        self._classes = classes
-        self._coordinator = coordinator
-        self._tasks = tasks
-        self._stores = stores
+    gateway: Gateway
+    classes: CompiledClasses
+    coordinator: Coordinator
+    tasks: PlacedTasks
+    stores: OperatorStores
 
     def preload(self, query: Any, partitions: Collection[int], group: str) -> bool:
         """Make executors open a query's state partitions where the coordinator places them.
@@ -170,10 +163,10 @@ class StateLoads:
         errors.
         """
         operators = plans.named(plans.last_plan(query), OPENING) if self._keeps_stores_open else []
-        described = [(operator, self._stores.of(operator)) for operator in operators]
+        described = [(operator, self.stores.of(operator)) for operator in operators]
         known = [(operator, stores) for operator, stores in described if stores is not None]
         if known:
-            self._tasks.call(group, LOADS)
+            self.tasks.call(group, LOADS)
         for operator, stores in known:
             places = self._at_their_places(operator.getStateInfo(), stores.names[0], partitions)
             # A count is the cheapest action that runs every task and returns nothing.
@@ -185,20 +178,20 @@ class StateLoads:
         folder, run_id = str(info.checkpointLocation()), str(info.queryRunId())
         rows = []
         for partition in partitions:
-            store = self._coordinator.store(folder, run_id, info.operatorId(), partition, name)
-            place = self._coordinator.place(store)
+            store = self.coordinator.store(folder, run_id, info.operatorId(), partition, name)
+            place = self.coordinator.place(store)
             rows.append((partition, [] if place is None else [place]))
-        return self._tasks.rows_at(rows, "java.lang.Integer")
+        return self.tasks.rows_at(rows, "java.lang.Integer")
 
     def _opener(self, query: Any, operator: Any, stores: Stores) -> Any:
         """Return a function that opens an operator's stores like its next batch."""
         info = operator.getStateInfo()
-        state = self._jvm.org.apache.spark.sql.execution.streaming.state
-        hadoop = self._jvm.org.apache.spark.util.SerializableConfiguration(
+        state = self.gateway.jvm.org.apache.spark.sql.execution.streaming.state
+        hadoop = self.gateway.jvm.org.apache.spark.util.SerializableConfiguration(
             operator.session().sessionState().newHadoopConf()
         )
         keys, values, encoders = zip(*stores.described, strict=True)
-        schema = self._jvm.org.apache.spark.sql.types.StructType
+        schema = self.gateway.jvm.org.apache.spark.sql.types.StructType
         parts = (
             info.checkpointLocation(),
             info.queryRunId(),
@@ -206,30 +199,32 @@ class StateLoads:
             # The state version that the next batch reads (``IncrementalExecution``).
             int(query._jsq.streamingQuery().lastExecution().currentBatchId()) + 1,
             self._checkpoint_ids(query, info),
-            self._gateway.array(self._jvm.java.lang.String, stores.names),
-            self._gateway.array(schema, keys),
-            self._gateway.array(schema, values),
-            self._gateway.array(state.KeyStateEncoderSpec, encoders),
+            self.gateway.array(self.gateway.jvm.java.lang.String, stores.names),
+            self.gateway.array(schema, keys),
+            self.gateway.array(schema, values),
+            self.gateway.array(state.KeyStateEncoderSpec, encoders),
             stores.schemas,
             stores.families,
             stores.multiple,
             stores.settings,
             hadoop,
         )
-        return self._open_stores.newInstance(self._gateway.array(self._jvm.java.lang.Object, parts))
+        return self._open_stores.newInstance(
+            self.gateway.array(self.gateway.jvm.java.lang.Object, parts)
+        )
 
     def _checkpoint_ids(self, query: Any, info: Any) -> Any:
         """Return the file names of an operator's last checkpoint (format 2 only)."""
         execution = query._jsq.streamingQuery()
-        ids = self._gateway.field(execution, "currentStateStoreCkptId", "MicroBatchExecution")
+        ids = self.gateway.field(execution, "currentStateStoreCkptId", "MicroBatchExecution")
         return ids.get(info.operatorId())
 
     @functools.cached_property
     def _open_stores(self) -> Any:
-        return self._classes.on_executors("OpenStores")
+        return self.classes.on_executors("OpenStores")
 
     @functools.cached_property
     def _keeps_stores_open(self) -> bool:
         """Return whether reading keeps a store open (``ReadStateStore.release``, Spark 4.1+)."""
-        store = self._gateway.class_named(f"{_STATE}.ReadStateStore")
+        store = self.gateway.class_named(f"{_STATE}.ReadStateStore")
         return any(str(method.getName()) == "release" for method in store.getMethods())

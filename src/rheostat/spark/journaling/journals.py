@@ -6,7 +6,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -185,30 +185,24 @@ def after_death_text(spark: Any, settings: Settings, folder: Path) -> str:
     )
 
 
+@dataclass(eq=False)
 class Spaced:
     """A task that is run at most once per ``pause_s`` seconds, or at once where it is ``urgent``;
     after a failure it is run at the next call.
     """
 
-    def __init__(
-        self,
-        task: Callable[[], None],
-        pause_s: float,
-        urgent: Callable[[], bool],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._task = task
-        self._pause_s = pause_s
-        self._urgent = urgent
-        self._clock = clock
-        self._next_s = -math.inf
+    task: Callable[[], None]
+    pause_s: float
+    urgent: Callable[[], bool]
+    clock: Callable[[], float] = time.monotonic
+    _next_s: float = field(default=-math.inf, init=False)
 
     def __call__(self) -> None:
         """Run the task if it is time; raises what it raises."""
-        now_s = self._clock()
-        if now_s >= self._next_s or self._urgent():
-            self._task()
-            self._next_s = now_s + self._pause_s
+        now_s = self.clock()
+        if now_s >= self._next_s or self.urgent():
+            self.task()
+            self._next_s = now_s + self.pause_s
 
 
 class BackgroundTasks:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from rheostat.errors import BadInput
 from rheostat.journal.folder import MEMORY_FILE, STOP_FILE
@@ -21,25 +22,19 @@ HALT_FILE = "_rheostat/halt"
 _METADATA = "metadata"
 
 
+@dataclass(eq=False)
 class KillSwitches:
     """Checks the checkpoints of all running queries for the file; a single one halts the
     application. A checkpoint on an object store, where every request costs money, is checked once
     per ``pause_s`` seconds.
     """
 
-    def __init__(
-        self,
-        checkpoints: Callable[[], Iterable[str]],
-        files: FileSystem,
-        pause_s: float = 0.0,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._checkpoints = checkpoints
-        self._files = files
-        self._pause_s = pause_s
-        self._clock = clock
-        self._next_s = -math.inf
-        self._pulled = ""
+    checkpoints: Callable[[], Iterable[str]]
+    files: FileSystem
+    pause_s: float = 0.0
+    clock: Callable[[], float] = time.monotonic
+    _next_s: float = field(default=-math.inf, init=False)
+    _pulled: str = field(default="", init=False)
 
     def pulled(self) -> str:
         """Return the file that existed at the last check; empty without one."""
@@ -47,18 +42,18 @@ class KillSwitches:
 
     def poll(self) -> None:
         """Check for the files now; raises StorageError if that fails."""
-        files = [f"{checkpoint}/{HALT_FILE}" for checkpoint in self._checkpoints()]
+        files = [f"{checkpoint}/{HALT_FILE}" for checkpoint in self.checkpoints()]
         # The known file first: the end of its query must not resume the other queries.
         known = [self._pulled] if self._pulled else []
-        now_s = self._clock()
+        now_s = self.clock()
         is_due = now_s >= self._next_s
         checked = [file for file in (*known, *files) if is_due or moves_in_one_step(file)]
         # By reading, which takes one request in an object store.
-        existing = (file for file in checked if self._files.read_text(file) is not None)
+        existing = (file for file in checked if self.files.read_text(file) is not None)
         if not self._pulled or self._pulled in checked:
             self._pulled = next(existing, "")
         if is_due:
-            self._next_s = now_s + self._pause_s
+            self._next_s = now_s + self.pause_s
 
 
 def pull(target: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rheostat.actions import ReplaceExecutor
 from rheostat.model import Capabilities, Decision, Memory, Rescaling
@@ -35,6 +35,7 @@ class LiveSize(SizeInForce):
         return self.update(self._executors.registered(), requested, now)
 
 
+@dataclass(eq=False)
 class SparkActuator(Actuator):
     """Brings an application to its target size; ``replace executor N`` replaces that executor.
 
@@ -42,56 +43,49 @@ class SparkActuator(Actuator):
     memory, among them the application's id: the memory of another application is not resumed.
     """
 
-    def __init__(
-        self,
-        controller: RescaleController,
-        capabilities: Capabilities,
-        size: LiveSize,
-        locality_wait: LocalityWait,
-        notes: Callable[[], Memory],
-        changes_of_others: Callable[[int, float], str] = lambda *_: "",
-    ) -> None:
-        self._changes_of_others = changes_of_others
-        self._controller = controller
-        self._capabilities = capabilities
-        self._size = size
-        self._locality_wait = locality_wait
-        self._notes = notes
+    controller: RescaleController
+    able: Capabilities
+    size: LiveSize
+    locality_wait: LocalityWait
+    notes: Callable[[], Memory]
+    changes_of_others: Callable[[int, float], str] = lambda *_: ""
+
+    def __post_init__(self) -> None:
         self._tick: Callable[[], None] = lambda: None
         self._kept: Memory = {}
         self._is_held = False
 
     def capabilities(self) -> Capabilities:
         """Return what can be done to this application."""
-        return self._capabilities
+        return self.able
 
     def sizes(self, now: float) -> tuple[int | None, int | None]:
         """Return the number of working executors and the target in force."""
-        return self._size.now(now)
+        return self.size.now(now)
 
     def begin(self, decision: Decision, now: float) -> None:
         """Request the initial size if it exceeds the total requested before."""
-        if self._size.begin(decision.target, self._size.requested()):
+        if self.size.begin(decision.target, self.size.requested()):
             self.rescale(decision, now)
 
     def rescale(self, decision: Decision, now: float) -> Rescaling:
         """Reconcile the size with the decision, replace executors, and return the progress."""
         if self._is_held:
             self._is_held = False
-            self._controller.resume(self._kept, now)
-            self._controller.start(self._tick)
+            self.controller.resume(self._kept, now)
+            self.controller.start(self._tick)
         replaced = [
             action.executor for action in decision.actions if isinstance(action, ReplaceExecutor)
         ]
-        self._size.decide(decision.target, bool(replaced))
-        decided = self._size.decided
+        self.size.decide(decision.target, bool(replaced))
+        decided = self.size.decided
         target = decision.target if decided is None else decided
         # Before the step: the cluster manager's refusals limit the total that it requests.
-        happens = self._changes_of_others(target, now)
-        rescaling = self._controller.reconcile(target, replaced, now, decided is not None)
+        happens = self.changes_of_others(target, now)
+        rescaling = self.controller.reconcile(target, replaced, now, decided is not None)
         self._kept = rescaling.memory
-        self._locality_wait.tick(rescaling.phase != "steady", now)
-        kept = {**self._notes(), "protocol": rescaling.memory}
+        self.locality_wait.tick(rescaling.phase != "steady", now)
+        kept = {**self.notes(), "protocol": rescaling.memory}
         detail = "; ".join(filter(None, (rescaling.detail, happens)))
         return replace(rescaling, detail=detail, memory=kept)
 
@@ -102,28 +96,28 @@ class SparkActuator(Actuator):
         Its decision is not restored: the size may have changed since.
         """
         # Every application numbers its executors anew; those of another one are different.
-        if kept.get("application") == self._notes()["application"]:
+        if kept.get("application") == self.notes()["application"]:
             self._kept = kept["protocol"]
-            self._controller.resume(self._kept, now)
+            self.controller.resume(self._kept, now)
 
     def start(self, tick: Callable[[], None] = lambda: None) -> None:
         """Work between decisions in a separate thread, which also calls ``tick``."""
         self._tick = tick
-        self._controller.start(tick)
+        self.controller.start(tick)
 
     def hold(self) -> None:
         """Leave the application alone, and forget the decision, until the next ``rescale``."""
         if self._is_held:
             return
         self._is_held = True
-        self._controller.hold()
-        self._locality_wait.restore()
-        self._size.forget()
+        self.controller.hold()
+        self.locality_wait.restore()
+        self.size.forget()
 
     def close(self) -> None:
         """Stop, and restore the application's own settings."""
-        self._controller.stop()
-        self._locality_wait.restore()
+        self.controller.stop()
+        self.locality_wait.restore()
 
 
 class NoopActuator(Actuator):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rheostat.model import Observation
@@ -33,6 +33,7 @@ ReceiverDemand = Callable[[], int | None]
 _fleets: dict[str, list[ReceiverDemand]] = {}
 
 
+@dataclass(eq=False)
 class SparkSensor(Sensor):
     """Reads progress and the executors' endpoint (both public), and the offsets of the broker, if
     any.
@@ -45,46 +46,34 @@ class SparkSensor(Sensor):
     the batch duration of a query in real-time mode.
     """
 
-    def __init__(
-        self,
-        spark: Any,
-        endpoint: ExecutorsEndpoint | None,
-        offsets: Broker | None,
-        trigger_s: Callable[[Any], float | None] = lambda _: None,
-        local: LocalUsage | None = None,
-        stages: StageUsage | None = None,
-        receivers: Callable[[], int | None] = lambda: None,
-        broker_changed: Callable[[bool, float], None] = lambda *_: None,
-        committed: Callable[[Any], Offsets | None] = lambda _: None,
-        readers: Readers = lambda *_: None,
-        real_time_s: Callable[[Any], float | None] = lambda _: None,
-    ) -> None:
-        self._real_time_s = real_time_s
-        self._readers = readers
-        self._committed = committed
-        self._spark = spark
-        self._endpoint = endpoint
-        self.offsets = offsets
-        self._trigger_s = trigger_s
-        self._local = local
-        self._stages = stages
-        self._receivers = receivers
-        self._broker_changed = broker_changed
+    spark: Any
+    endpoint: ExecutorsEndpoint | None
+    offsets: Broker | None
+    trigger_s: Callable[[Any], float | None] = lambda _: None
+    local: LocalUsage | None = None
+    stages: StageUsage | None = None
+    receivers: Callable[[], int | None] = lambda: None
+    broker_changed: Callable[[bool, float], None] = lambda *_: None
+    committed: Callable[[Any], Offsets | None] = lambda _: None
+    readers: Readers = lambda *_: None
+    real_time_s: Callable[[Any], float | None] = lambda _: None
+    stateful: bool = field(default=False, init=False)
+    """Whether a query had state at the last tick."""
+
+    def __post_init__(self) -> None:
         self._broker_up: bool | None = None
         self._trackers: dict[str, QueryTracker] = {}
-        self.stateful = False
-        """Whether a query had state at the last tick."""
         self._polled: Observation | None = None
         self._first_start_s: float | None = None
         self._task_s: tuple[float, dict[str, float]] | None = None
-        context = getattr(spark, "sparkContext", None) if endpoint is not None else None
+        context = getattr(self.spark, "sparkContext", None) if self.endpoint is not None else None
         self._application = context.applicationId if context else None
         self._tasks = context.statusTracker() if context else None
 
     def observe(self, now: float) -> Sequence[Observation]:
         """Return one observation per running query."""
         # By run, not by name: a restarted query counts its batches and offsets anew.
-        running = {str(query.runId): query for query in self._spark.streams.active}
+        running = {str(query.runId): query for query in self.spark.streams.active}
         self._trackers = {
             run_id: self._trackers.get(run_id) or self._track(query)
             for run_id, query in running.items()
@@ -108,13 +97,13 @@ class SparkSensor(Sensor):
 
     def _track(self, query: Any) -> QueryTracker:
         tracker = QueryTracker(
-            query, self.offsets, self._trigger_s, self._committed, self._stages, self._readers
+            query, self.offsets, self.trigger_s, self.committed, self.stages, self.readers
         )
         tracker.real_time_s = self._batch_s_in_real_time(query)
         return tracker
 
     def _batch_s_in_real_time(self, query: Any) -> float | None:
-        batch_s = self._real_time_s(query)
+        batch_s = self.real_time_s(query)
         if batch_s is not None:
             _log.warning(
                 "rheostat: query %s runs in real-time mode, in batches of %g s: its executors are"
@@ -132,7 +121,7 @@ class SparkSensor(Sensor):
             self.offsets.latest(())
         up = self.offsets.up
         if up is not None and up != self._broker_up:
-            self._broker_changed(up, now)
+            self.broker_changed(up, now)
         self._broker_up = up
         return up
 
@@ -144,19 +133,19 @@ class SparkSensor(Sensor):
         interval_s = _FIRST_POLL_S if answered_once else _POLL_S
         if polled is None or now - polled.t_s >= interval_s:
             self._polled = polled = self._poll(now)
-        return replace(polled, t_s=now, receivers=self._receivers())
+        return replace(polled, t_s=now, receivers=self.receivers())
 
     def _poll(self, now: float) -> Observation:
         empty = Observation(t_s=now, application=self._application)
-        executors = self._endpoint.registered() if self._endpoint else None
+        executors = self.endpoint.registered() if self.endpoint else None
         if executors is None:
             return empty
-        if executors and self._first_start_s is None and self._endpoint:
-            self._first_start_s = self._endpoint.first_start_s()
+        if executors and self._first_start_s is None and self.endpoint:
+            self._first_start_s = self.endpoint.first_start_s()
         before = self._task_s
         self._task_s = (now, {executor.id: executor.task_s for executor in executors})
         return replace(
-            self._local.observe(now, executors) if self._local else empty,
+            self.local.observe(now, executors) if self.local else empty,
             application=self._application,
             executors=len(executors),
             slots_per_executor=executors[0].slots if executors else None,

@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -39,6 +40,7 @@ GROUP = "rheostat-warm-up"
 """The job group of the warm-up tasks."""
 
 
+@dataclass(eq=False)
 class Warmup:
     """Warms executors, in one thread each; ``active`` returns the queries.
 
@@ -46,21 +48,14 @@ class Warmup:
     after ``DEADLINE_S``.
     """
 
-    def __init__(
-        self,
-        tasks: PlacedTasks,
-        runner: WarmupRunner,
-        rhythms: Rhythms,
-        active: Callable[[], Iterable[Any]],
-        clock: Callable[[], float] = time.monotonic,
-        loads: bool = True,
-    ) -> None:
-        self._tasks = tasks
-        self._runner = runner
-        self._rhythms = rhythms
-        self._active = active
-        self._clock = clock
-        self._loads = loads
+    tasks: PlacedTasks
+    runner: WarmupRunner
+    rhythms: Rhythms
+    active: Callable[[], Iterable[Any]]
+    clock: Callable[[], float] = time.monotonic
+    loads: bool = True
+
+    def __post_init__(self) -> None:
         self._known: set[str] = set()
         self._reading_s: deque[float] = deque(maxlen=_REMEMBERED)
         self._unreadable: set[str] = set()
@@ -78,7 +73,7 @@ class Warmup:
     def begin(self, executor: str, host: str) -> None:
         """Start to warm an executor; an executor is warmed once."""
         if executor not in self._began_s and not self._closed:
-            self._began_s[executor] = self._clock()
+            self._began_s[executor] = self.clock()
             threading.Thread(
                 target=self._warm,
                 args=(executor, host),
@@ -91,7 +86,7 @@ class Warmup:
         late = {
             executor
             for executor, began_s in self._began_s.items()
-            if self._clock() - began_s > DEADLINE_S
+            if self.clock() - began_s > DEADLINE_S
         }
         return frozenset(self._done | late)
 
@@ -101,7 +96,7 @@ class Warmup:
 
     def _begun(self) -> list[Any]:
         """Return the running queries that have a plan: those that have run a batch."""
-        queries = list(self._active())
+        queries = list(self.active())
         self._known |= {
             str(query.runId)
             for query in queries
@@ -114,12 +109,12 @@ class Warmup:
         try:
             queries = self._begun()
             # The counter includes our own tasks, which must not be taken for source tasks.
-            ours = int(any(map(self._runner.uses_python, queries)))
+            ours = int(any(map(self.runner.uses_python, queries)))
             if ours:
-                self._tasks.run_python_on(executor, host, imports(), GROUP)
+                self.tasks.run_python_on(executor, host, imports(), GROUP)
             for query in queries:
                 self._rerun_tasks(query, executor, host, ours)
-                ours = self._tasks.tasks_done(executor)
+                ours = self.tasks.tasks_done(executor)
         except Exception as fault:  # the executor then gets its state while it is cold
             _log.debug("rheostat: executor %s was not warmed: %s", executor, fault)
         finally:
@@ -133,7 +128,7 @@ class Warmup:
         """
 
         def has_read() -> bool:
-            return self._tasks.tasks_done(executor) > ours
+            return self.tasks.tasks_done(executor) > ours
 
         for _ in range(HOLDS):
             # Each iteration holds the executor through one batch; the next pause may be longer.
@@ -147,8 +142,8 @@ class Warmup:
             return
         read = has_read() or self._read(query, executor, host)
         # State last, in a separate pause: computing needs the classes that reading has just loaded.
-        if read and self._loads and self._await_pause(query, lambda left_s: left_s >= ROOM_S):
-            self._runner.compute_again(query, executor, host, GROUP)
+        if read and self.loads and self._await_pause(query, lambda left_s: left_s >= ROOM_S):
+            self.runner.compute_again(query, executor, host, GROUP)
 
     @property
     def _min_reading_pause_s(self) -> float:
@@ -160,21 +155,21 @@ class Warmup:
         if not self._holds or str(query.runId) in self._unreadable:
             return 0
         # Unix time instead of the monotonic clock: rhythms follow Spark's timestamps.
-        left_s, rhythm = self._rhythms.pause_left_s(query, time.time()), self._rhythms.of(query)
+        left_s, rhythm = self.rhythms.pause_left_s(query, time.time()), self.rhythms.of(query)
         if not 0 < left_s < self._min_reading_pause_s <= rhythm.longest_pause_s:
             return 0
         try:
-            return self._tasks.hold(executor, host, left_s + rhythm.shortest_batch_s, GROUP)
+            return self.tasks.hold(executor, host, left_s + rhythm.shortest_batch_s, GROUP)
         except Exception as fault:  # Spark may forbid calls of Java in SQL
             _log.debug("rheostat: executor %s cannot be held: %s", executor, fault)
             self._holds = False
             return 0
 
     def _read(self, query: Any, executor: str, host: str) -> bool:
-        began_s = self._clock()
-        read = self._runner.read_again(query, executor, host, GROUP)
+        began_s = self.clock()
+        read = self.runner.read_again(query, executor, host, GROUP)
         if read:
-            self._reading_s.append(self._clock() - began_s)
+            self._reading_s.append(self.clock() - began_s)
             self._unreadable.discard(str(query.runId))
         else:
             self._unreadable.add(str(query.runId))
@@ -182,11 +177,11 @@ class Warmup:
 
     def _await_pause(self, query: Any, is_enough: Callable[[float], bool]) -> bool:
         """Wait for a pause that is long enough; False without one in time."""
-        if self._rhythms.of(query).longest_pause_s < ROOM_S:
+        if self.rhythms.of(query).longest_pause_s < ROOM_S:
             return False
-        until_s = self._clock() + PAUSE_WITHIN_S
-        while self._clock() < until_s and not self._closed:
-            if is_enough(self._rhythms.pause_left_s(query, time.time())):
+        until_s = self.clock() + PAUSE_WITHIN_S
+        while self.clock() < until_s and not self._closed:
+            if is_enough(self.rhythms.pause_left_s(query, time.time())):
                 return True
             time.sleep(POLL_S)
         return False
