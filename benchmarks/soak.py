@@ -48,7 +48,7 @@ from rheostat.local.standalone_cluster import HOSTS, Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.resizing.state_placement import Placement
-from rheostat.spark.sensing.running_queries import Rhythms, RunningQueries
+from rheostat.spark.running_queries import Rhythms, RunningQueries
 from rheostat.spark.warming.preload import BOUNDARY_S, GROUP, Preload
 from rheostat.spark.warming.warmup import GROUP as WARMING
 from rheostat.spark.warming.warmup import ROOM_S

@@ -33,8 +33,8 @@ from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.internals.placed_tasks import COMPUTES, HOLDS, READS, STARTS_PYTHON
 from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.running_queries import Rhythms, RunningQueries
 from rheostat.spark.sensing.rest import Rest
-from rheostat.spark.sensing.running_queries import Rhythms, RunningQueries
 from rheostat.spark.warming.warm_start import LIBRARIES, RECORD, WarmStart, use
 from rheostat.spark.warming.warmup import Warmup
 from rheostat_lab.rescale.job_setting import PARTITIONS, Setting

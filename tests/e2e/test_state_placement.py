@@ -30,7 +30,7 @@ from rheostat.spark.handle import Handle
 from rheostat.spark.internals.executors import Executors
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.resizing.state_placement import Placement
-from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.running_queries import RunningQueries
 from rheostat.spark.warming.warmup import GROUP
 from rheostat.state.places import holders_of
 from rheostat_lab.rescale.rescale_ways import Scripted

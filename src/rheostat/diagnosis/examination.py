@@ -18,6 +18,7 @@ from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.resizing.placement_soaks import placement_verdict
+from rheostat.spark.running_queries import continuous_line
 from rheostat.spark.sensing.capabilities import (
     configuration,
     is_connect,
@@ -33,7 +34,6 @@ from rheostat.spark.sensing.query_shape import (
     Query,
     shape,
 )
-from rheostat.spark.sensing.running_queries import continuous_line
 from rheostat.spark.warming.warm_start import of_session
 
 _SETTINGS = (SHUFFLE_PARTITIONS, PROVIDER, CHANGELOG, FILES)

@@ -38,25 +38,22 @@ class Cluster:
     """A master and workers with ``cores`` cores in total; they and their files end with this
     process.
 
-    Each of ``hosts`` is a loopback address with one worker; ``port`` and ``ui_port`` default to
-    free ones; workers account for ``memory_mib`` per executor. Raises ``BadInput`` for a taken
-    port, or without PySpark or Java; ``RheostatError`` after ``START_DEADLINE_S``.
+    Each of ``hosts`` is a loopback address with one worker; workers account for ``memory_mib`` per
+    executor. Raises ``BadInput`` without PySpark or Java; ``RheostatError`` after
+    ``START_DEADLINE_S``.
     """
 
     def __init__(
         self,
         cores: int = 8,
         memory_mib: int = DEFAULT_MEMORY_MIB,
-        port: int | None = None,
-        ui_port: int | None = None,
         hosts: Sequence[str] = (LOOPBACK,),
     ) -> None:
         check_cores(cores)
         self.cores = cores
         self.hosts = tuple(hosts)
         self.memory_mib = memory_mib
-        self.port = given_or_free(port, "the Spark master")
-        self.ui_port = given_or_free(ui_port, "the Spark master's web page")
+        self.port, self.ui_port = free_port(), free_port()
         self._home = find_spark_home()
         self._scratch: ScratchFolder | None = None
         self._children: list[Child] = []

@@ -44,6 +44,7 @@ from rheostat.spark.resizing.platform import Platform
 from rheostat.spark.resizing.rescale_controller import RescaleConfig, RescaleController
 from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.restarting import JobWatch, RestartActuator, SessionQueries
+from rheostat.spark.running_queries import QuietTime, Rhythms, RunningQueries
 from rheostat.spark.sensing.capabilities import (
     Obstacles,
     application_id,
@@ -60,7 +61,6 @@ from rheostat.spark.sensing.local_processes import LocalExecutors
 from rheostat.spark.sensing.query_shape import rescale_command, rescaling_means
 from rheostat.spark.sensing.resource_usage import OF_STAGES, LocalUsage, StageUsage
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, Pages, Rest
-from rheostat.spark.sensing.running_queries import QuietTime, Rhythms, RunningQueries
 from rheostat.spark.sensing.sensor import SparkSensor, wanted_receivers
 from rheostat.spark.sensing.stages import StagesEndpoint
 from rheostat.spark.warming.preload import Preload

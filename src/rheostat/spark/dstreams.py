@@ -37,8 +37,6 @@ LOG = "spark.streaming.receiver.writeAheadLog.enable"
 _ONCE = {"SocketInputDStream": "socket text", "RawInputDStream": "raw socket"}
 """Streams whose sender sends once, with their names in messages."""
 
-__all__ = ["DEFAULT_POLICY", "check", "is_streaming_context", "sizer", "watcher"]
-
 DEFAULT_POLICY = "spark-batch-ratio"
 """The policy of SPARK-12133, which was written for StreamingContexts."""
 

@@ -122,14 +122,12 @@ def read_once(spark: Any, kafka: Mapping[str, Any], topic: str, horizon: str = H
 
     A repeated record is dropped if it arrives within ``horizon`` of the first one. The horizon is a
     watermark: records that are read later than that behind the newest one are dropped as well, so
-    it must exceed the lag of one partition behind another. Raises BadInput if this Spark is older
-    than 3.5, or if ``spark`` is not a session.
+    it must exceed the lag of one partition behind another. Raises BadInput if ``spark`` is not a
+    session.
     """
     rows = _reader(spark, kafka, topic).selectExpr(
         "CAST(key AS STRING) AS id", "CAST(value AS STRING) AS value", "timestamp AS taken_at"
     )
-    if not hasattr(rows, "dropDuplicatesWithinWatermark"):
-        raise BadInput("reading each record once needs Spark 3.5 or later")
     return rows.withWatermark("taken_at", horizon).dropDuplicatesWithinWatermark(["id"])
 
 

@@ -42,7 +42,7 @@ from rheostat.spark.resizing.locality import SourceHiding, TaskHold
 from rheostat.spark.resizing.poll_thread import Pace, PollThread
 from rheostat.spark.resizing.state_loading import LoadRoom, PendingMoves, StateLoading
 from rheostat.spark.resizing.state_placement import Placement
-from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.running_queries import RunningQueries
 from rheostat.spark.warming.preload import Preload
 from rheostat.spark.warming.warmup import Warmup
 from rheostat.state.assignment import Unit

@@ -10,7 +10,7 @@ from statistics import median
 from typing import NamedTuple
 
 from rheostat.signals.rhythm import Rhythm
-from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.running_queries import RunningQueries
 from rheostat.spark.warming.preload import Preload
 from rheostat.state.assignment import Unit
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from rheostat.model import Places
 from rheostat.spark.internals.coordinator import Coordinator
-from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.running_queries import RunningQueries
 from rheostat.spark.sensing.state_stores import Operator
 from rheostat.state.assignment import Unit
 from rheostat.state.places import places_of

@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from rheostat.spark.internals.placed_tasks import PlacedTasks, WarmupRunner
-from rheostat.spark.sensing.running_queries import Rhythms
+from rheostat.spark.running_queries import Rhythms
 
 _log = logging.getLogger("rheostat")
 DEADLINE_S = 20.0

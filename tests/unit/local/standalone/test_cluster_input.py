@@ -5,18 +5,18 @@ import socket
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.local.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import Cluster, given_or_free
 from rheostat.machine.free_ports import LOOPBACK
 
 
-@pytest.mark.parametrize("name", ["port", "ui_port"])
+@pytest.mark.parametrize("name", ["the Spark master", "the Spark master's web page"])
 def test_a_port_already_in_use_is_reported_in_one_line(name: str) -> None:
     with socket.socket() as taken:
         taken.bind((LOOPBACK, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(BadInput, match=rf"port {port} for the Spark master.* is taken"):
-            Cluster(**{name: port})
+        with pytest.raises(BadInput, match=f"port {port} for {name} is taken"):
+            given_or_free(port, name)
 
 
 def test_a_cluster_without_cores_is_rejected() -> None:

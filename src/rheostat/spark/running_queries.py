@@ -8,11 +8,12 @@ import json
 import logging
 import math
 import threading
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Collection
+from typing import Any
 
 from rheostat.protocols.release import LONG_TRIGGER_S
 from rheostat.signals.rhythm import REMEMBERED, BatchTime, Rhythm
+from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.sensing.progress import runs_batch
 from rheostat.spark.sensing.state_stores import Operator, operators
 from rheostat.storage.file_system import FileSystem, moves_in_one_step
@@ -24,35 +25,10 @@ _NO_SOAK = (
 )
 
 
-class Streams(Protocol):
-    """The JVM calls about queries."""
-
-    def last_batch(self, query: Any) -> int:
-        """Return the number of the last finished batch, -1 without one; cheap."""
-
-    def last_batches(self, queries: Mapping[str, Any]) -> dict[str, int]:
-        """Return the number of the last finished batch of each query, -1 without one; cheap."""
-
-    def batch_times(self, query: Any, most: int) -> Sequence[BatchTime]:
-        """Return the last ``most`` finished batches at most, oldest first."""
-
-    def pauses_after(self, query: Any) -> int | None:
-        """Return the number of the batch after which a query pauses; None while a batch runs."""
-
-    def trigger_s(self, query: Any) -> float | None:
-        """Return a query's trigger interval in seconds; None if it is unknown."""
-
-    def real_time_s(self, query: Any) -> float | None:
-        """Return the duration of a batch in real-time mode; None with other triggers."""
-
-    def state_folder(self, query: Any) -> str | None:
-        """Return the folder of a query's state."""
-
-
 class Rhythms:
     """Keeps the rhythm of every run of a query; safe to call from several threads."""
 
-    def __init__(self, streams: Streams) -> None:
+    def __init__(self, streams: Queries) -> None:
         self._streams = streams
         self._lock = threading.Lock()
         self._known: dict[str, Rhythm] = {}
@@ -117,7 +93,7 @@ class RunningQueries:
     def __init__(
         self,
         spark: Any,
-        streams: Streams,
+        streams: Queries,
         files: FileSystem,
         rhythms: Rhythms | None = None,
         on_object_stores: bool = True,
@@ -194,7 +170,7 @@ class QuietTime:
     A query that never pauses for long is logged once: it keeps its executors.
     """
 
-    def __init__(self, spark: Any, streams: Streams) -> None:
+    def __init__(self, spark: Any, streams: Queries) -> None:
         self._spark = spark
         self._streams = streams
         self._rhythms = Rhythms(streams)
@@ -215,7 +191,7 @@ class QuietTime:
         return min(pauses_s, default=math.inf)
 
 
-def continuous_line(query: Any, streams: Streams) -> str | None:
+def continuous_line(query: Any, streams: Queries) -> str | None:
     """Return why a query keeps its executors although ``min`` is 0; None if it pauses for long."""
     interval_s, real_time_s = streams.trigger_s(query), streams.real_time_s(query)
     if real_time_s is None and (interval_s is None or interval_s >= LONG_TRIGGER_S):

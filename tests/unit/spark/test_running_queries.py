@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from tests.unit.storage.memory_files import MemoryFileSystem
 
-from rheostat.spark.sensing.running_queries import RunningQueries
+from rheostat.spark.running_queries import RunningQueries
 from rheostat.spark.sensing.state_stores import Operator
 
 TRIGGER_S = 10.0

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rheostat.signals.rhythm import BatchTime
-from rheostat.spark.sensing.running_queries import QuietTime, continuous_line
+from rheostat.spark.running_queries import QuietTime, continuous_line
 
 HOUR_S = 3600.0
 

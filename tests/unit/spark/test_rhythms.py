@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rheostat.signals.rhythm import BatchTime
-from rheostat.spark.sensing.running_queries import Rhythms
+from rheostat.spark.running_queries import Rhythms
 
 TRIGGER_S = 3.0
 
