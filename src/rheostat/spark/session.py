@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -117,27 +118,23 @@ def _check(spark: Any, settings: Settings) -> None:
 
 def _begin(spark: Any, handle: Handle, settings: Settings, launched: bool = False) -> Handle:
     """Start an autoscaler, and announce it; if that fails, everything is closed."""
-    try:
-        return _started(spark, handle, settings, launched)
-    except BaseException:
-        handle.discard()
-        raise
-
-
-def _started(spark: Any, handle: Handle, settings: Settings, launched: bool) -> Handle:
-    registry = registry_of(handle)
-    address = serve_driver(spark, handle, settings, registry)
-    application, able = application_id(spark), handle.capabilities
-    handle.keep_start(start_event(settings, application, able, address, launched))
-    remember_journal(handle.journal)
-    minutes = SeriesWriter(lambda: handle.journal)
-    handle.watch(minutes.add)
-    handle.at_end(minutes.close)
-    lag_known = dstreams.is_streaming_context(spark)
-    where = (handle.journal, handle.stop_file)
-    after = after_death_text(spark, settings, handle.journal)
-    halts = handle.halts_by_checkpoint
-    log_lines(announcement(settings, handle.capabilities, *where, lag_known, after, halts))
-    start_exports(handle, settings.export, registry)
-    handle.start(settings.loop.interval_s)
+    with ExitStack() as on_failure:
+        on_failure.callback(handle.discard)
+        registry = registry_of(handle)
+        address = serve_driver(spark, handle, settings, registry)
+        application, able = application_id(spark), handle.capabilities
+        handle.keep_start(start_event(settings, application, able, address, launched))
+        remember_journal(handle.journal)
+        minutes = SeriesWriter(lambda: handle.journal)
+        handle.watch(minutes.add)
+        handle.at_end(minutes.close)
+        lag_known = dstreams.is_streaming_context(spark)
+        where = (handle.journal, handle.stop_file)
+        after = after_death_text(spark, settings, handle.journal)
+        log_lines(
+            announcement(settings, able, *where, lag_known, after, handle.halts_by_checkpoint)
+        )
+        start_exports(handle, settings.export, registry)
+        handle.start(settings.loop.interval_s)
+        on_failure.pop_all()
     return handle

@@ -125,17 +125,12 @@ def read_once(spark: Any, kafka: Mapping[str, Any], topic: str, horizon: str = H
     it must exceed the lag of one partition behind another. Raises BadInput if ``spark`` is not a
     session.
     """
-    rows = _reader(spark, kafka, topic).selectExpr(
-        "CAST(key AS STRING) AS id", "CAST(value AS STRING) AS value", "timestamp AS taken_at"
-    )
-    return rows.withWatermark("taken_at", horizon).dropDuplicatesWithinWatermark(["id"])
-
-
-def _reader(spark: Any, kafka: Mapping[str, Any], topic: str) -> Any:
     if "readStream" not in dir(spark) and not is_connect(spark):
         raise BadInput(f"a SparkSession is needed, but it is {spark!r:.80}")
-    reader = spark.readStream.format("kafka").option("subscribe", topic)
     own = {f"kafka.{name}": value for name, value in kafka.items()}  # the prefix is the source's
-    for name, value in {"startingOffsets": "earliest", **own}.items():
-        reader = reader.option(name, str(value))
-    return reader.load()
+    options = {"subscribe": topic, "startingOffsets": "earliest", **own}
+    rows = spark.readStream.format("kafka").options(**options).load()
+    named = rows.selectExpr(
+        "CAST(key AS STRING) AS id", "CAST(value AS STRING) AS value", "timestamp AS taken_at"
+    )
+    return named.withWatermark("taken_at", horizon).dropDuplicatesWithinWatermark(["id"])

@@ -63,11 +63,7 @@ class DStreams:
             infos = self._infos()
         except (*ABSENT, OSError):
             return None
-        return tuple(
-            sorted(
-                (_receiver(receiver) for receiver in infos), key=lambda receiver: receiver.stream
-            )
-        )
+        return tuple(sorted(map(_receiver, infos), key=lambda receiver: receiver.stream))
 
     def move(self, stream: int, executor: str, host: str) -> bool:
         """Stop a receiver gracefully and start it on an executor; False if impossible."""

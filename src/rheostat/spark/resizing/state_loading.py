@@ -27,13 +27,46 @@ def slack_s(batch_s: float, slo_s: float, growing: bool) -> float:
     return max(0.0, min(slo_s - batch_s, (OUT_SHARE if growing else IN_SHARE) * batch_s))
 
 
-class Loads:
-    """Learns each query's load time per partition: the excess of a batch with a move."""
+class LoadRoom(NamedTuple):
+    """The seconds available for loading state, and the seconds per unit; None if unknown.
 
-    def __init__(self) -> None:
+    ``in_pause`` is whether it loads in the pauses or in the batches.
+    """
+
+    slack_s: float | None
+    load_s: float | None
+    in_pause: bool
+
+
+class StateLoading:
+    """Starts loads early, and learns each query's load time per partition: the excess of a batch
+    with a move. ``preload`` is None if batches load all state.
+    """
+
+    def __init__(self, queries: RunningQueries, preload: Preload | None, slo_s: float) -> None:
+        self._queries = queries
+        self._preload = preload
+        self._slo_s = slo_s
         self._rhythms: dict[str, Rhythm] = {}
         self._loads: dict[str, deque[float]] = {}
         self._sent: dict[str, tuple[int, bool]] = {}
+
+    def note(self, passed: Collection[str]) -> None:
+        """Learn from the batches of queries that have passed a boundary."""
+        for run_id in passed:
+            self.learn(run_id, self._queries.rhythm(run_id))
+
+    def begin(self, sent: Mapping[Unit, str], seasoned: Collection[str]) -> None:
+        """Start to load the units just sent; ``seasoned`` executors have loaded state before."""
+        # At once: the pause into which the load must fit has already begun.
+        if self._preload:
+            self._preload.begin(sent)
+        for run_id in {unit[0] for unit in sent}:
+            units = Counter(executor for unit, executor in sent.items() if unit[0] == run_id)
+            # The batch that loads state is unusual, and would inflate the next slack.
+            self._queries.moves(run_id)
+            # Executors load in parallel, so the one with the most units determines the time.
+            self.sent(run_id, max(units.values()), cold=bool(units.keys() - set(seasoned)))
 
     def sent(self, run_id: str, units: int, cold: bool) -> None:
         """Record what was sent at a boundary: the maximum number of partitions for one executor,
@@ -43,8 +76,8 @@ class Loads:
         """
         self._sent[run_id] = (units, cold)
 
-    def note(self, run_id: str, rhythm: Rhythm) -> None:
-        """Take a query's rhythm after its last batch."""
+    def learn(self, run_id: str, rhythm: Rhythm) -> None:
+        """Learn from a query's rhythm after its last batch."""
         known = self._rhythms.get(run_id)
         if rhythm.last is None or (known and known.last == rhythm.last):
             return
@@ -68,9 +101,19 @@ class Loads:
         ends_s = [rhythm.next_commit_s for rhythm in list(self._rhythms.values())]
         return min((end_s for end_s in ends_s if end_s is not None), default=None)
 
-    def slack_and_load_s(
-        self, slo_s: float, growing: bool, cold: bool
-    ) -> tuple[float | None, float | None]:
+    def room(self, runs: Collection[str], growing: bool, cold: bool) -> LoadRoom:
+        """Return the room for loading the state of these runs; ``cold``: an executor waits for its
+        first unit.
+
+        The room of a batch depends on whether the application is ``growing``.
+        """
+        in_pauses = self._preload.room(self._pauses_s(runs)) if self._preload else None
+        if in_pauses:
+            return LoadRoom(*in_pauses, in_pause=True)
+        slack_s, load_s = self.slack_and_load_s(growing, cold)
+        return LoadRoom(slack_s, load_s, in_pause=False)
+
+    def slack_and_load_s(self, growing: bool, cold: bool) -> tuple[float | None, float | None]:
         """Return the least slack and the greatest load time of all queries; None for unknown
         values.
 
@@ -84,69 +127,11 @@ class Loads:
         ]
         loads = [median(loads) for loads in self._loads.values()]
         # The queries share the executors and a move slows all of them, so the tightest one decides.
-        slack = min((slack_s(batch_s, slo_s, growing) for batch_s in usual), default=None)
+        slack = min((slack_s(batch_s, self._slo_s, growing) for batch_s in usual), default=None)
         if slack is None or not loads:
             # Without a measured load the caller sends a single unit, and learns from it.
             return slack, None
         return slack, max(*loads, slack) if cold else max(loads)
-
-
-class LoadRoom(NamedTuple):
-    """The seconds available for loading state, and the seconds per unit; None if unknown.
-
-    ``in_pause`` is whether it loads in the pauses or in the batches.
-    """
-
-    slack_s: float | None
-    load_s: float | None
-    in_pause: bool
-
-
-class StateLoading:
-    """Learns load times and starts loads early; ``preload`` is None if batches load all state."""
-
-    def __init__(self, queries: RunningQueries, preload: Preload | None, slo_s: float) -> None:
-        self._queries = queries
-        self._preload = preload
-        self._slo_s = slo_s
-        self._loads = Loads()
-
-    def note(self, passed: Collection[str]) -> None:
-        """Learn from the batches of queries that have passed a boundary."""
-        for run_id in passed:
-            self._loads.note(run_id, self._queries.rhythm(run_id))
-
-    def keep(self, running: Collection[str]) -> None:
-        """Forget the runs that are not in ``running``."""
-        self._loads.keep(running)
-
-    def next_end_s(self) -> float | None:
-        """Return the earliest likely end of a batch in Unix seconds; None if it is unknown."""
-        return self._loads.next_end_s()
-
-    def begin(self, sent: Mapping[Unit, str], seasoned: Collection[str]) -> None:
-        """Start to load the units just sent; ``seasoned`` executors have loaded state before."""
-        # At once: the pause into which the load must fit has already begun.
-        if self._preload:
-            self._preload.begin(sent)
-        for run_id in {unit[0] for unit in sent}:
-            units = Counter(executor for unit, executor in sent.items() if unit[0] == run_id)
-            # The batch that loads state is unusual, and would inflate the next slack.
-            self._queries.moves(run_id)
-            # Executors load in parallel, so the one with the most units determines the time.
-            self._loads.sent(run_id, max(units.values()), cold=bool(units.keys() - set(seasoned)))
-
-    def room(self, runs: Collection[str], growing: bool, cold: bool) -> LoadRoom:
-        """Return the room for loading the state of these runs; ``cold``: an executor waits for its
-        first unit.
-
-        The room of a batch depends on whether the application is ``growing``.
-        """
-        in_pauses = self._preload.room(self._pauses_s(runs)) if self._preload else None
-        if in_pauses:
-            return LoadRoom(*in_pauses, in_pause=True)
-        slack_s, load_s = self._loads.slack_and_load_s(self._slo_s, growing, cold)
-        return LoadRoom(slack_s, load_s, in_pause=False)
 
     def _pauses_s(self, runs: Collection[str]) -> dict[str, float]:
         usual = {run_id: self._queries.rhythm(run_id).usual_pause_s for run_id in runs}

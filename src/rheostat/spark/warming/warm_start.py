@@ -21,7 +21,7 @@ from typing import Any
 from rheostat.errors import BadInput, RheostatError
 from rheostat.machine.atomic_file import write_atomic
 from rheostat.machine.java_jar import build_jar
-from rheostat.machine.jdk import Jdk, find_jdk
+from rheostat.machine.jdk import Jdk
 from rheostat.machine.process import run_program
 from rheostat.machine.scratch_folder import cache_folder as user_cache
 
@@ -126,16 +126,12 @@ def dump(pid: int, archive: Path, jdk: Jdk) -> None:
         partial.unlink(missing_ok=True)
 
 
-def loaded_classes(pid: int, jdk: Jdk, near: str) -> list[str]:
-    """Return the classes that a JVM loaded from its libraries and the class path of ``near``.
-
-    Generated classes are omitted. Raises ``RheostatError`` as ``dump`` does.
-    """
-    return named(_jcmd(jdk, pid, "VM.class_hierarchy"), near)
-
-
 def named(hierarchy: str, near: str) -> list[str]:
-    """Return the classes in ``jcmd PID VM.class_hierarchy``'s output, as ``loaded_classes``."""
+    """Return the classes that a JVM loaded from its libraries and the class path of ``near``, from
+    the output of ``jcmd PID VM.class_hierarchy``.
+
+    Generated classes are omitted. Raises ``RheostatError`` if ``near`` is not among them.
+    """
     classes = [
         match.group("name", "loader") for match in map(_LINE.match, hierarchy.splitlines()) if match
     ]
@@ -233,7 +229,7 @@ class WarmStart:
 
     def _write(self, pid: int) -> None:
         self._kept.mkdir(parents=True, exist_ok=True)
-        classes = loaded_classes(pid, self._jdk, near=_BACKEND)
+        classes = named(_jcmd(self._jdk, pid, "VM.class_hierarchy"), _BACKEND)
         dump(pid, self.archive, self._jdk)
         (self._kept / "libraries.txt").write_text(
             "".join(f"{name}\n" for name in libraries(classes)), encoding="utf-8"
@@ -250,7 +246,7 @@ def prepare(
     *,
     jars: Sequence[Path] = (),
     flags: Sequence[str] = (),
-    jdk: Jdk | None = None,
+    jdk: Jdk,
 ) -> WarmStart:
     """Return how an application's executors start, after writing its file of options.
 
@@ -258,7 +254,6 @@ def prepare(
     ``options`` the file to write; ``jars`` and ``flags`` are the rest of the executors' command
     line. Raises ``RheostatError`` if executors cannot start warm.
     """
-    jdk = jdk or find_jdk()
     if not jdk.has_jcmd:
         raise RheostatError(f"{jdk.home} is a JRE; with a JDK, executors start warm")
     # Java adds these options to the command line of every JVM, including executors.
