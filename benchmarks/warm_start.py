@@ -65,7 +65,9 @@ class Bench:
         self._rest = Rest(context.uiWebUrl, context.applicationId)
         self._executors = job.internals.executors
         self._placement = Placement(job.internals.coordinator)
-        queries = RunningQueries(job.spark, job.internals.queries, job.internals.files)
+        internals = job.internals
+        rhythms = Rhythms(internals.queries)
+        queries = RunningQueries(job.spark, internals.queries, internals.files, rhythms)
         (self._run_id,) = queries.refresh()
         self._placement.learn(self._run_id, *(queries.state(self._run_id) or ("", ())))
 

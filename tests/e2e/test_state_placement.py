@@ -30,7 +30,7 @@ from rheostat.spark.handle import Handle
 from rheostat.spark.internals.executors import Executors
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.resizing.state_placement import Placement
-from rheostat.spark.running_queries import RunningQueries
+from rheostat.spark.running_queries import Rhythms, RunningQueries
 from rheostat.spark.warming.warmup import GROUP
 from rheostat.state.places import holders_of
 from rheostat_lab.rescale.rescale_ways import Scripted
@@ -164,7 +164,7 @@ class Places:
 
     def __init__(self, spark: SparkSession) -> None:
         parts = internals_of(spark)
-        self._running = RunningQueries(spark, parts.queries, parts.files)
+        self._running = RunningQueries(spark, parts.queries, parts.files, Rhythms(parts.queries))
         self._placement = Placement(parts.coordinator, parts.files.size)
         for run_id in self._running.refresh():
             state = self._running.state(run_id)

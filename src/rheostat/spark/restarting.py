@@ -106,22 +106,19 @@ class SessionQueries:
         self._queries[run_id].stop()
 
 
+@dataclass(eq=False)
 class JobWatch:
     """Observes the queries of a job and follows the orders of its supervisor; ``started`` returns
     the number of queries that the script has started, if known.
     """
 
-    def __init__(
-        self,
-        queries: SessionQueries,
-        channel: ControlChannel,
-        run: int,
-        started: Callable[[], int] = lambda: 0,
-    ) -> None:
-        self._queries = queries
-        self._channel = channel
-        self._started = started
-        self._report = own_report(run)
+    queries: SessionQueries
+    channel: ControlChannel
+    run: int
+    started: Callable[[], int] = lambda: 0
+
+    def __post_init__(self) -> None:
+        self._report = own_report(self.run)
         self._known: set[str] = set()
         self._drain: Drain | None = None
 
@@ -131,16 +128,16 @@ class JobWatch:
 
     def poll(self, now: float) -> None:
         """Report changes, and continue a drain that was ordered."""
-        active = self._queries.active()
+        active = self.queries.active()
         self._report_queries(active, now)
-        order = self._channel.order()
+        order = self.channel.order()
         if order is None or order.run != self._report.run:
             return
         if order.drain:
-            self._drain = self._drain or Drain(self._queries)
+            self._drain = self._drain or Drain(self.queries)
             if self._drain.step():
                 self._update_report(drained_s=now)
-        elif order.once and self._started() and not active:
+        elif order.once and self.started() and not active:
             self._update_report(drained_s=now)
 
     def _report_queries(self, active: Collection[str], now: float) -> None:
@@ -149,13 +146,13 @@ class JobWatch:
         fresh = [run_id for run_id in active if run_id not in self._known]
         if not fresh:
             return
-        if works_s is None and not any(self._queries.last_batch(query) >= 0 for query in active):
+        if works_s is None and not any(self.queries.last_batch(query) >= 0 for query in active):
             return
         self._known.update(fresh)
         checkpoints, sinks = set(self._report.checkpoints), dict(self._report.sinks)
         for run_id in fresh:
-            checkpoint = self._queries.checkpoint(run_id)
-            sink = self._queries.sink(run_id) if checkpoint else None
+            checkpoint = self.queries.checkpoint(run_id)
+            sink = self.queries.sink(run_id) if checkpoint else None
             if checkpoint:
                 checkpoints.add(checkpoint)
             if checkpoint and sink:
@@ -170,7 +167,7 @@ class JobWatch:
         report = replace(self._report, **news)
         if news.get("drained_s") is None or self._report.drained_s is None:
             self._report = report
-            self._channel.write_report(report)
+            self.channel.write_report(report)
 
 
 def own_report(run: int) -> Report:

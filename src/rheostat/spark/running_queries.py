@@ -9,6 +9,7 @@ import logging
 import math
 import threading
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 from rheostat.protocols.release import LONG_TRIGGER_S
@@ -82,39 +83,34 @@ _AT_REST = 1.5
 """A query without a batch for this many trigger intervals is at rest."""
 
 
+@dataclass(eq=False)
 class RunningQueries:
     """The queries of a session by run id; ``refresh`` adds new ones and forgets those that have
     ended.
 
-    ``rhythms`` are shared with other components; by default the object keeps its own. Without
-    ``on_object_stores``, queries whose checkpoint is on an object store count as stateless.
+    ``rhythms`` are shared with other components. Without ``on_object_stores``, queries whose
+    checkpoint is on an object store count as stateless.
     """
 
-    def __init__(
-        self,
-        spark: Any,
-        streams: Queries,
-        files: FileSystem,
-        rhythms: Rhythms | None = None,
-        on_object_stores: bool = True,
-    ) -> None:
-        self._spark = spark
-        self._streams = streams
-        self._files = files
-        self._rhythms = rhythms or Rhythms(streams)
-        self._on_object_stores = on_object_stores
+    spark: Any
+    streams: Queries
+    files: FileSystem
+    rhythms: Rhythms
+    on_object_stores: bool = True
+
+    def __post_init__(self) -> None:
         self._queries: dict[str, Any] = {}
         self._stateless: set[str] = set()
 
     def refresh(self) -> Collection[str]:
         """Return the run ids of the running queries."""
-        self._queries = {str(query.runId): query for query in self._spark.streams.active}
-        self._rhythms.keep(self._queries.keys())
+        self._queries = {str(query.runId): query for query in self.spark.streams.active}
+        self.rhythms.keep(self._queries.keys())
         return self._queries.keys()
 
     def batches(self) -> dict[str, int]:
         """Return the number of each query's last finished batch, -1 without one."""
-        return self._streams.last_batches(self._queries)
+        return self.streams.last_batches(self._queries)
 
     def idle(self, run_id: str, quiet_s: float) -> bool:
         """Return whether no batch runs and ``quiet_s`` exceeds the wait for the trigger."""
@@ -125,11 +121,11 @@ class RunningQueries:
 
     def rhythm(self, run_id: str) -> Rhythm:
         """Return when a query runs batches and when it pauses."""
-        return self._rhythms.of(self._queries[run_id])
+        return self.rhythms.of(self._queries[run_id])
 
     def moves(self, run_id: str) -> None:
         """Record that a query's next batch loads moved state."""
-        self._rhythms.moves(run_id)
+        self.rhythms.moves(run_id)
 
     def state(self, run_id: str) -> tuple[str, tuple[Operator, ...]] | None:
         """Return a query's state folder and stateful operators; None before any is known."""
@@ -146,22 +142,22 @@ class RunningQueries:
             if "addBatch" in read["durationMs"]:  # it ran a batch, so its plan is known
                 self._stateless.add(run_id)
             return None
-        folder = self._streams.state_folder(query)
+        folder = self.streams.state_folder(query)
         if folder is None:
             return None
         if not self._may_move(folder):
             self._stateless.add(run_id)
             _log.warning(_NO_SOAK, folder)
             return None
-        return folder, operators(self._files, folder, read)
+        return folder, operators(self.files, folder, read)
 
     def placed(self) -> list[Any]:
         """Return the active queries whose state may be moved, without ``refresh``."""
-        active = self._spark.streams.active
-        return [query for query in active if self._may_move(self._streams.state_folder(query))]
+        active = self.spark.streams.active
+        return [query for query in active if self._may_move(self.streams.state_folder(query))]
 
     def _may_move(self, folder: str | None) -> bool:
-        return self._on_object_stores or folder is None or moves_in_one_step(folder)
+        return self.on_object_stores or folder is None or moves_in_one_step(folder)
 
 
 class QuietTime:

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from tests.unit.storage.memory_files import MemoryFileSystem
 
-from rheostat.spark.running_queries import RunningQueries
+from rheostat.spark.running_queries import Rhythms, RunningQueries
 from rheostat.spark.sensing.state_stores import Operator
 
 TRIGGER_S = 10.0
@@ -59,7 +59,7 @@ class Streams:
 def running(*queries: Query, root: str = "file:", on_object_stores: bool = False) -> RunningQueries:
     session = SimpleNamespace(streams=SimpleNamespace(active=list(queries)))
     files, streams = MemoryFileSystem(), cast("Any", Streams(root))
-    known = RunningQueries(session, streams, files, on_object_stores=on_object_stores)
+    known = RunningQueries(session, streams, files, Rhythms(streams), on_object_stores)
     assert list(known.refresh()) == [query.runId for query in queries]
     return known
 

@@ -12,6 +12,7 @@ idle executor.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
 from rheostat.spark.internals.block_managers import BlockManagers
 
@@ -83,6 +84,7 @@ class SourceHiding:
             self._block_managers.hide_newcomers(False)
 
 
+@dataclass(eq=False)
 class TaskHold:
     """Makes tasks wait longer for the executor with their state while the size is changing.
 
@@ -90,30 +92,24 @@ class TaskHold:
     while the size is stable, None for the configured one; ``longer`` is the wait during a change.
     """
 
-    def __init__(
-        self,
-        set_wait: Callable[[str | None], object] = lambda _: None,
-        usual: str | None = None,
-        longer: str = "3s",
-    ) -> None:
-        self._set_wait = set_wait
-        self._usual = usual
-        self._longer = longer
-        self._holds = False
+    set_wait: Callable[[str | None], object] = lambda _: None
+    usual: str | None = None
+    longer: str = "3s"
+    _holds: bool = field(default=False, init=False)
 
     def start(self) -> None:
         """Set the usual wait."""
-        if self._usual is not None:
-            self._set_wait(self._usual)
+        if self.usual is not None:
+            self.set_wait(self.usual)
 
     def follow(self, changing: bool) -> None:
         """Hold tasks while the size is changing."""
         if changing != self._holds:
             self._holds = changing
-            self._set_wait(self._longer if changing else self._usual)
+            self.set_wait(self.longer if changing else self.usual)
 
     def end(self) -> None:
         """Release all tasks, and restore the configured wait."""
         self.follow(changing=False)
-        if self._usual is not None:
-            self._set_wait(None)
+        if self.usual is not None:
+            self.set_wait(None)

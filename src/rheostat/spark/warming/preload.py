@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
@@ -34,6 +35,7 @@ Load = Callable[[Any, Collection[int], str], bool]
 """Opens assigned state partitions of a query and waits for the end; False if impossible."""
 
 
+@dataclass(eq=False)
 class Preload:
     """Loads the moves of a boundary as far as the pause allows; ``active`` returns the queries, and
     ``pause_left_s`` the seconds from a Unix time until a query's next batch, 0 during a batch.
@@ -41,15 +43,12 @@ class Preload:
     Load times are measured; the batch loads the rest, and everything after three failures.
     """
 
-    def __init__(
-        self,
-        load: Load,
-        active: Callable[[], Iterable[Any]],
-        pause_left_s: Callable[[Any, float], float],
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._open, self._active = load, active
-        self._pause_left_s, self._clock = pause_left_s, clock
+    load: Load
+    active: Callable[[], Iterable[Any]]
+    pause_left_s: Callable[[Any, float], float]
+    clock: Callable[[], float] = time.time
+
+    def __post_init__(self) -> None:
         self._busy = threading.Lock()
         self._took_s: dict[str, deque[float]] = {}
         """The load times of a partition in seconds, by run."""
@@ -77,7 +76,7 @@ class Preload:
     def _load(self, sent: Mapping[Unit, str]) -> None:
         try:
             # Read again, because a run may have ended since its units were sent.
-            running = {str(query.runId): query for query in self._active()}
+            running = {str(query.runId): query for query in self.active()}
             self._took_s = {
                 run_id: took_s for run_id, took_s in self._took_s.items() if run_id in running
             }
@@ -105,18 +104,18 @@ class Preload:
             if sent
             else ()
         )
-        began_s = self._clock()
-        if chosen and self._open(query, chosen, GROUP):
+        began_s = self.clock()
+        if chosen and self.load(query, chosen, GROUP):
             # Executors load in parallel, so the fullest one determined the time.
             most = max(Counter(sent[partition] for partition in chosen).values())
             took_s = self._took_s.setdefault(str(query.runId), deque([FIRST_S], maxlen=_REMEMBERED))
-            took_s.append((self._clock() - began_s) / most)
+            took_s.append((self.clock() - began_s) / most)
 
     def _pause_s(self, query: Any) -> float:
-        until_s = self._clock() + BOUNDARY_S
+        until_s = self.clock() + BOUNDARY_S
         while True:
-            left_s = self._pause_left_s(query, self._clock())
-            if left_s > 0 or self._clock() >= until_s:
+            left_s = self.pause_left_s(query, self.clock())
+            if left_s > 0 or self.clock() >= until_s:
                 return left_s
             time.sleep(POLL_S)
 
