@@ -37,20 +37,48 @@ _log = logging.getLogger("rheostat")
 _DAY_S = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
 class Kept:
-    """The journal of an application, and its background tasks."""
+    """The journal of an application, and its background tasks by their descriptions, each of which
+    is run once per ``interval_s`` seconds.
 
-    journal: FolderJournal
-    tasks: BackgroundTasks
+    A failure of a task is logged once, and so is the recovery; the task is retried each time.
+    """
+
+    def __init__(
+        self, journal: FolderJournal, tasks: Mapping[str, Callable[[], None]], interval_s: float
+    ) -> None:
+        self.journal = journal
+        self._tasks = tasks
+        self._failing: set[str] = set()
+        self._thread = PollThread(
+            lambda _: self.turn(), lambda _: interval_s, lambda: False, "rheostat-background"
+        )
 
     def start(self) -> None:
-        """Start the tasks."""
-        self.tasks.start()
+        """Run the tasks once now, then repeatedly in a thread."""
+        if self._tasks:
+            self.turn()
+            self._thread.start()
+
+    def turn(self) -> None:
+        """Run every task once; raises nothing."""
+        for name, task in self._tasks.items():
+            try:
+                task()
+            except Exception as fault:
+                if name not in self._failing:
+                    _log.warning("rheostat: %s: %s; the job continues", name, fault)
+                self._failing.add(name)
+            else:
+                if name in self._failing:
+                    _log.warning("rheostat: %s: recovered", name)
+                self._failing.discard(name)
 
     def close(self) -> None:
-        """End the tasks, and transfer the rest of the journal."""
-        self.tasks.close()
+        """End the tasks, and transfer the rest of the journal; a task that does not return within
+        10 s is abandoned.
+        """
+        self._thread.stop()
         try:
             if isinstance(self.journal, RemoteJournal):
                 self.journal.end()
@@ -75,7 +103,7 @@ def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
         switches = KillSwitches(noted, application_files(spark), pause_s)
         journal.other_switch = switches.pulled
         tasks["the checkpoints cannot be checked for a kill switch"] = switches.poll
-    return Kept(journal, BackgroundTasks(tasks, settings.loop.interval_s))
+    return Kept(journal, tasks, settings.loop.interval_s)
 
 
 def journal_of(spark: Any, settings: Settings) -> FolderJournal:
@@ -203,41 +231,3 @@ class Spaced:
         if now_s >= self._next_s or self.urgent():
             self.task()
             self._next_s = now_s + self.pause_s
-
-
-class BackgroundTasks:
-    """Runs every task, by its description, once per ``interval_s`` seconds.
-
-    A failure is logged once, and so is the recovery; the task is retried each time.
-    """
-
-    def __init__(self, tasks: Mapping[str, Callable[[], None]], interval_s: float) -> None:
-        self._tasks = tasks
-        self._failing: set[str] = set()
-        self._thread = PollThread(
-            lambda _: self.turn(), lambda _: interval_s, lambda: False, "rheostat-background"
-        )
-
-    def start(self) -> None:
-        """Run the tasks once now, then repeatedly in the thread."""
-        if self._tasks:
-            self.turn()
-            self._thread.start()
-
-    def turn(self) -> None:
-        """Run every task once; raises nothing."""
-        for name, task in self._tasks.items():
-            try:
-                task()
-            except Exception as fault:
-                if name not in self._failing:
-                    _log.warning("rheostat: %s: %s; the job continues", name, fault)
-                self._failing.add(name)
-            else:
-                if name in self._failing:
-                    _log.warning("rheostat: %s: recovered", name)
-                self._failing.discard(name)
-
-    def close(self) -> None:
-        """End the thread; a task that does not return within 10 s is abandoned."""
-        self._thread.stop()

@@ -9,7 +9,8 @@ import pytest
 from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.cli.app import run
-from rheostat.spark.journaling.journals import BackgroundTasks
+from rheostat.journal.folder import FolderJournal
+from rheostat.spark.journaling.journals import Kept
 from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
 
 
@@ -42,6 +43,7 @@ def test_an_unreachable_file_system_keeps_the_halt() -> None:
 
 
 def test_a_failing_task_is_logged_once_and_the_others_run(
+    tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     done: list[str] = []
@@ -51,7 +53,9 @@ def test_a_failing_task_is_logged_once_and_the_others_run(
         if broken[0]:
             raise OSError("connection refused")
 
-    tasks = BackgroundTasks({"the journal": fails, "other": lambda: done.append("other")}, 60.0)
+    tasks = Kept(
+        FolderJournal(tmp_path), {"the journal": fails, "other": lambda: done.append("other")}, 60.0
+    )
     with caplog.at_level(logging.WARNING, logger="rheostat"):
         for _ in range(3):
             tasks.turn()
