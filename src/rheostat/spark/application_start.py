@@ -151,26 +151,6 @@ def session_start(
     return start_of(facts, settings, now)
 
 
-@dataclass(frozen=True, slots=True)
-class LoopService:
-    """Starts the actuator of a loop with the initial size, and closes sensor and actuator."""
-
-    loop: Loop
-    overhead: Overhead
-    initial: Start | None = None
-
-    def start(self) -> None:
-        """Resume the actuator's work, and request the initial size."""
-        now = time.time()
-        self.loop.start(now, partial(self.overhead.tick, "rescale controller"))
-        if self.initial:
-            begin(self.initial, self.loop, now)
-
-    def close(self) -> None:
-        """Close sensor and actuator."""
-        self.loop.close()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """The parts of every autoscaler.
@@ -209,7 +189,8 @@ class Parts:
             capabilities=actuator.capabilities(),
             overhead=overhead,
             ended=self.ended,
-            services=(self.kept, LoopService(loop, overhead, start)),
+            services=(self.kept,),
+            on_start=partial(begin, start, loop) if start else None,
             summary=settings.summary,
         )
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -76,7 +77,8 @@ class Handle:
     ``STOP`` next to the journal, halts it until ``resume()``, or until the file is removed.
 
     ``last`` is the newest record. ``ended`` returns whether the application has ended; ``services``
-    run as long as the loop; ``summary`` describes the settings.
+    run as long as the loop; ``on_start`` is called with the time (Unix seconds) once the actuator
+    has started; ``summary`` describes the settings.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Handle:
         overhead: Overhead,
         ended: Callable[[], bool],
         services: Sequence[Service] = (),
+        on_start: Callable[[float], None] | None = None,
         summary: str = "",
     ) -> None:
         self.capabilities = capabilities
@@ -98,6 +101,7 @@ class Handle:
         self._journal = journal
         self._ended = ended
         self._services = services
+        self._on_start = on_start
         self._summary = summary
         self._stop = _End(ended)
         self._watchers: list[Callable[[Record], None]] = []
@@ -219,6 +223,10 @@ class Handle:
         """Start the loop's thread; it never keeps the application from ending."""
         for service in self._services:
             service.start()
+        now = time.time()
+        self._loop.start(now, partial(self.overhead.tick, "rescale controller"))
+        if self._on_start:
+            self._on_start(now)
         self._thread = threading.Thread(
             target=self._run, args=(interval_s,), name="rheostat", daemon=True
         )
@@ -237,7 +245,7 @@ class Handle:
 
     def _close_all(self) -> None:
         services = [service.close for service in reversed(self._services)]
-        for close in (*services, *self._at_end):
+        for close in (self._loop.close, *services, *self._at_end):
             try:
                 close()
             except Exception as fault:
