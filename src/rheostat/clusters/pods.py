@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -100,24 +100,28 @@ class Pod:
 
 def pods_of(pod_list: Mapping[str, Any]) -> tuple[Pod, ...]:
     """Return the pods of a Kubernetes pod list, sorted by executor, without those being deleted."""
-    pods = []
-    for item in pod_list.get("items") or []:
-        metadata, status = item["metadata"], item.get("status") or {}
-        executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
-        # A pod that is being deleted runs until its grace period ends, but is capacity no longer.
-        if executor is None or metadata.get("deletionTimestamp"):
-            continue
-        pods.append(
-            Pod(
-                executor=str(executor),
-                name=str(metadata["name"]),
-                node=(item.get("spec") or {}).get("nodeName"),
-                phase=str(status.get("phase", "Pending")),
-                waits=_waits(status),
-                since_s=_since_s(status),
-            )
+    pods = [
+        Pod(
+            executor=executor,
+            name=str(metadata["name"]),
+            node=spec.get("nodeName"),
+            phase=str(status.get("phase", "Pending")),
+            waits=_waits(status),
+            since_s=_since_s(status),
         )
+        for executor, metadata, spec, status in _of_executors(pod_list)
+        # A pod that is being deleted runs until its grace period ends, but is capacity no longer.
+        if not metadata.get("deletionTimestamp")
+    ]
     return tuple(sorted(pods, key=lambda pod: (len(pod.executor), pod.executor)))
+
+
+def _of_executors(pod_list: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any, Any]]:
+    """Yield the executor, the metadata, the spec and the status of each executor's pod."""
+    for item in pod_list.get("items") or []:
+        executor = (item["metadata"].get("labels") or {}).get(EXECUTOR_LABEL)
+        if executor is not None:
+            yield str(executor), item["metadata"], item.get("spec") or {}, item.get("status") or {}
 
 
 def taken_of(pod_list: Mapping[str, Any]) -> dict[str, str]:
@@ -125,16 +129,11 @@ def taken_of(pod_list: Mapping[str, Any]) -> dict[str, str]:
     condition (such as ``EvictionByEvictionAPI``), or "" if a person or a program deleted it.
     """
     taken = {}
-    for item in pod_list.get("items") or []:
-        metadata = item["metadata"]
-        executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
-        if executor is None or not metadata.get("deletionTimestamp"):
-            continue
-        conditions = (item.get("status") or {}).get("conditions") or []
-        reasons = [
-            condition.get("reason") for condition in conditions if condition.get("type") == _TAKEN
-        ]
-        taken[str(executor)] = str((reasons or [""])[0] or "")
+    for executor, metadata, _, status in _of_executors(pod_list):
+        if metadata.get("deletionTimestamp"):
+            conditions = status.get("conditions") or []
+            reasons = (each.get("reason") for each in conditions if each.get("type") == _TAKEN)
+            taken[executor] = str(next(reasons, "") or "")
     return taken
 
 
@@ -148,14 +147,12 @@ def stuck_pods_of(
     node returns or its object is deleted.
     """
     stuck = {}
-    for item in pod_list.get("items") or []:
-        metadata = item["metadata"]
-        executor = (metadata.get("labels") or {}).get(EXECUTOR_LABEL)
+    for executor, metadata, spec, status in _of_executors(pod_list):
         # Kubernetes sets this to the end of the grace period.
         end_s = _seconds(metadata.get("deletionTimestamp"))
-        runs = (item.get("status") or {}).get("phase") == "Running"
+        runs = status.get("phase") == "Running"
         if runs and executor not in registered and end_s and now - end_s >= STUCK_S:
-            stuck[str(metadata["name"])] = str((item.get("spec") or {}).get("nodeName"))
+            stuck[str(metadata["name"])] = str(spec.get("nodeName"))
     return stuck
 
 
@@ -239,12 +236,10 @@ def _since_s(status: Mapping[str, Any]) -> float | None:
 
 def _seconds(timestamp: str | None) -> float | None:
     """Return a Kubernetes timestamp in Unix seconds."""
+    if not timestamp:
+        return None
     # Python 3.10 does not parse the suffix Z of UTC.
-    return (
-        datetime.fromisoformat(str(timestamp).replace("Z", "+00:00")).timestamp()
-        if timestamp
-        else None
-    )
+    return datetime.fromisoformat(timestamp.replace("Z", "+00:00")).timestamp()
 
 
 class Unregistered:
