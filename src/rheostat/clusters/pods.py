@@ -131,8 +131,11 @@ def taken_of(pod_list: Mapping[str, Any]) -> dict[str, str]:
     taken = {}
     for executor, metadata, _, status in _of_executors(pod_list):
         if metadata.get("deletionTimestamp"):
-            conditions = status.get("conditions") or []
-            reasons = (each.get("reason") for each in conditions if each.get("type") == _TAKEN)
+            reasons = (
+                condition.get("reason")
+                for condition in status.get("conditions") or []
+                if condition.get("type") == _TAKEN
+            )
             taken[executor] = str(next(reasons, "") or "")
     return taken
 
