@@ -147,7 +147,9 @@ def _allocation(
     switched it off or configured it to change the size itself.
     """
     timeouts = [name for name in scaling.MOVING if name in given]
-    moving = [name for name in timeouts if not scaling.never_ends(given[name].value)]
+    moving = [
+        name for name in timeouts if scaling.duration_s(given[name].value) < scaling.FOREVER_S
+    ]
     starts = ""
     if starts_with_all:
         starts = "; the application starts with all executors that it may have"

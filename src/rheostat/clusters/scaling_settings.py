@@ -152,8 +152,3 @@ def duration_s(text: str) -> float:
     match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
     # The settings read here are in seconds if they have no unit.
     return float(match[1]) * _UNITS_S.get(match[2], 1.0) if match else float("inf")
-
-
-def never_ends(duration: str) -> bool:
-    """Return whether a Spark duration is so long that it has no effect within a day."""
-    return duration_s(duration) >= FOREVER_S

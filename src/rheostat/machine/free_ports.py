@@ -28,14 +28,11 @@ def claim_port(port: int, purpose: str) -> int:
         try:
             probe.bind((LOOPBACK, port))
         except OSError as error:
+            is_taken = error.errno == errno.EADDRINUSE
+            why = (
+                "is taken by another program" if is_taken else f"cannot be used ({error.strerror})"
+            )
             raise BadInput(
-                f"port {port} for {purpose} {_why(error)}; name another one, or none to get a"
-                " free one"
+                f"port {port} for {purpose} {why}; name another one, or none to get a free one"
             ) from None
     return port
-
-
-def _why(error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return "is taken by another program"
-    return f"cannot be used ({error.strerror})"

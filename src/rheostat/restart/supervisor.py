@@ -67,16 +67,12 @@ def select_request(
         return _applied(state, partitions, person, at_least=False)
     if loop is None or loop.run != state.run or now - state.since_s < options.restart_pause_s:
         return None
-    if not may_repartition(options, now):
+    window = periods_of(options.maintenance_window)
+    if not (options.allow_repartition and in_force(window, now)):
         loop = replace(loop, partitions=None)
     if loop.partitions == state.partitions and state.refusal:
         loop = replace(loop, partitions=None)  # it was refused before
     return _applied(state, partitions, loop, at_least=True)
-
-
-def may_repartition(options: RestartOptions, now: float) -> bool:
-    """Return whether state may be repartitioned now without a person's request."""
-    return options.allow_repartition and in_force(periods_of(options.maintenance_window), now)
 
 
 def differs(partitions: int, requested: int | None, at_least: bool) -> bool:

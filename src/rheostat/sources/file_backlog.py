@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,6 +20,7 @@ _COMPACT = ".compact"
 _ENTRIES_KEPT = 100
 
 
+@dataclass(eq=False)
 class FileBacklog(BacklogReader):
     """Counts the bytes in ``folder`` that the source's ``log`` (in the checkpoint) does not name.
 
@@ -26,17 +28,12 @@ class FileBacklog(BacklogReader):
     folders. Spark skips names that begin with ``_`` or ``.``.
     """
 
-    def __init__(
-        self,
-        files: FileSystem,
-        folder: str,
-        log: str,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._files = files
-        self._folder = folder
-        self._log = log
-        self._clock = clock
+    files: FileSystem
+    folder: str
+    log: str
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
         self._bytes: dict[str, int] = {}
         """The files of the last listing, and those read since the one before it."""
         self._entries: dict[int, tuple[str, ...]] = {}
@@ -71,21 +68,21 @@ class FileBacklog(BacklogReader):
         return Amount(sum(known), "bytes") if len(known) == len(sizes) else None
 
     def _list(self, now: float) -> None:
-        began_s = self._clock()
-        listed = self._files.files_below(self._folder)
-        top = _path(self._folder)
+        began_s = self.clock()
+        listed = self.files.files_below(self.folder)
+        top = _path(self.folder)
         deep = any("/" in below and "=" not in below for below in _below(top, self._read))
         self._bytes = {
             f"{top}/{name}": status.bytes for name, status in listed.items() if _counts(name, deep)
         }
         self._read &= self._bytes.keys()
         self._listed_s = now
-        self._next_s = now + (self._clock() - began_s) / LISTING_SHARE
+        self._next_s = now + (self.clock() - began_s) / LISTING_SHARE
 
     def _size(self, name: str) -> int | None:
         """Return the bytes of a file; one that arrived after the last listing is looked up."""
         if name not in self._bytes:
-            status = self._files.status(name)
+            status = self.files.status(name)
             if status is None:
                 return None
             self._bytes[name] = status.bytes
@@ -110,7 +107,7 @@ class FileBacklog(BacklogReader):
         """Read the first of these files of the log that exists; a compacted one has all entries
         before it.
         """
-        read = (self._files.read_text(f"{self._log}/{name}") for name in candidates)
+        read = (self.files.read_text(f"{self.log}/{name}") for name in candidates)
         text = next((text for text in read if text is not None), "")
         entries: dict[int, tuple[str, ...]] = {}
         for line in map(json.loads, text.splitlines()[1:]):
@@ -119,7 +116,7 @@ class FileBacklog(BacklogReader):
         self._entries |= entries
 
     def _compacted(self, until: int) -> list[int]:
-        names = self._files.names(self._log)
+        names = self.files.names(self.log)
         ends = (name.removesuffix(_COMPACT) for name in names if name.endswith(_COMPACT))
         return sorted(int(end) for end in ends if end.isdecimal() and int(end) <= until)
 

@@ -210,11 +210,11 @@ def _cluster(spark: Any, internals: Internals) -> SharedCluster:
     reasons = ExecutorsEndpoint(internals.status).remove_reasons
     executors, warm = internals.executors, of_session(spark)
     platform = Platform(internals.pods, reasons, tolerated, executors.leaving)
-    cluster = SharedCluster(executors, platform, internals.gateway.stopped)
-    if warm:
-        # A leaving executor writes a missing class archive.
-        cluster.leaving = partial(warm.train_soon, str(spark.sparkContext.applicationId))
-    return cluster
+    ended, application = internals.gateway.stopped, str(spark.sparkContext.applicationId)
+    if warm is None:
+        return SharedCluster(executors, platform, ended)
+    # A leaving executor writes a missing class archive.
+    return SharedCluster(executors, platform, ended, partial(warm.train_soon, application))
 
 
 def _sensor(spark: Any, settings: Settings, internals: Internals | None) -> SparkSensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rheostat.journal.known_journals import remember
@@ -74,21 +74,19 @@ def remember_journal(folder: Path) -> None:
         remember(state_folder(), folder)
 
 
+@dataclass(eq=False)
 class NotedCheckpoints:
     """The checkpoints of the running queries, each recorded in the journal once."""
 
-    def __init__(
-        self, checkpoints: Callable[[], Sequence[str]], note: Callable[[Checkpoints], None]
-    ) -> None:
-        self._checkpoints = checkpoints
-        self._note = note
-        self._known: frozenset[str] = frozenset()
+    checkpoints: Callable[[], Sequence[str]]
+    note: Callable[[Checkpoints], None]
+    _known: frozenset[str] = frozenset()
 
     def __call__(self) -> Sequence[str]:
         """Return the checkpoints; raises OSError if the journal cannot be written."""
-        running = self._checkpoints()
+        running = self.checkpoints()
         new = tuple(sorted({*running} - self._known))
         if new:
-            self._note(Checkpoints(t_s=time.time(), checkpoints=new))
+            self.note(Checkpoints(t_s=time.time(), checkpoints=new))
             self._known |= {*new}
         return running

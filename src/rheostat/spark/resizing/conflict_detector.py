@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from rheostat.protocols.size_in_force import MOST, OTHER, WITHIN_S, ConflictHistory
 from rheostat.spark.internals.executors import Executors
@@ -62,38 +63,35 @@ class ConflictDetector:
         return warning
 
 
+@dataclass(eq=False)
 class SharedCluster:
     """The cluster, which the cluster manager and other programs change in addition to Rheostat.
 
-    ``ended`` returns whether the application has ended.
+    ``ended`` returns whether the application has ended. ``leaving`` is called with each executor
+    that was asked to decommission: it lingers without getting tasks.
     """
 
-    def __init__(
-        self,
-        executors: Executors,
-        platform: Platform,
-        ended: Callable[[], bool],
-    ) -> None:
-        self.executors = executors
-        self.ended = ended
-        self.leaving: Callable[[str], None] = lambda _: None
-        """Called with each executor that was asked to decommission: it lingers without tasks."""
-        self.conflicts = ConflictDetector(executors.requested)
-        self._platform = platform
+    executors: Executors
+    platform: Platform
+    ended: Callable[[], bool]
+    leaving: Callable[[str], None] = lambda _: None
+
+    def __post_init__(self) -> None:
+        self.conflicts = ConflictDetector(self.executors.requested)
 
     def poll(self, target: int, now: float) -> str:
         """Describe what others do to the executors; empty if they do nothing."""
-        cluster = self._platform.poll(self.executors.ids(), target, now)
+        cluster = self.platform.poll(self.executors.ids(), target, now)
         return "; ".join(filter(None, (cluster, self.conflicts.words(now))))
 
     def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
         """Return the node of each executor, from the hosts of all."""
-        return self._platform.nodes(hosts)
+        return self.platform.nodes(hosts)
 
     def request_total(self, executors: int) -> None:
         """Request a total, limited while the cluster manager refuses executors."""
         # Limited here, not in the protocol: it keeps its target and continues once there is room.
-        total = self._platform.total(executors)
+        total = self.platform.total(executors)
         self.conflicts.poll()
         self.executors.request_total(total)
         self.conflicts.note_request(total)

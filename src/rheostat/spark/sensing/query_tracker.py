@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from rheostat.model import Observation
@@ -21,28 +21,23 @@ if TYPE_CHECKING:
 _IDLE_S = 10.0
 
 
+@dataclass(eq=False)
 class QueryTracker:
     """Observes one run of a query from tick to tick; a restarted query gets a new tracker.
 
-    ``trigger_s`` and ``committed`` call Spark's internals: they return the trigger interval of a
-    query, and the offsets in its checkpoint before its first batch has finished.
+    ``read_trigger_s`` and ``read_committed`` call Spark's internals: they return the trigger
+    interval of a query, and the offsets in its checkpoint before its first batch has finished.
     """
 
-    def __init__(
-        self,
-        query: Any,
-        offsets: Broker | None,
-        trigger_s: Callable[[Any], float | None],
-        committed: Callable[[Any], Offsets | None],
-        stages: StageUsage | None,
-        readers: Readers,
-    ) -> None:
-        self._query = query
-        self._sources = SourceTrackers(query, readers)
-        self._offsets = offsets
-        self._read_trigger_s = trigger_s
-        self._read_committed = committed
-        self._stages = stages
+    query: Any
+    offsets: Broker | None
+    read_trigger_s: Callable[[Any], float | None]
+    read_committed: Callable[[Any], Offsets | None]
+    stages: StageUsage | None
+    readers: Readers
+
+    def __post_init__(self) -> None:
+        self._sources = SourceTrackers(self.query, self.readers)
         self._last_stages = LastStages()
         self._batch: ReportedBatch | None = None
         self.real_time_s: float | None = None
@@ -65,19 +60,19 @@ class QueryTracker:
         """Return the observation of the query; ``shared`` holds the signals that all queries share,
         and ``tasks`` is Spark's status tracker, None if tasks cannot be attributed to a query.
         """
-        progress = self._query.lastProgress
+        progress = self.query.lastProgress
         if progress is None:
             return self._before_first_batch(shared, now)
         batch = batch_of(progress)
         self._learn_trigger(batch)
         latest = self._latest(batch, now)
-        status = self._query.status
+        status = self.query.status
         running = in_flight(status, batch, self._trigger_s, now, tasks, self._quiet_s)
         self._quiet_s = now if running is None else self._quiet_s
         awaits_data = running is None and not status.get("isDataAvailable")
         at_rest = awaits_data and _is_old(batch, self._trigger_s, now)
         # Without an answer from the broker rows may arrive unnoticed: the query is not idle.
-        cut_off = bool(self.topics) and not (self._offsets and self._offsets.up)
+        cut_off = bool(self.topics) and not (self.offsets and self.offsets.up)
         others = self._sources.observe(progress, batch, now)
         # A query whose source has a backlog is not at rest, whatever its last event reports.
         idle = at_rest and not cut_off and not any(view.waits for view in others)
@@ -113,18 +108,18 @@ class QueryTracker:
             state_bytes=batch.state_bytes,
             state_partitions=batch.state_partitions,
         )
-        if self._stages is None or cut_off:
+        if self.stages is None or cut_off:
             return observed
-        return self._stages.fill(observed, batch, self._last_stages, idle)
+        return self.stages.fill(observed, batch, self._last_stages, idle)
 
     def _before_first_batch(self, shared: Observation, now: float) -> Observation:
         """Return the signals of broker and checkpoint: the arrival rate and the backlog."""
-        query = self._query
+        query = self.query
         named = replace(shared, query=query.name or str(query.id))
-        if self._offsets is None:
+        if self.offsets is None:
             return named
         # Retried until it succeeds: the first batch writes its start offsets when it is planned.
-        self._committed = self._committed or self._read_committed(query)
+        self._committed = self._committed or self.read_committed(query)
         if not self._committed:
             return named
         latest = self._ask_broker(self._committed, now)
@@ -132,7 +127,7 @@ class QueryTracker:
             named,
             input_rows_per_s=growth_per_s(self._polled),
             lag_rows=lag_rows(latest, self._committed) if latest else None,
-            trigger_s=self._read_trigger_s(query),
+            trigger_s=self.read_trigger_s(query),
         )
 
     def _learn_trigger(self, batch: ReportedBatch) -> None:
@@ -143,7 +138,7 @@ class QueryTracker:
         data), so a much shorter distance is the better estimate.
         """
         if self._batch is None:
-            self._trigger_s = self._read_trigger_s(self._query)
+            self._trigger_s = self.read_trigger_s(self.query)
             self._trigger_is_derived = self._trigger_s is None
         reported_s = reported_trigger_s(self._batch, batch) if self._trigger_is_derived else None
         # Not any shorter distance: starts jitter, and the interval would shrink at every tick.
@@ -162,14 +157,14 @@ class QueryTracker:
         # The sum over a part of the partitions would be too low a point on the curve.
         if batch.latest.keys() >= batch.committed.keys():
             self._arrivals = with_point(self._arrivals, batch.planned_s, _sum(batch.latest))
-        if self._offsets is None:
+        if self.offsets is None:
             return batch.latest or None
         return self._ask_broker(batch.committed, now)
 
     def _ask_broker(self, committed: Offsets, now: float) -> Offsets | None:
         """Request the latest offsets of the committed topics and add them to the arrival curve."""
         self.topics = tuple(sorted({topic for topic, _ in committed}))
-        latest = self._offsets.latest(self.topics) if self._offsets else None
+        latest = self.offsets.latest(self.topics) if self.offsets else None
         self._polled = (*self._polled[-1:], (now, _sum(latest))) if latest else ()
         if latest:
             self._arrivals = with_point(self._arrivals, now, _sum(latest))
@@ -182,7 +177,7 @@ class QueryTracker:
                 return 0.0
             return sum(batch.inputs.values()) if batch.inputs else None
         # Two points only: consumers average it themselves, and a lagging rate would mislead them.
-        if self._offsets:
+        if self.offsets:
             return growth_per_s(self._polled)
         # Without a broker nothing was measured since the last batch, which found no more rows.
         return 0.0 if idle else growth_per_s(self._arrivals[-2:])
@@ -194,7 +189,7 @@ class QueryTracker:
         points = self._arrivals
         if rows is None or not points:
             return None
-        if self._offsets is None and rate is not None:
+        if self.offsets is None and rate is not None:
             # The curve ends where the last batch was planned.
             points = (*points, (now, points[-1][1] + rate * (now - batch.start_s)))
         return ArrivalCurve(points).waits(rows, now)
@@ -223,7 +218,7 @@ class QueryTracker:
         the expected arrivals since then.
         """
         left = lag_rows(latest, batch.committed) if latest else None
-        if left is None or self._offsets is not None:
+        if left is None or self.offsets is not None:
             return left
         return left + rate * (now - batch.start_s) if rate is not None else None
 
