@@ -139,7 +139,7 @@ def _numbers(job: DStreamsJob, feeds: list[LineFeed], sizes: list[int]) -> dict[
     delays = [
         (batch.waited_s or 0.0) + batch.took_s for batch in batches if batch.took_s is not None
     ]
-    failed = ExecutorsEndpoint(context.uiWebUrl, context.applicationId, 30.0).failed_tasks()
+    failed = ExecutorsEndpoint(Rest(context.uiWebUrl, context.applicationId, 30.0)).failed_tasks()
     sent = sum(len(feed.sent) for feed in feeds)
     return {
         "slot_hours": round(sum(sizes) * SHAPE.cores / 3600, 4),

@@ -24,7 +24,7 @@ from rheostat.local.spark_home import find_spark_home
 from rheostat.local.spark_processes import end_driver
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
-from rheostat.spark.sensing.rest import ExecutorsEndpoint
+from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
 from rheostat_lab.clusters.cluster_kinds import KINDS, local_cluster
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
@@ -55,7 +55,7 @@ class Pairs:
     def __init__(self, job: StatefulJob, more: int, folder: Path) -> None:
         self._job, self._wanted, self._folder = job, 1 + more, folder
         context = job.spark.sparkContext
-        self._endpoint = ExecutorsEndpoint(context.uiWebUrl, context.applicationId, ANSWER_S)
+        self._endpoint = ExecutorsEndpoint(Rest(context.uiWebUrl, context.applicationId, ANSWER_S))
         self._number = 0
 
     def spark(self) -> dict[str, float]:
