@@ -65,13 +65,13 @@ def linked(
 
 def _connected(read: Sequence[Sequence[int]], readers: Iterable[int]) -> list[int]:
     """Return the stages that shuffles connect with some of the ``readers``, in order."""
-    found, before = set(readers), 0
-    while len(found) > before:
-        before = len(found)
+    connected, before = set(readers), 0
+    while len(connected) > before:
+        before = len(connected)
         for number, writers in enumerate(read):
-            if number in found or found.intersection(writers):
-                found |= {number, *writers}
-    return sorted(found)
+            if number in connected or connected.intersection(writers):
+                connected |= {number, *writers}
+    return sorted(connected)
 
 
 def _shuffles_read(pages: Sequence[Page]) -> list[tuple[int, ...]]:
@@ -117,12 +117,12 @@ def _sources(
     if len(readers) == len(sources):
         return dict(_nearest(stages, readers, sources))
     left = list(readers)
-    found: dict[int, tuple[str, ...]] = {}
+    of_readers: dict[int, tuple[str, ...]] = {}
     for name, rows in sources if len(readers) > len(sources) else ():
         own = _adding_up(left, rows, [stage.rows_in or 0.0 for stage in stages])
         left = [reader for reader in left if reader not in own]
-        found |= dict.fromkeys(own, (name,))
-    return found
+        of_readers |= dict.fromkeys(own, (name,))
+    return of_readers
 
 
 def _nearest(
