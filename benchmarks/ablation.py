@@ -151,8 +151,8 @@ def recounted(cell: Cell) -> Recount:
 def played(cell: Cell) -> tuple[bool, float]:
     """Return whether a cell attains its SLO, and its cost in slot-seconds."""
     ledger, settings = play(cell).ledger, cell.settings
-    changes = ledger.targets.changes(ledger.start_s)
-    paid_s = ledger.paid.integral(ledger.start_s, ledger.end_s)
+    changes = ledger.targets.changes(0.0)
+    paid_s = ledger.paid.integral(0.0, ledger.end_s)
     measured = measures(ledger, settings.slo, warm_up_s=settings.warm_up_s)
     return measured.attained, paid_s + settings.rescale_cost * changes
 

@@ -24,7 +24,6 @@ class Arrivals:
         self,
         workload: Workload,
         *,
-        start_s: float = 0.0,
         step_s: float = 1.0,
         noise: np.random.Generator | None = None,
     ) -> None:
@@ -32,15 +31,15 @@ class Arrivals:
             raise BadInput(
                 f"the step of an arrival curve must be above 0 seconds, but it is {step_s}"
             )
-        self._workload, self._start_s, self._step_s, self._noise = workload, start_s, step_s, noise
+        self._workload, self._step_s, self._noise = workload, step_s, noise
         self._rows = [0.0]
         """Cumulative rows at the beginning of each step."""
         # With these sums, the mean arrival time of any range of rows needs no loop.
         self._moments = [0.0]
-        """Sum of the arrival times of these rows, in seconds from the start."""
+        """Sum of the arrival times of these rows, in seconds."""
 
     def rows_at(self, t_s: float) -> float:
-        """Return the rows that have arrived by ``t_s``; 0 before the start."""
+        """Return the rows that have arrived by ``t_s``; 0 before 0 s."""
         step, into = self._place(t_s)
         rows = self._rows
         return rows[step] + into * (rows[step + 1] - rows[step])
@@ -53,29 +52,26 @@ class Arrivals:
         """Return when more than ``row`` rows have arrived; infinite if not by about ``by_s``."""
         # A load may never bring another row, so the search ends at a time.
         while self._rows[-1] <= row:
-            if self._start_s + (len(self._rows) - 1) * self._step_s > by_s:
+            if (len(self._rows) - 1) * self._step_s > by_s:
                 return math.inf
             self._grow()
         # Search from the right: of steps without rows the last one precedes the row's arrival.
         step = bisect_right(self._rows, row) - 1
         share = (row - self._rows[step]) / (self._rows[step + 1] - self._rows[step])
-        return self._start_s + (step + share) * self._step_s
+        return (step + share) * self._step_s
 
     def mean_time(self, first_row: float, end_row: float) -> float:
         """Return the mean arrival time (s) of a range of rows that have all arrived."""
-        return self._start_s + (self._moment(end_row) - self._moment(first_row)) / (
-            end_row - first_row
-        )
+        return (self._moment(end_row) - self._moment(first_row)) / (end_row - first_row)
 
     def curve(self, until_s: float) -> tuple[Floats, Floats]:
         """Return the curve up to ``until_s``: times, and cumulative rows at these times."""
         step, _ = self._place(until_s)
-        times = self._start_s + self._step_s * np.arange(step + 1)
+        times = self._step_s * np.arange(step + 1)
         return np.append(times, until_s), np.append(self._rows[: step + 1], self.rows_at(until_s))
 
     def _place(self, t_s: float) -> tuple[int, float]:
-        # There are no rows before the start: a plant may begin later than its workload.
-        steps = max(0.0, t_s - self._start_s) / self._step_s
+        steps = max(0.0, t_s) / self._step_s
         step = int(steps)
         while step + 1 >= len(self._rows):
             self._grow()

@@ -9,20 +9,14 @@ from rheostat.sim.plant import Floats, Ledger, Steps
 
 
 class Book:
-    """Records commits, sizes and downtime at non-decreasing times.
+    """Records commits of batches, sizes and downtime at non-decreasing times from 0 s."""
 
-    With ``batches``, rows are committed at the time of an entry, else evenly since the previous
-    entry.
-    """
-
-    def __init__(
-        self, arrivals: Arrivals, start_s: float, executors: int, *, batches: bool
-    ) -> None:
-        self._arrivals, self._start_s, self._batches = arrivals, start_s, batches
-        self._commits: list[tuple[float, float]] = [(start_s, 0.0)]
-        self._registered = [(start_s, float(executors))]
-        self._paid = [(start_s, float(executors))]
-        self._targets = [(start_s, float(executors))]
+    def __init__(self, arrivals: Arrivals, executors: int) -> None:
+        self._arrivals = arrivals
+        self._commits = [(0.0, 0.0)]
+        self._registered = [(0.0, float(executors))]
+        self._paid = [(0.0, float(executors))]
+        self._targets = [(0.0, float(executors))]
         self.downtime_s = 0.0
         self.executors_started = 0
 
@@ -45,28 +39,19 @@ class Book:
     def ledger(self, end_s: float) -> Ledger:
         """Return the ledger of everything recorded, up to ``end_s``."""
         commit_t, commit_rows = np.array(self._commits).T
-        # Both curves are polylines, so latency is the difference of two interpolations.
-        arrival_t, arrival_rows = self._arrivals.curve(max(end_s, self._start_s))
+        arrival_t, arrival_rows = self._arrivals.curve(end_s)
         done, arrived = float(commit_rows[-1]), float(arrival_rows[-1])
         middle, rows = _pieces(arrival_rows, commit_rows)
         came_s = np.interp(middle, arrival_rows, arrival_t)
-        if self._batches:
-            went_s = commit_t[
-                # The first commit that reaches a row commits it; the others are removed below.
-                np.minimum(np.searchsorted(commit_rows, middle, side="left"), len(commit_t) - 1)
-            ]
-        else:
-            went_s = np.interp(middle, commit_rows, commit_t)
+        went_s = commit_t[
+            # The first commit that reaches a row commits it; the others are removed below.
+            np.minimum(np.searchsorted(commit_rows, middle, side="left"), len(commit_t) - 1)
+        ]
         # Use the middle of a piece: pieces end at every commit, so none is committed partly.
         gone = middle < done
         lag_t = np.unique(np.concatenate((arrival_t, commit_t)))
-        committed_then = (
-            Steps(commit_t, commit_rows).at(lag_t)
-            if self._batches
-            else np.interp(lag_t, commit_t, commit_rows)
-        )
+        committed_then = Steps(commit_t, commit_rows).at(lag_t)
         return Ledger(
-            start_s=self._start_s,
             end_s=end_s,
             arrived_rows=arrived,
             committed_rows=done,

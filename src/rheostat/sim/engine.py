@@ -83,8 +83,8 @@ Action: TypeAlias = Callable[[float], None]
 class Events:
     """The events of a simulation; ``now`` is the current time in seconds."""
 
-    def __init__(self, start_s: float = 0.0) -> None:
-        self.now = start_s
+    def __init__(self) -> None:
+        self.now = 0.0
         self._heap: list[tuple[float, int, Action]] = []
         self._planned = 0
 

@@ -93,7 +93,7 @@ def measures(
 
     ``demand`` is the minimal number of executors over time; without it there is no elasticity.
     """
-    start_s, end_s = ledger.start_s + warm_up_s, ledger.end_s
+    start_s, end_s = warm_up_s, ledger.end_s
     counted = ledger.commit_s >= start_s
     columns = (ledger.latency_s, ledger.rows, ledger.commit_s)
     latency, rows, commit = (column[counted] for column in columns)

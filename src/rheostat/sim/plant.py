@@ -52,13 +52,12 @@ class Steps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """What happened to a job from ``start_s`` to ``end_s``.
+    """What happened to a job from 0 s to ``end_s``.
 
     ``latency_s``, ``rows`` and ``commit_s`` describe committed groups of rows in order of arrival;
     ``left_age_s`` and ``left_rows`` uncommitted ones; ``lag_rows`` is the backlog at ``lag_t_s``.
     """
 
-    start_s: float
     end_s: float
     arrived_rows: float
     committed_rows: float

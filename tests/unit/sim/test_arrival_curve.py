@@ -44,8 +44,8 @@ def test_the_search_for_a_row_ends_at_the_given_time() -> None:
 
 
 def test_the_mean_time_of_rows_matches_a_numeric_sum() -> None:
-    arrivals = Arrivals(Steps((10.0, 0.0, 40.0), 10.0), start_s=100.0)
-    arrivals.rows_at(200.0)
+    arrivals = Arrivals(Steps((10.0, 0.0, 40.0), 10.0))
+    arrivals.rows_at(100.0)
     rows = np.arange(30.0, 220.0, 0.01) + 0.005
     times = [arrivals.time_of(float(row), by_s=1e5) for row in rows[::50]]
     assert arrivals.mean_time(30.0, 220.0) == pytest.approx(np.mean(times), abs=0.05)
@@ -73,8 +73,8 @@ def test_noise_is_poisson_distributed_around_the_rate() -> None:
 
 
 def test_a_curve_ends_at_the_requested_time() -> None:
-    times, rows = Arrivals(Constant(4.0), start_s=10.0).curve(12.5)
-    assert times.tolist() == [10.0, 11.0, 12.0, 12.5]
+    times, rows = Arrivals(Constant(4.0)).curve(2.5)
+    assert times.tolist() == [0.0, 1.0, 2.0, 2.5]
     assert rows.tolist() == [0.0, 4.0, 8.0, 10.0]
 
 

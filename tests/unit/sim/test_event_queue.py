@@ -39,8 +39,8 @@ def test_an_event_can_schedule_immediate_events() -> None:
 
 
 def test_a_past_event_runs_now_and_the_clock_never_goes_back() -> None:
-    events = Events(10.0)
-    happened: list[float] = []
+    events, happened = Events(), list[float]()
+    events.run(10.0)
     events.at(3.0, happened.append)
     events.run(5.0)
     assert (happened, events.now) == ([], 10.0)

@@ -11,8 +11,8 @@ from rheostat.sim.plant import Steps
 from rheostat.sim.workload import Constant
 
 
-def ten_rows_a_second(commits: list[tuple[float, float]], *, batches: bool = True) -> Book:
-    book = Book(Arrivals(Constant(10.0)), 0.0, 2, batches=batches)
+def ten_rows_a_second(commits: list[tuple[float, float]]) -> Book:
+    book = Book(Arrivals(Constant(10.0)), 2)
     for t_s, rows in commits:
         book.committed(t_s, rows)
     return book
@@ -27,15 +27,6 @@ def test_latency_is_commit_minus_arrival_per_row() -> None:
     assert result.latency_p99_s == pytest.approx(12.0, abs=0.6)
     assert result.within == pytest.approx(0.5)
     assert not result.attained
-
-
-def test_a_continuous_job_commits_evenly() -> None:
-    result = measures(
-        ten_rows_a_second([(3.0, 0.0), (103.0, 1_000.0)], batches=False).ledger(103.0), Slo()
-    )
-    assert result.latency_mean_s == pytest.approx(3.0)
-    assert result.latency_p99_s == pytest.approx(3.0)
-    assert result.attained
 
 
 def test_rows_waiting_longer_than_the_objective_are_late() -> None:

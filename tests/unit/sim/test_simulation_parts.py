@@ -84,7 +84,7 @@ def test_cumulative_rows_are_monotone_and_invertible(
 def test_the_mean_arrival_time_lies_between_the_first_and_last_row(
     rates: list[int], first: float, more: float
 ) -> None:
-    arrivals = Arrivals(Levels((5.0, *map(float, rates), 1.0), 10.0), start_s=30.0)
+    arrivals = Arrivals(Levels((5.0, *map(float, rates), 1.0), 10.0))
     arrivals.rows_at(1e3)
     mean_s = arrivals.mean_time(first, first + more)
     assert arrivals.time_of(first, 1e4) - 1e-6 <= mean_s <= arrivals.time_of(first + more, 1e4) + 1
@@ -108,12 +108,12 @@ commits = st.lists(st.tuples(st.floats(0.1, 9), shares), min_size=1, max_size=12
 
 
 @settings(max_examples=25)
-@given(commits, st.booleans(), st.floats(0.5, 20))
+@given(commits, st.floats(0.5, 20))
 def test_a_book_accounts_for_every_row_and_its_measures_are_consistent(
-    taken: list[tuple[float, float]], batches: bool, slo_s: float
+    taken: list[tuple[float, float]], slo_s: float
 ) -> None:
     arrivals = Arrivals(Levels((8.0, 0.0, 20.0), 15.0))
-    book, now, done = Book(arrivals, 0.0, 2, batches=batches), 0.0, 0.0
+    book, now, done = Book(arrivals, 2), 0.0, 0.0
     for wait_s, share in taken:
         now += wait_s
         done += share * (arrivals.rows_at(now) - done)

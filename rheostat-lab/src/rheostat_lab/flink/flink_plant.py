@@ -117,7 +117,6 @@ class FlinkPlant(Plant):
         seconds = np.arange(1.0, len(rows) + 1)
         done, read = rows > 0, self.tasks.mean_position()
         return Ledger(
-            start_s=0.0,
             end_s=float(self.tasks.second),
             arrived_rows=self.tasks.arrived[self.tasks.second],
             committed_rows=read,

@@ -64,10 +64,9 @@ def run_cell(cell: Cell) -> list[Row]:
     slots = _slots(cell)
     numbers = {name: getattr(measured, name) for name in NUMBERS if hasattr(measured, name)}
     numbers.update({name: getattr(measured.elasticity, name) for name in ELASTICITY})
-    paid_s = ledger.paid.integral(
-        ledger.start_s, ledger.end_s
-    )  # the complete run including the warm-up, like the bounds
-    cost = paid_s * slots + settings.rescale_cost * ledger.targets.changes(ledger.start_s)
+    # The complete run including the warm-up, like the bounds.
+    paid_s = ledger.paid.integral(0.0, ledger.end_s)
+    cost = paid_s * slots + settings.rescale_cost * ledger.targets.changes(0.0)
     return [
         _row(
             cell,

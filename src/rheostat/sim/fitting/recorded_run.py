@@ -330,7 +330,7 @@ def recorded_ledger(run: Recorded) -> Ledger:
     batch earlier.
     """
     arrivals = Arrivals(load_of(run))
-    book = Book(arrivals, 0.0, run.executors_at(0.0), batches=True)
+    book = Book(arrivals, run.executors_at(0.0))
     done = 0.0
     for early, late in pairwise(run.observations):
         _note_sizes(book, late)

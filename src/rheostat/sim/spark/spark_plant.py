@@ -26,8 +26,8 @@ _IDLE_POLL_S = 60.0
 class SparkPlant(Plant):
     """A simulated job, deterministic by seed; arrivals do not depend on the policy.
 
-    ``workload`` gives rows/s from ``start_s``; with ``poisson``, these are the means of random
-    counts. Rows are conserved: arrived = committed + lag.
+    ``workload`` gives rows/s; with ``poisson``, these are the means of random counts. Rows are
+    conserved: arrived = committed + lag.
     """
 
     def __init__(
@@ -36,7 +36,6 @@ class SparkPlant(Plant):
         workload: Workload,
         *,
         seed: int = 0,
-        start_s: float = 0.0,
         poisson: bool = False,
     ) -> None:
         # Never change this order: append new streams, so that existing seeds keep their meaning.
@@ -44,9 +43,9 @@ class SparkPlant(Plant):
         self.p = parameters
         self.first_start_s = parameters.start_s * Noise(first, parameters.start_noise).take(1)[0]
         """Start time in seconds of the first initial executor."""
-        self.events = Events(start_s)
-        self.arrivals = Arrivals(workload, start_s=start_s, noise=arriving if poisson else None)
-        self._book = Book(self.arrivals, start_s, parameters.executors, batches=True)
+        self.events = Events()
+        self.arrivals = Arrivals(workload, noise=arriving if poisson else None)
+        self._book = Book(self.arrivals, parameters.executors)
         self.fleet = Fleet(
             parameters,
             self.events,
@@ -64,9 +63,8 @@ class SparkPlant(Plant):
         self.last: SimulatedBatch | None = None
         self.slow = 1.0
         """Factor on the fixed cost of a batch; executors have their own factors for tasks."""
-        self._start_s = start_s
         self._due = False
-        self.events.at(start_s, self._trigger)
+        self.events.at(0.0, self._trigger)
 
     def observe(self, now: float) -> Sequence[Observation]:
         """Return what ``SparkSensor`` would report at ``now``, and the stages of the last batch."""
@@ -195,11 +193,7 @@ class SparkPlant(Plant):
     def _next_multiple_s(self, begin_s: float) -> float:
         if self.p.trigger_s == 0:
             return begin_s
-        return (
-            self._start_s
-            + (math.floor((begin_s - self._start_s) / self.p.trigger_s + 1e-9) + 1)
-            * self.p.trigger_s
-        )
+        return (math.floor(begin_s / self.p.trigger_s + 1e-9) + 1) * self.p.trigger_s
 
     def _next_trigger_s(self, now: float) -> float:
         """Return when a row may be available: at the next trigger, or at its arrival."""

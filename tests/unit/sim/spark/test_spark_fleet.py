@@ -17,8 +17,8 @@ PARAMETERS = spark_parameters({"executors": 3, "start_noise": 0.0})
 
 
 def fleet_of() -> tuple[Fleet, Events, list[float]]:
-    events, arrivals = Events(0.0), list[float]()
-    book = Book(Arrivals(Constant(1.0), start_s=0.0, step_s=1.0, noise=None), 0.0, 3, batches=True)
+    events, arrivals = Events(), list[float]()
+    book = Book(Arrivals(Constant(1.0)), 3)
     noise = Noise(streams(1, 1)[0], 0.0)
     return Fleet(PARAMETERS, events, book, noise, arrivals.append), events, arrivals
 
