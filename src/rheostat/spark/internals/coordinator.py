@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from contextlib import suppress
 from typing import Any
 
 from rheostat.spark.internals.block_managers import BlockManagers
@@ -25,7 +26,9 @@ class Coordinator:
     def __init__(self, gateway: Gateway, block_managers: BlockManagers) -> None:
         self._gateway, self._jvm = gateway, gateway.jvm
         self._block_managers = block_managers
-        self._coordinator = _coordinator_of(gateway.spark)
+        self._coordinator: Any = None
+        with suppress(*ABSENT):
+            self._coordinator = gateway.spark._jsparkSession.streams().stateStoreCoordinator()
         self._nothing = gateway.sequence(())
         self._requested: tuple[Any, ...] | None = None
         self._listed: Any = None
@@ -103,13 +106,6 @@ class Coordinator:
             return invoke.MethodHandleProxies.asInterfaceInstance(function, handle)
         except ABSENT:
             return None
-
-
-def _coordinator_of(spark: Any) -> Any:
-    try:
-        return spark._jsparkSession.streams().stateStoreCoordinator()
-    except ABSENT:
-        return None
 
 
 def value_of(option: str) -> str | None:

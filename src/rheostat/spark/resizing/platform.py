@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from rheostat.clusters.pods import (
@@ -41,6 +42,7 @@ _UNKNOWN = 401
 _RULE = 'apiGroups: [""], resources: ["{0}"], verbs: ["get", "list"]'
 
 
+@dataclass(eq=False)
 class Platform:
     """Observes the executors once per tick, and queries the cluster manager only if something
     changed or is missing.
@@ -50,23 +52,18 @@ class Platform:
     Spark is decommissioning.
     """
 
-    def __init__(
-        self,
-        pods: KubernetesPods,
-        reasons: Callable[[], Mapping[str, str | None]],
-        tolerated_failures: int = MANY_FAILURES,
-        leaving: Callable[[Collection[str]], Collection[str]] = lambda _: (),
-    ) -> None:
+    pods: KubernetesPods
+    reasons: Callable[[], Mapping[str, str | None]]
+    tolerated_failures: int = MANY_FAILURES
+    leaving: Callable[[Collection[str]], Collection[str]] = lambda _: ()
+
+    def __post_init__(self) -> None:
         self._driver = ""
-        self._leaving = leaving
         self._left: frozenset[str] = frozenset()
         self._taken: dict[str, str] = {}
-        self._pods = pods
-        self._reasons = reasons
         self._known: frozenset[str] | None = None
         self._names: dict[str, str] = {}
         self._nodes: dict[str, str] = {}
-        self._tolerated_failures = tolerated_failures
         self._existing: int | None = None
         """The number of pods that run or wait; None before the first read."""
         self._refusal: str | None = None
@@ -80,16 +77,16 @@ class Platform:
 
     def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
         """Return each executor's node: its host, or on Kubernetes the node of its pod."""
-        return self._nodes if self._pods.available else hosts
+        return self._nodes if self.pods.available else hosts
 
     def total(self, wanted: int) -> int:
         """Return the number of executors to request if ``wanted`` are needed."""
         # Outside Kubernetes, or before the first read, all are requested at once, as Spark does.
-        if not self._pods.available or self._existing is None:
+        if not self.pods.available or self._existing is None:
             return wanted
         refused = self._refusal is not None
         request = total_to_request(
-            wanted, self._existing, refused=refused, tolerated_failures=self._tolerated_failures
+            wanted, self._existing, refused=refused, tolerated_failures=self.tolerated_failures
         )
         return request + len(self._stuck_pods)
 
@@ -105,7 +102,7 @@ class Platform:
             self._read_s, self._pause_s = float("-inf"), FRESH_S
         self._wanted = wanted
         is_new = not set(registered) <= self._nodes.keys()
-        if self._pods.available and (lost or lacking or self._stuck_pods or is_new):
+        if self.pods.available and (lost or lacking or self._stuck_pods or is_new):
             self._read(registered, wanted, lacking, now)
         if not lacking:
             self._words, self._refusal = "", None
@@ -114,22 +111,22 @@ class Platform:
 
     def _check_rights(self) -> None:
         """Warn once, at the start and thus in time, about the rights that the driver lacks."""
-        if self._has_read_rights or not self._pods.available:
+        if self._has_read_rights or not self.pods.available:
             return
         self._has_read_rights = True
         with suppress(Refused):  # a failing read of the pods is reported separately
-            for line in lacking(self._pods.rights(), self._pods.namespace):
+            for line in lacking(self.pods.rights(), self.pods.namespace):
                 _log.warning("rheostat: %s", line)
 
     def _record_leaving(self, registered: Collection[str]) -> None:
         """Record why other programs remove executors, as long as their pods exist."""
-        if not self._pods.available:
+        if not self.pods.available:
             return
-        before, self._left = self._left, frozenset(self._leaving(registered))
+        before, self._left = self._left, frozenset(self.leaving(registered))
         if self._left <= before:
             return
         with suppress(Refused):  # a failing read of the pods is reported separately
-            self._taken.update(taken_of(self._pods.executors()))
+            self._taken.update(taken_of(self.pods.executors()))
 
     def _losses(self, registered: frozenset[str]) -> list[str]:
         """Return why executors were lost that Rheostat did not remove, each once."""
@@ -137,7 +134,7 @@ class Platform:
         gone = oldest_first((before or frozenset()) - registered)
         if not gone:
             return []
-        reasons = self._reasons()
+        reasons = self.reasons()
         losses = []
         for executor in gone:
             end = executor_ends.end_of(reasons.get(executor))
@@ -153,10 +150,10 @@ class Platform:
     def _events(self, executor: str, end: executor_ends.End) -> list[Any]:
         name = self._names.get(executor)
         # Most removals are explained by Spark's own reason.
-        if not end.is_vague or name is None or not self._pods.available:
+        if not end.is_vague or name is None or not self.pods.available:
             return []
         try:
-            return self._pods.events(name)
+            return self.pods.events(name)
         except Refused as refused:
             self._refusal_text(refused, "events")
             return []
@@ -166,14 +163,14 @@ class Platform:
             return
         self._read_s = now
         try:
-            pod_list = self._pods.executors()
+            pod_list = self.pods.executors()
         except Refused as refused:
             self._words, self._existing = self._refusal_text(refused, "pods"), None
             if refused.code == _UNKNOWN:
                 # Spark would continue to request pods, count each refusal as a failed executor, and
                 # end the application after a hundred of them, within a minute.
                 self._existing, self._refusal = len(registered), self._words
-                self._pods.renew_token()
+                self.pods.renew_token()
             self._pause_s = min(MOST_S, self._pause_s * 1.5)
             return
         before, pods = self._existing, pods_of(pod_list)
@@ -196,7 +193,7 @@ class Platform:
         # Pods that exist but wait are not refused, and without a pod there is none to copy.
         if self._existing is None or self._existing >= wanted or not items:
             return None
-        return self._pods.refusal(dict(items[0]))
+        return self.pods.refusal(dict(items[0]))
 
     def _lacking_words(self, pods: tuple[Pod, ...], registered: Collection[str], now: float) -> str:
         words = [waiting_words(pods)]
@@ -228,7 +225,7 @@ class Platform:
 
     def _refusal_text(self, refused: Refused, what: str) -> str:
         """Return a description of the API server's failure; log each kind once."""
-        place = f"namespace {self._pods.namespace}"
+        place = f"namespace {self.pods.namespace}"
         lines = {
             401: "the API server rejects the token (401): waiting for a new one, the job runs on",
             403: f"{what} in {place} may not be listed; add to the driver's role:"

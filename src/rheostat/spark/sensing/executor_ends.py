@@ -15,22 +15,6 @@ DELETED = "deleted"
 _DECOMMISSIONED = "decommissioned"
 _VAGUE = (DELETED, _DECOMMISSIONED, "asked", "silent")
 
-_EVENTS: tuple[tuple[str, str, str], ...] = (
-    ("Preempted", "preempted", "its pod was preempted for one of higher priority"),
-    ("TaintManagerEviction", "node", "its node is lost or tainted, and its pod was deleted"),
-    ("NodeNotReady", "node", "its node is not ready"),
-    ("Evicted", "evicted", "its pod was evicted"),
-)
-_TAKEN: dict[str, tuple[str, str]] = {
-    "PreemptionByScheduler": ("preempted", "its pod was preempted for one of higher priority"),
-    "EvictionByEvictionAPI": (
-        "evicted",
-        "its pod was evicted through the API, as when a node is drained",
-    ),
-    "DeletionByTaintManager": ("node", "its node is lost or tainted, and its pod was deleted"),
-    "DeletionByPodGC": ("node", "its node is gone, and its pod was deleted"),
-    "TerminationByKubelet": ("evicted", "its node evicted it"),
-}
 _CODE = re.compile(r"exit(?:ed with)?(?: exit)? ?(?:code|status):?\s*(-?\d+)", re.IGNORECASE)
 
 
@@ -48,6 +32,26 @@ class End:
         """
         return self.kind in _VAGUE
 
+
+_PREEMPTED = End("preempted", "its pod was preempted for one of higher priority")
+_LOST_NODE = End("node", "its node is lost or tainted, and its pod was deleted")
+_EVENTS = {
+    "Preempted": _PREEMPTED,
+    "TaintManagerEviction": _LOST_NODE,
+    "NodeNotReady": End("node", "its node is not ready"),
+    "Evicted": End("evicted", "its pod was evicted"),
+}
+"""The ends that a pod's events reveal, by their reasons; the first counts."""
+
+_TAKEN = {
+    "PreemptionByScheduler": _PREEMPTED,
+    "EvictionByEvictionAPI": End(
+        "evicted", "its pod was evicted through the API, as when a node is drained"
+    ),
+    "DeletionByTaintManager": _LOST_NODE,
+    "DeletionByPodGC": End("node", "its node is gone, and its pod was deleted"),
+    "TerminationByKubelet": End("evicted", "its node evicted it"),
+}
 
 # The first match counts. Kubernetes, YARN and Standalone use different texts; on YARN Spark reports
 # "a bad node" for every container that a signal has ended.
@@ -102,11 +106,11 @@ def refined(end: End, events: list[Any], taken: str | None = None) -> End:
     if not end.is_vague:
         return end
     if taken in _TAKEN:
-        return End(*_TAKEN[taken])
+        return _TAKEN[taken]
     reasons = {str(event.get("reason")) for event in events}
-    for name, kind, words in _EVENTS:
+    for name, revealed in _EVENTS.items():
         if name in reasons:
-            return End(kind, words)
+            return revealed
     if end.kind != DELETED and taken is None:
         return end
     return End(DELETED, "its pod was deleted, by a person or a program")

@@ -21,25 +21,21 @@ OF_STAGES = frozenset({"stages", "cpu", "by_executor", "output_rows_per_s"})
 """
 
 
+@dataclass(eq=False)
 class LocalUsage:
     """CPU shares per slot of the executors on this computer, between two observations."""
 
-    def __init__(
-        self,
-        used: Callable[[], Mapping[str, Used]],
-        load: Callable[[], float | None] = load_per_core,
-    ) -> None:
-        self._used = used
-        self._load = load
-        self._before: tuple[float, Mapping[str, Used]] | None = None
+    used: Callable[[], Mapping[str, Used]]
+    load: Callable[[], float | None] = load_per_core
+    _before: tuple[float, Mapping[str, Used]] | None = None
 
     def observe(self, now: float, executors: Sequence[Executor]) -> Observation:
         """Return cpu, cpu_python, load_per_core and the CPU by executor; absent for executors on
         other computers, and at the first observation.
         """
-        used = self._used()
+        used = self.used()
         before, self._before = self._before, (now, used)
-        empty = Observation(t_s=now, load_per_core=self._load() if used else None)
+        empty = Observation(t_s=now, load_per_core=self.load() if used else None)
         slots = {executor.id: executor.slots for executor in executors}
         # If some executors run elsewhere, the share would describe only a part of them.
         if before is None or now <= before[0] or not slots or not used.keys() >= slots.keys():
