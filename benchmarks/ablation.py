@@ -6,6 +6,7 @@ for complete runs, and their attainment and cost are compared with those of the 
 of a rule, ``CONSTANT=VALUE`` changes one of ``Tuning``.
 
 Run: python benchmarks/ablation.py [--seeds 801] [--starts 10 60] [--runs RULE ...] [--csv FILE]
+     [--experiment experiments/predictive-short.yaml]
 """
 
 from __future__ import annotations
@@ -181,12 +182,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--minutes", type=float, default=140, help="length of a run")
     parser.add_argument("--runs", nargs="*", help="rules that are switched off for whole runs")
     parser.add_argument("--csv", type=Path)
+    parser.add_argument("--experiment", type=Path, default=EXPERIMENT)
     given = parser.parse_args(arguments)
     rules = [*(DECISION_RULES | MEMORY_RULES)] if given.runs == [] else given.runs or []
     plants = {f"start {start_s} s" for start_s in given.starts}
     cells = {
         replace(cell, seed=seed, settings=replace(cell.settings, minutes=given.minutes)).text
-        for cell in read_spec(EXPERIMENT)
+        for cell in read_spec(given.experiment)
         for seed in given.seeds
         if cell.policy == "predictive" and cell.plant in plants
         if not given.loads or cell.load in given.loads
