@@ -29,6 +29,8 @@ class Job(Protocol):
     """What a page requests from one job."""
 
     name: str
+    address: str
+    """Where the job is: a folder, or HOST:PORT."""
 
     def version(self) -> tuple[Any, ...]:
         """Return a value that changes with every record."""
@@ -107,7 +109,7 @@ class Jobs:
     def all(self) -> Mapping[str, Job]:
         """Return the jobs by ID; a source is scanned at most every five seconds."""
         if time.monotonic() - self._scanned_s > _SCAN_S:
-            jobs = {_id(job): job for job in self._scan()}
+            jobs = {_id(job.address): job for job in self._scan()}
             self._jobs = {key: self._jobs.get(key, job) for key, job in jobs.items()}
             self._scanned_s = time.monotonic()
         return self._jobs
@@ -215,11 +217,8 @@ def _row(key: str, job: Job) -> dict[str, Any]:
     }
 
 
-def _id(job: Job) -> str:
-    place = (
-        str(job.folder.resolve()) if isinstance(job, JournalJob) else getattr(job, "address", "")
-    )
-    return hashlib.sha256(place.encode()).hexdigest()[:12]
+def _id(address: str) -> str:
+    return hashlib.sha256(address.encode()).hexdigest()[:12]
 
 
 _LOOK_S = 5.0

@@ -51,7 +51,7 @@ class JournalJob:
         clock: Callable[[], float] = time.time,
         refresh: Callable[[], object] = lambda: None,
     ) -> None:
-        self.folder = folder
+        self.folder, self.address = folder, str(folder.resolve())
         self.name = name or folder.name
         self._alive = alive
         self._clock = clock

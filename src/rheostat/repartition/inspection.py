@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import mean
 
@@ -201,27 +201,22 @@ def _inspected(
     operator: Operator,
     store: str,
 ) -> InspectedStore:
-    sizes = tuple(_sizes(checkpoint, files, counts, operator.id, store))
+    sizes: list[PartitionSize] = []
+    for partition in range(checkpoint.partitions):
+        folder = f"{checkpoint.location}/state/{operator.id}/{partition}"
+        size = files.size(folder if store == "default" else f"{folder}/{store}")
+        rows, held = counts.get((operator.id, store, partition), (None, None))
+        # An operator without a key stores everything in partition 0 and has no other folder.
+        if size is not None:
+            sizes.append(PartitionSize(partition=partition, file_bytes=size, rows=rows, bytes=held))
     return InspectedStore(
         operator=operator.id,
         operator_name=operator.name,
         store=store,
         refusal=refusal(operator) or unknown_format(checkpoint),
-        partitions=sizes,
+        partitions=tuple(sizes),
         skew=skew(size.file_bytes if size.rows is None else size.rows for size in sizes),
     )
-
-
-def _sizes(
-    checkpoint: Checkpoint, files: FileSystem, counts: Counts, operator: int, store: str
-) -> Iterator[PartitionSize]:
-    for partition in range(checkpoint.partitions):
-        folder = f"{checkpoint.location}/state/{operator}/{partition}"
-        size = files.size(folder if store == "default" else f"{folder}/{store}")
-        rows, held = counts.get((operator, store, partition), (None, None))
-        # An operator without a key stores everything in partition 0 and has no other folder.
-        if size is not None:
-            yield PartitionSize(partition=partition, file_bytes=size, rows=rows, bytes=held)
 
 
 def skew(sizes: Iterable[int]) -> float | None:

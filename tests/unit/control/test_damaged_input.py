@@ -159,7 +159,7 @@ def test_a_body_above_the_limit_is_rejected_before_it_is_read(serve):
 
 def test_a_stalled_client_is_disconnected_and_delays_no_tick(serve, monkeypatch):
     class Large:
-        name = "large"
+        name = address = "large"
         versions = itertools.count()
         overviews = 0
 

@@ -184,7 +184,7 @@ def test_a_body_of_ten_megabytes_is_rejected_declared_or_not(places):
 
 def test_an_unreadable_job_is_shown_as_blind():
     class Broken:
-        name = "broken"
+        name = address = "broken"
 
         def version(self):
             return ()
