@@ -27,8 +27,8 @@ Target = Annotated[
 def halt(target: Target) -> None:
     """Halt the autoscaler of a running application: the queries keep running at their size.
 
-    It stops deciding within one tick, and stays halted at the next start with the same checkpoint
-    or journal, until rheostat resume.
+    It stops deciding within one tick, on an object store within 75 s, and stays halted at the next
+    start with the same checkpoint or journal, until rheostat resume.
 
     Example: rheostat halt hdfs://namenode/checkpoints/orders
     """
@@ -44,7 +44,8 @@ def halt(target: Target) -> None:
 def resume(target: Target) -> None:
     """Resume the autoscaler of an application that was halted in the same way.
 
-    It decides again within one tick, without a restart and with its previous memory.
+    It decides again within one tick, on an object store within 75 s, without a restart and with
+    its previous memory.
 
     Example: rheostat resume hdfs://namenode/checkpoints/orders
     """
