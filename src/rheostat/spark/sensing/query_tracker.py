@@ -112,6 +112,10 @@ class QueryTracker:
             return observed
         return self.stages.fill(observed, batch, self._last_stages, idle)
 
+    def close(self) -> None:
+        """Close the readers of the query's sources."""
+        self._sources.close()
+
     def _before_first_batch(self, shared: Observation, now: float) -> Observation:
         """Return the signals of broker and checkpoint: the arrival rate and the backlog."""
         query = self.query

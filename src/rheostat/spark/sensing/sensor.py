@@ -74,6 +74,8 @@ class SparkSensor(Sensor):
         """Return one observation per running query."""
         # By run, not by name: a restarted query counts its batches and offsets anew.
         running = {str(query.runId): query for query in self.spark.streams.active}
+        for run_id in self._trackers.keys() - running.keys():
+            self._trackers[run_id].close()
         self._trackers = {
             run_id: self._trackers.get(run_id) or self._track(query)
             for run_id, query in running.items()
@@ -91,7 +93,9 @@ class SparkSensor(Sensor):
         return observations if shared.cpu is not None else _of_all(observations)
 
     def close(self) -> None:
-        """Close the connection to the broker."""
+        """Close the connections to the broker and to the sources."""
+        for tracker in self._trackers.values():
+            tracker.close()
         if self.offsets is not None:
             self.offsets.close()
 

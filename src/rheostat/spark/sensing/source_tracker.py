@@ -21,6 +21,7 @@ _V1_TIME = "getOffset"
 their batch as the latest offset, too (``MicroBatchExecution``), also where they limit the batch
 themselves, as Event Hubs does."""
 
+_READER_FAULTS = (OSError, ValueError, LookupError, TypeError)
 _UNCOUNTED = "it reports none in its progress events; the job is sized by its batch times"
 
 Readers = Callable[[Any, int, str], BacklogReader | None]
@@ -72,13 +73,20 @@ class SourceTracker:
             backlog = self._reader.backlog(entry, now)
             if entry["endOffset"] != self._end:
                 self._count(entry)
-        except (OSError, ValueError, LookupError, TypeError) as fault:
+        except _READER_FAULTS as fault:
             return self._unknown(source, str(fault))
         if backlog is None:
             is_new = source.get("endOffset") is None
             return SourceView() if is_new else self._unknown(source, _UNCOUNTED)
         self._failed = False
         return self._view(str(source.get("description")), backlog, batch, now)
+
+    def close(self) -> None:
+        """Close the reader; a failure is logged."""
+        try:
+            self._reader.close()
+        except _READER_FAULTS as fault:
+            _log.warning("rheostat: a backlog reader was not closed: %s", fault)
 
     def _unknown(self, source: Source, why: str) -> SourceView:
         """Log once why the backlog is unknown."""
@@ -199,6 +207,11 @@ class SourceTrackers:
             tracker = self._trackers[number]
             views.append(tracker.observe(_fields(source), batch, now) if tracker else SourceView())
         return tuple(views)
+
+    def close(self) -> None:
+        """Close the readers of all sources."""
+        for tracker in filter(None, self._trackers.values()):
+            tracker.close()
 
 
 def _fields(source: Any) -> Source:

@@ -19,6 +19,7 @@ class Bytes:
     def __init__(self) -> None:
         self.newest: float = 0
         self.fault: Exception | None = None
+        self.closed = 0
 
     def backlog(self, source: Any, now: float) -> Backlog | None:
         if self.fault:
@@ -29,7 +30,9 @@ class Bytes:
         return Amount(end - (start or 0), "bytes")
 
     def close(self) -> None:
-        self.newest = 0
+        self.closed += 1
+        if self.fault:
+            raise self.fault
 
 
 def entry(start: Any, end: Any, rows: int, **more: Any) -> dict[str, Any]:
@@ -55,7 +58,9 @@ def observed(event):
             rows = sum(source["numInputRows"] for source in sources)
             query.lastProgress = event(number, start_s, 1.0, list(sources), numInputRows=rows)
 
-        return SimpleNamespace(batch=batch, at=lambda now: sensor.observe(now)[0], query=query)
+        return SimpleNamespace(
+            batch=batch, at=lambda now: sensor.observe(now)[0], query=query, sensor=sensor
+        )
 
     return make
 
@@ -106,6 +111,30 @@ def test_a_failing_reader_is_logged_once_and_its_backlog_is_absent(observed, cap
     assert [record.getMessage() for record in caplog.records] == [
         "rheostat: the backlog of X[a] is unknown: no credentials"
     ]
+
+
+@pytest.mark.parametrize("fault", [None, OSError("the connection is gone")])
+def test_a_reader_is_closed_once_when_its_query_ends(observed, fault, caplog):
+    reader = Bytes()
+    job = observed(reader)
+    job.batch(1, 100.0, entry(0, 10, 1))
+    job.at(101.0)
+    assert reader.closed == 0
+    reader.fault = fault
+    job.sensor.spark.streams.active = []
+    assert job.sensor.observe(102.0) == []
+    job.sensor.close()
+    assert reader.closed == 1
+    assert ["the connection is gone" in line for line in caplog.messages] == [True] * bool(fault)
+
+
+def test_readers_are_closed_with_the_sensor(observed):
+    reader = Bytes()
+    job = observed(reader)
+    job.batch(1, 100.0, entry(0, 10, 1))
+    job.at(101.0)
+    job.sensor.close()
+    assert reader.closed == 1
 
 
 def test_a_source_without_backlog_keeps_the_lag_of_kafka(observed, kafka):
