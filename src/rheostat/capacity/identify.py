@@ -193,14 +193,18 @@ class Batches:
         """Return the value after one more batch; ``batch_s`` and ``rows`` must be above 0.
 
         ``stages`` may be those of an earlier batch, because a live job reports them less often than
-        it has batches; their work is related to the rows that they read themselves. With ``fresh``
+        it has batches; their work is related to the rows that they read themselves. Until a batch
+        shows which stages read sources, batch times are fitted. With ``fresh``
         False they were learned before, and only the duration of the batch counts.
         """
         measured = [stage for stage in stages or () if stage.busy_s and stage.tasks]
+        readers = _readers(measured)
+        if not readers and not self.stages:
+            measured = []
         if self.staged not in (None, bool(measured)):
             return Batches().with_batch(batch_s, rows, slots, stages, fresh, tuning)
         known, fits = self.identified(tuning), self.stages
-        read = _rows_read(measured, rows) if measured else rows
+        read = _rows_read(readers, rows) if measured else rows
         fresh = fresh and read > 0
         if fresh:
             fits = {
@@ -292,14 +296,19 @@ class Batches:
         )
 
 
-def _rows_read(stages: Sequence[Stage], rows: float) -> float:
-    """Return the input rows of the batch that the stages belong to: those of the stages that read
-    sources; 0 if several read something and it is unknown which of them read sources, because a
-    static table or the log of a table format has rows of its own; ``rows`` if none are counted.
+def _readers(stages: Sequence[Stage]) -> list[Stage]:
+    """Return the stages that read sources; none if several read something and it is unknown which
+    of them do, because a static table or the log of a table format has rows of its own.
     """
     names = {stage.name for stage in stages}
     first = [stage for stage in stages if not names & set(stage.upstream)]
-    readers = [stage for stage in first if stage.upstream or len(first) == 1]
+    return [stage for stage in first if stage.upstream or len(first) == 1]
+
+
+def _rows_read(readers: Sequence[Stage], rows: float) -> float:
+    """Return the input rows of the batch that the stages belong to: those of ``readers``; ``rows``
+    if they count none, and 0 without readers.
+    """
     known = [stage.rows_in for stage in readers if stage.rows_in is not None]
     return sum(known) if known or not readers else rows
 

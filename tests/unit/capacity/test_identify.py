@@ -111,14 +111,25 @@ def test_rows_that_are_not_of_a_source_do_not_affect_the_row_cost() -> None:
         )
 
 
+AMBIGUOUS = [
+    Stage(name="0", rows_in=9000.0, busy_s=9.0, tasks=8),
+    Stage(name="other", rows_in=10.0, busy_s=9.0, tasks=8),
+]
+
+
 def test_stages_whose_source_is_unknown_teach_nothing() -> None:
     known = learned_batches(True)
-    ambiguous = [
-        Stage(name="0", rows_in=9000.0, busy_s=9.0, tasks=8),
-        Stage(name="other", rows_in=10.0, busy_s=9.0, tasks=8),
-    ]
-    after = known.with_batch(TRUE.batch_s(9000, 4), 9000, 4, ambiguous)
+    after = known.with_batch(TRUE.batch_s(9000, 4), 9000, 4, AMBIGUOUS)
     assert after.stages == known.stages
+
+
+def test_batch_times_are_fitted_until_sources_are_known() -> None:
+    known = Batches()
+    for rows, slots in BATCHES * 6:
+        known = known.with_batch(TRUE.batch_s(rows, slots), rows, slots, AMBIGUOUS)
+    assert known == learned_batches(False)
+    after = known.with_batch(TRUE.batch_s(9000, 4), 9000, 4, stages(9000))
+    assert after.stages.keys() == {"0", "1"}
 
 
 def test_an_empty_first_batch_with_one_task_adds_no_skew() -> None:
