@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,7 +39,8 @@ def emit_lines(lines: Iterable[str], as_json: bool, out: Path | None) -> None:
     if out:
         write_out(out, shown)
     else:
-        deque(shown, maxlen=0)
+        for _ in shown:
+            pass  # the lines are printed as they are made
 
 
 def _printed(line: str) -> str:

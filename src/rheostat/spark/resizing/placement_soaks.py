@@ -76,12 +76,10 @@ def verdict(
         if (soak.spark, soak.provider, soak.checkpoint_format)
         == (spark, provider, checkpoint_format)
     ]
-    passed = [soak for soak in matching if not soak.object_store]
-    moves = max((soak.moves for soak in passed), default=0)
-    loads = mode == "force" or any(soak.pauses and soak.moves >= ENOUGH_MOVES for soak in passed)
-    on_object_stores = mode == "force" or any(
-        soak.object_store and soak.pauses and soak.moves >= ENOUGH_MOVES for soak in matching
-    )
+    moves = max((soak.moves for soak in matching if not soak.object_store), default=0)
+    loaded = [soak for soak in matching if soak.pauses and soak.moves >= ENOUGH_MOVES]
+    loads = mode == "force" or any(not soak.object_store for soak in loaded)
+    on_object_stores = mode == "force" or any(soak.object_store for soak in loaded)
     what = f"Spark {spark}, {provider}, checkpoint format {checkpoint_format}"
     if moves >= ENOUGH_MOVES:
         also = ", also with loads in the pauses of the query" if mode == "auto" and loads else ""

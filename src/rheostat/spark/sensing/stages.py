@@ -116,10 +116,13 @@ def _sources(
         return {readers[0]: tuple(name for name, _ in sources)}
     if len(readers) == len(sources):
         return dict(_nearest(stages, readers, sources))
+    if len(readers) < len(sources):
+        return {}
+    rows_in = [stage.rows_in or 0.0 for stage in stages]
     left = list(readers)
     of_readers: dict[int, tuple[str, ...]] = {}
-    for name, rows in sources if len(readers) > len(sources) else ():
-        own = _adding_up(left, rows, [stage.rows_in or 0.0 for stage in stages])
+    for name, rows in sources:
+        own = _adding_up(left, rows, rows_in)
         left = [reader for reader in left if reader not in own]
         of_readers |= dict.fromkeys(own, (name,))
     return of_readers
