@@ -1,14 +1,16 @@
-"""Write docs/policies: a page and a plot per policy, and their index, from the registry and the
-simulator alone.
+"""Write docs/policies: a page and a plot per policy, their index and the table of all parameters,
+from the registry and the simulator alone.
 
-    python scripts/policy_pages.py            writes pages and plots and removes outdated ones
+    python scripts/policy_pages.py      writes pages, table and plots and removes outdated ones
 
 A plot is redrawn when its series changes; delete it to redraw it for another reason.
 """
 
 from __future__ import annotations
 
+import csv
 import sys
+from io import StringIO
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +26,6 @@ MADE = (
     "<!-- Made by scripts/policy_pages.py from the policy's class; change that, not this page."
     " -->\n"
 )
-PLOTTED = "\n[About the plot](README.md#the-plots)\n"
 PLOTS = """
 ## The plots
 
@@ -36,10 +37,11 @@ Each plot shows 140 simulated minutes of the [default Spark plant](../concepts/s
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every page by its file name."""
+    """Return the text of every page and of the table by its file name."""
     described = [describe(name) for name in POLICIES]
     return {
         "README.md": index(described),
+        "parameters.csv": parameter_table(described),
         **{f"{policy.name}.md": page(policy) for policy in described},
     }
 
@@ -50,8 +52,8 @@ def index(described: list[Description]) -> str:
         f"| [{policy.name}]({policy.name}.md) | {_cell(policy.title)} |" for policy in described
     ]
     head = (
-        "`rheostat policies` prints this list, `rheostat policies NAME` one policy;"
-        " `rheostat replay query-1_HPA_50 --policy NAME --max 16` [tries it](../guides/replay.md)."
+        "`rheostat policies` prints this list, `rheostat policies NAME` one policy with its parameters,"
+        " which `--set name=value` sets: [parameters.csv](parameters.csv). `rheostat replay query-1_HPA_50 --policy NAME --max 16` [tries it](../guides/replay.md)."
     )
     return "\n".join(
         [
@@ -68,41 +70,33 @@ def index(described: list[Description]) -> str:
 
 def page(policy: Description) -> str:
     """Return the page of one policy."""
-    rows = [_row(parameter) for parameter in policy.parameters]
-    table = (
-        ["| parameter | default | unit | meaning |", "|---|---|---|---|", *rows]
-        if rows
-        else ["None."]
-    )
     parts = [
         MADE,
         f"# {policy.name}\n",
         f"{policy.summary}\n",
-        "## Formula\n",
         f"```text\n{policy.formula}\n```\n",
-        "## Parameters\n",
-        *table,
-        "",
-        "## Source\n",
-        f"{policy.source}\n",
-        "## Weakness\n",
-        f"It fails when {policy.fails_when}.\n",
-        "## Plot\n",
-        f"![Rate, executors and latency]({policy.name}.svg)",
-        PLOTTED,
+        f"**Source**: {policy.source}\n",
+        f"**Weakness**: it fails when {policy.fails_when}.\n",
+        "[Parameters](parameters.csv), [about the plot](README.md#the-plots)\n",
+        f"![Rate, executors and latency]({policy.name}.svg)\n",
     ]
     return "\n".join(parts)
 
 
-def _row(parameter: Parameter) -> str:
-    default = (
-        "must be given"
-        if parameter.default is None
-        else f"`{parameter.default}`"
-        if parameter.default != ""
-        else "none"
-    )
-    return f"| `{parameter.name}` | {default} | {_cell(parameter.unit)} | {_cell(parameter.help)} |"
+def parameter_table(described: list[Description]) -> str:
+    """Return the parameters of all policies as the text of a CSV file."""
+    text = StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("policy", "parameter", "default", "unit", "meaning"))
+    for policy in described:
+        for parameter in policy.parameters:
+            rows.writerow((policy.name, *_row(parameter)))
+    return text.getvalue()
+
+
+def _row(parameter: Parameter) -> tuple[str, str, str, str]:
+    default = "must be given" if parameter.default is None else str(parameter.default) or "none"
+    return parameter.name, default, parameter.unit, parameter.help
 
 
 def _cell(text: str) -> str:
@@ -118,7 +112,7 @@ def write() -> None:
     """Write all pages and the changed plots, and remove those of policies that no longer exist."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     made, shown = pages(), plots()
-    for path in (*FOLDER.glob("*.md"), *FOLDER.glob("*.svg")):
+    for path in FOLDER.glob("*.*"):
         if path.name not in {*made, *shown}:
             path.unlink()
     for name, text in made.items():

@@ -1,16 +1,18 @@
 """Write docs/reference: the command line, Python, the options and the journal, from the code alone.
 
-Run: python scripts/reference_pages.py         writes the pages; a test fails if they are outdated
+Run: python scripts/reference_pages.py         writes pages and tables; a test fails if they are outdated
 """
 
 from __future__ import annotations
 
 import ast
+import csv
 import dataclasses
 import inspect
 import re
 import sys
 import textwrap
+from io import StringIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -34,41 +36,56 @@ RECORD = (model.Record, model.Decision, model.GuardChange, model.Rescaling)
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every page by its file name."""
+    """Return the text of every page and table by its file name."""
     return {
         "command-line.md": command_line(),
+        "command-line.csv": options(),
         "configuration.md": configuration(),
         "journal-and-recordings.md": journal(),
+        "journal-and-recordings.csv": journal_fields(),
+        "evidence.csv": evidence(),
         "metrics.md": metrics(),
         "python.md": python(),
     }
 
 
-STANDARD = {
-    "* `--json`: Print JSON.",
-    "* `--out`: Write the same JSON to this file.",
-}
-"""Options that most commands have; the page describes them once."""
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Return rows as the text of a CSV file."""
+    text = StringIO()
+    csv.writer(text, lineterminator="\n").writerows([head, *rows])
+    return text.getvalue()
 
 
 def command_line() -> str:
-    """Return the page of all commands with their arguments and options."""
-    top: Any = get_command(application())
-    shared = {_parameter(parameter) for parameter in top.commands["run"].params}
-    head = [
-        MADE,
-        "# The command line\n",
-        "`rheostat COMMAND --help` prints a command with all of its options; defaults are in brackets."
-        " Commands that report a result have `--json` and `--out FILE`, which writes the same JSON;"
-        " both are listed only where they differ.\n",
+    """Return the page of all commands, each with the first sentence of its help."""
+    own, lab = [], []
+    for path, command in _leaves("rheostat", get_command(application())):
+        row = f"* `{path}`: {_summary(command)}."
+        (lab if _is_of_the_lab(command) else own).append(row)
+    return (
+        "\n".join([MADE, *COMMAND_LINE, *own, "\n## The commands of `rheostat-lab`\n", *lab]) + "\n"
+    )
+
+
+COMMAND_LINE = [
+    "# The command line\n",
+    "`rheostat COMMAND --help` prints a command with its arguments and options;"
+    " [command-line.csv](command-line.csv) has those of all commands. Commands that report a result"
+    " have `--json` and `--out FILE`, which writes the same JSON. The options of `rheostat run` are"
+    " also [settings](configuration.md). [Exit codes](exit-codes.md).\n",
+]
+
+
+def options() -> str:
+    """Return the table of the arguments and options of all commands of the product."""
+    rows = [
+        (path, *_parameter(parameter))
+        for path, command in _leaves("rheostat", get_command(application()))
+        if not _is_of_the_lab(command)
+        for parameter in command.params
+        if parameter.name != "help"
     ]
-    leaves = _leaves("rheostat", top)
-    own = [(path, command) for path, command in leaves if not _is_of_the_lab(command)]
-    lab = [
-        f"* `{path}`: {_summary(command)}" for path, command in leaves if _is_of_the_lab(command)
-    ]
-    lines = [line for path, command in own for line in _command(path, command, shared)]
-    return "\n".join([*head, *lines, "## The commands of `rheostat-lab`\n", *lab]) + "\n"
+    return table(("command", "argument or option", "default", "meaning"), rows)
 
 
 def _leaves(path: str, command: Any) -> list[tuple[str, Any]]:
@@ -88,46 +105,14 @@ def _summary(command: Any) -> str:
     return _text(command.help or "").partition(". ")[0].removesuffix(".")
 
 
-def _command(path: str, command: Any, shared: set[str]) -> list[str]:
-    """Return the lines of a command; options of ``rheostat run`` are listed there only, and those
-    of a group of options on the page of the configuration.
-    """
-    lines = [f"## `{path}`\n", inspect.cleandoc(command.help or "") + "\n"]
-    parameters = [parameter for parameter in command.params if parameter.name != "help"]
-    rows = {parameter.name: _parameter(parameter) for parameter in parameters}
-    if path == "rheostat run":
-        own = [row for name, row in rows.items() if name not in _grouped()]
-        lines.append("All further options: [configuration](configuration.md).\n")
-    else:
-        same = {row for row in rows.values() if row in shared}
-        own = [row for row in rows.values() if row not in same | STANDARD]
-        lines += _inherited(same - STANDARD, shared - STANDARD)
-    return [*lines, *([*own, ""] if own else [])]
-
-
-def _inherited(same: set[str], shared: set[str]) -> list[str]:
-    """Return the sentence that names the options that a command has in common with ``run``."""
-    options = {row for row in shared if row.startswith("* `--")}
-    missing = options - same
-    if not same:
-        return []
-    if len(missing) < len(same):
-        return [f"All options of [`rheostat run`](#rheostat-run) except {_named(missing)}.\n"]
-    return [f"As in [`rheostat run`](#rheostat-run): {_named(same)}.\n"]
-
-
-def _named(rows: set[str]) -> str:
-    return ", ".join(sorted(re.split(r"(?<=`)(?:: | \()", row[2:])[0] for row in rows))
-
-
-def _parameter(parameter: Any) -> str:
-    names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+def _parameter(parameter: Any) -> tuple[str, str, str]:
+    """Return name, default and meaning of an argument or option."""
+    names = ", ".join((*parameter.opts, *parameter.secondary_opts))
     if parameter.param_type_name == "argument":
-        names = f"`{parameter.name}`"
+        names = parameter.name
     default = parameter.default
     unset = default in (None, False, (), [], "") or callable(default)
-    shown = "" if unset else f" (`{default}`)"
-    return f"* {names}{shown}: {_text(getattr(parameter, 'help', '') or '')}"
+    return names, "" if unset else str(default), _text(getattr(parameter, "help", "") or "")
 
 
 def _groups() -> list[type[Any]]:
@@ -188,23 +173,46 @@ def _setting(setting: settings.ConfSetting) -> str:
 
 def journal() -> str:
     """Return the page of the journal's lines, whose observation is also a recording's row."""
-    lines = [MADE, "# Journal and recordings\n"]
-    lines.append(
-        f"A journal is a folder of segments, one JSON object a line, `schema: {SCHEMA}`. Absent"
-        " values are left out; a reader skips names that it does not know. A recording (CSV,"
-        " Parquet) has the fields of [`Observation`](#observation) as its columns:"
-        " [replay](../guides/replay.md#the-columns).\n"
-    )
-    for kind in (*RECORD, *KEPT):
-        lines += [f"## {kind.__name__}\n", _first(kind) + "\n", *_fields(kind), ""]
-    lines += [
-        "## Evidence\n",
-        "The numbers behind a decision, as `rheostat explain` prints them.\n",
+    kinds = [f"| `{kind.__name__}` | {_first(kind)} |" for kind in (*RECORD, *KEPT)]
+    lines = [
+        MADE,
+        "# Journal and recordings\n",
+        *JOURNAL,
+        "| object | content |",
+        "|---|---|",
+        *kinds,
     ]
-    units = {name: f" ({term.unit})" if term.unit else "" for name, term in TERMS.items()}
-    lines += [f"* `{name}`{units[name]}: {term.words}" for name, term in TERMS.items()]
-    lines += ["* `pi OPERATOR` (slots): slots that the operator needs", ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, *EVIDENCE]) + "\n"
+
+
+JOURNAL = [
+    f"A journal is a folder of segments, one JSON object a line, `schema: {SCHEMA}`. Each line is a"
+    " `Record`. Absent values are left out; a reader skips names that it does not know. A recording"
+    " (CSV, Parquet) has the fields of `Observation` as its columns:"
+    " [replay](../guides/replay.md#the-columns).\n",
+    "[journal-and-recordings.csv](journal-and-recordings.csv) has every field with its type and"
+    " meaning.\n",
+]
+EVIDENCE = [
+    "\n## Evidence\n",
+    "The numbers behind a decision. `rheostat explain` prints them in words with their units;"
+    " [evidence.csv](evidence.csv) has the key, the unit and the meaning of each.",
+]
+
+
+def journal_fields() -> str:
+    """Return the table of the fields of the journal's objects."""
+    rows = [row for kind in (*RECORD, *KEPT) for row in _fields(kind)]
+    return table(("object", "field", "type", "meaning"), rows)
+
+
+def evidence() -> str:
+    """Return the table of the keys of a decision's evidence."""
+    rows = [(name, term.unit, term.words) for name, term in TERMS.items()]
+    return table(
+        ("key", "unit", "meaning"),
+        [*rows, ("pi OPERATOR", "slots", "slots that the operator needs")],
+    )
 
 
 def metrics() -> str:
@@ -221,13 +229,17 @@ def metrics() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _fields(kind: type[Any]) -> list[str]:
+def _fields(kind: type[Any]) -> list[tuple[str, str, str, str]]:
     docs = _attribute_docs(kind)
-    types = {
-        field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(kind)
-    }
-    texts = {name: f": {docs[name]}" if docs.get(name) else "" for name in types}
-    return [f"* `{name}` (`{kind}`){texts[name]}" for name, kind in types.items()]
+    return [
+        (
+            kind.__name__,
+            field.name,
+            str(field.type).removesuffix(" | None"),
+            docs.get(field.name, ""),
+        )
+        for field in dataclasses.fields(kind)
+    ]
 
 
 def _attribute_docs(kind: type[Any]) -> dict[str, str]:
@@ -279,7 +291,7 @@ def _text(text: str) -> str:
 
 
 def main() -> int:
-    """Write the pages."""
+    """Write the pages and tables."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
 """Builds all parts that call Spark's internals, once per session.
 
-``docs/operate/private-calls.md`` lists the calls with their versions and worst cases.
+``docs/operate/private-calls.csv`` lists the calls with their fallbacks and worst cases.
 """
 
 from __future__ import annotations
