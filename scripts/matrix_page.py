@@ -24,7 +24,7 @@ from rheostat_lab.matrix.kept_run import (
 )
 from rheostat_lab.matrix.matrix_spec import MatrixSpec
 from rheostat_lab.matrix.played_run import PlayedRun
-from rheostat_lab.matrix.policy_table import sentences, table
+from rheostat_lab.matrix.policy_table import best_first, sentences, table
 from rheostat_lab.matrix.prediction_table import prediction_table
 from rheostat_lab.matrix.run_figures import scatter, telemetry
 from rheostat_lab.matrix.simulated_runs import simulated_runs, simulation_rows, simulation_table
@@ -39,6 +39,9 @@ LISTS = ("Where both attained", "Attained on no seed", "Not played")
 
 SHOWN = range(8)
 """Of the table of a query: the measures, without the 99 % quantile, failed tasks and exactness."""
+
+ROWS = 8
+"""Policies in the table of a query; the CSV file has all."""
 
 
 def cells(line: str) -> list[str]:
@@ -77,7 +80,10 @@ def claim(spec: MatrixSpec, runs: Sequence[PlayedRun]) -> list[str]:
     lines = [f"**Claim.** On real Spark and Kafka, {len(runs)} of {wanted} runs exist:", ""]
     for query in spec.queries:
         days = [run for run in runs if run.query == query]
-        seeds = ", ".join(map(str, sorted({run.seed for run in days}))) or "none"
+        if not days:
+            lines.append(f"* **{query}**: no runs yet.")
+            continue
+        seeds = ", ".join(map(str, sorted({run.seed for run in days})))
         played = {run.policy for run in days}
         missed = {run.policy for run in days if not run.attained}
         lines.append(
@@ -92,18 +98,19 @@ def claim(spec: MatrixSpec, runs: Sequence[PlayedRun]) -> list[str]:
 
 def parts(name: str, spec: MatrixSpec, runs: Sequence[PlayedRun]) -> dict[str, Sequence[str]]:
     """Write the CSV files and return the text between the marks of the page, by name."""
-    full = {}
+    full, best, sizings = {}, {}, spec.sizings()
     for query in spec.queries:
         played = [run for run in runs if run.query == query]
-        shown = [sizing for sizing in spec.sizings() if any(run.policy == sizing for run in played)]
+        others = [sizing for sizing in sizings[1:] if any(run.policy == sizing for run in played)]
         if played:
-            full[query] = table(played, list(dict.fromkeys([spec.sizings()[0], *shown])))
+            full[query] = table(played, [sizings[0], *others])
+            best[query] = table(played, best_first(played, sizings)[:ROWS])
     errors = prediction_table(runs, spec.queries)
     if full:
         write_rows(name, by_policy(full))
         write_rows(f"{name}-prediction", [cells(line) for line in errors if "---" not in line])
     tables = {
-        query: [*shortened(lines), "", *figures(name, query)] for query, lines in full.items()
+        query: [*shortened(lines), "", *figures(name, query)] for query, lines in best.items()
     }
     return {
         "claim": claim(spec, runs),
@@ -155,6 +162,8 @@ def main(name: str, lab: Path | None = None) -> None:
         keep_finished(spec, lab / name, results)
     files = kept_files(spec.cells(), [results])
     runs = read_runs(spec, files)
+    if not runs:
+        sys.exit(f"{results} has no runs: the pages stay unchanged")
     simulated = simulated_runs(spec, files, runs)
     if simulated:
         write_rows(f"{name}-simulation", simulation_rows(simulated))

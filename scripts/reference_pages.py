@@ -44,7 +44,7 @@ def pages() -> dict[str, str]:
         "journal-and-recordings.md": journal(),
         "journal-and-recordings.csv": journal_fields(),
         "evidence.csv": evidence(),
-        "metrics.md": metrics(),
+        "metrics.csv": metrics(),
         "python.md": python(),
     }
 
@@ -216,17 +216,12 @@ def evidence() -> str:
 
 
 def metrics() -> str:
-    """Return the page of all metrics."""
-    lines = [MADE, "# Metrics\n"]
-    lines.append(
-        "Prometheus scrapes them at `/metrics` of the control API, node_exporter reads them from a text file, and"
-        " OpenTelemetry exports them under the same names: [Metrics and alerts](../operate/metrics.md). Kind and labels are in brackets; each"
-        " has the label `application`, too. A metric without a value has no sample. Counters start at 0 with the process.\n"
-    )
-    for name, family in FAMILIES.items():
-        labels = "".join(f", `{label}`" for label in family.labels)
-        lines.append(f"* `{name}` ({family.kind}{labels}): {_text(family.help)}")
-    return "\n".join(lines) + "\n"
+    """Return the table of all metrics."""
+    rows = [
+        (name, family.kind, ", ".join(("application", *family.labels)), _text(family.help))
+        for name, family in FAMILIES.items()
+    ]
+    return table(("metric", "kind", "labels", "meaning"), rows)
 
 
 def _fields(kind: type[Any]) -> list[tuple[str, str, str, str]]:

@@ -51,6 +51,18 @@ def of(days: Days, policy: str) -> Days:
     return [day for day in days if day.policy == policy]
 
 
+def best_first(days: Days, policies: Sequence[str]) -> list[str]:
+    """Return the first policy, then the others that were played: those that attained the objective
+    most often, the cheapest first.
+    """
+    others = [policy for policy in policies[1:] if of(days, policy)]
+    return [policies[0], *sorted(others, key=lambda policy: _rank(of(days, policy)))]
+
+
+def _rank(days: Days) -> tuple[float, float]:
+    return -mean(day.attained for day in days), mean(day.slot_hours for day in days)
+
+
 def shares(ours: Days, theirs: Days) -> list[float]:
     """Return our slot-hours relative to theirs minus 1, for each seed on which both attained."""
     attained = {day.seed: day.slot_hours for day in theirs if day.attained}

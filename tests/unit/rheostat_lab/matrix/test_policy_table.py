@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rheostat_lab.matrix.played_run import PlayedRun
-from rheostat_lab.matrix.policy_table import sentences, shares, table
+from rheostat_lab.matrix.policy_table import best_first, sentences, shares, table
 
 
 def day(policy: str, seed: int, slot_hours: float, attained: bool = True) -> PlayedRun:
@@ -43,6 +43,12 @@ def test_every_row_has_the_mean_minimum_and_maximum_of_a_policy() -> None:
         " 1 of 1 |",
         "| `drs` | not played | - | - | - | - | - | - | - | - | - |",
     ]
+
+
+def test_policies_that_attained_most_often_come_first_and_then_the_cheapest() -> None:
+    others = [day("hpa", 7, 0.4), day("drs", 7, 0.2), day("drs", 9, 0.1, False), day("pid", 7, 0.3)]
+    policies = ["predictive", "hpa", "drs", "pid", "ds2"]
+    assert best_first([*OURS, *others], policies) == ["predictive", "pid", "hpa", "drs"]
 
 
 def test_cheaper_costlier_missed_and_missing_policies_are_listed() -> None:
