@@ -21,6 +21,7 @@ from rheostat_lab.bounds.nonanticipative import nonanticipative
 from rheostat_lab.bounds.scoring import best_static, bounds, job_of, run_static, score
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
+from rheostat_lab.loads.espa import Espa
 from rheostat_lab.loads.steps import Steps
 from rheostat_lab.loads.text import parse
 from rheostat_lab.loads.trace import Trace
@@ -230,6 +231,24 @@ def test_a_law_is_normalized_and_preserves_the_mean_load(
     seeds = [load] if isinstance(load, Constant) else [type(load)(seed=seed) for seed in range(40)]
     sampled = [np.mean([sample.rate_per_s(15 + 30 * t) for sample in seeds]) for t in range(120)]
     assert np.mean(means) == pytest.approx(np.mean(sampled), rel=0.15)
+
+
+def test_a_job_whose_executors_start_slowly_begins_with_the_size_of_a_peak() -> None:
+    # The cosine begins at its peak: from one executor, the rows of the first minute are late.
+    job = _job(limits=Limits.between(1, 4), start_s=60.0)
+    load = Cosine(shift=150, amplitude=100, noise=10, period_s=1200)
+    begun = nonanticipative(job, load, 2400)
+    assert begun.policy is not None
+    assert begun.policy.late_share <= 0.01
+    assert begun.lower <= begun.policy.cost < 4 * 2400
+    assert nonanticipative(job, load, 2400, 1).policy is None
+
+
+def test_a_profile_has_the_law_of_its_load() -> None:
+    profile = law_of(Espa(profile="random-walk", query="11", scale=0.3), 3600, 60)
+    walk = law_of(Walk(start=100_000), 3600, 60)
+    np.testing.assert_allclose(profile.rates, walk.rates * 0.3)
+    np.testing.assert_allclose(profile.first, walk.first)
 
 
 def test_a_load_with_an_unknown_law_is_rejected() -> None:

@@ -13,6 +13,7 @@ from rheostat.sim.workload import Constant, Workload
 from rheostat_lab.loads.bursts import Bursts
 from rheostat_lab.loads.cosine import Cosine
 from rheostat_lab.loads.day import Day
+from rheostat_lab.loads.espa import Espa
 from rheostat_lab.loads.ramp import Ramp
 from rheostat_lab.loads.scaled import Scaled
 from rheostat_lab.loads.steps import Steps
@@ -38,11 +39,13 @@ def law_of(load: Workload, duration_s: float, step_s: float) -> Law:
     """Return the law of a load on steps of ``step_s`` seconds.
 
     The noise of a cosine becomes 5 equally likely rates, a walk becomes a chain of 25 rates, and
-    bursts have their two rates; a deterministic load is its own law with one level. Raises BadInput
-    for a load with an unknown law (traces, sums).
+    bursts have their two rates; a deterministic load is its own law with one level, and a
+    profile of ESPA has the law of its load. Raises BadInput for an unknown law (traces, sums).
     """
     steps = max(2, round(duration_s / step_s))
     middles: Floats = (np.arange(steps, dtype=float) + 0.5) * step_s
+    if isinstance(load, Espa):
+        load = Scaled(load.unscaled, factor=load.scale)
     if isinstance(load, Scaled):
         inner = law_of(load.load, duration_s * load.speed, step_s * load.speed)
         return Law(inner.rates * load.factor, inner.first, inner.moves)

@@ -44,9 +44,12 @@ class Blind:
     none."""
 
 
-def nonanticipative(job: Job, load: Workload, duration_s: float, initial: int) -> Blind:
+def nonanticipative(
+    job: Job, load: Workload, duration_s: float, initial: int | None = None
+) -> Blind:
     """Return the bracket of the least expected cost of a policy that knows the law of ``load`` and
-    its current rate, but not its future.
+    its current rate, but not its future. It starts with ``initial`` executors, or with any number,
+    as the clairvoyant does.
 
     A step is one start time, at least one trigger interval: executors that are requested in a step
     work from the next one on, and released executors are removed at once. The state is (step, level
@@ -61,7 +64,7 @@ def nonanticipative(job: Job, load: Workload, duration_s: float, initial: int) -
     # no queue of starting executors.
     step_s = max(job.start_s, job.trigger_s, duration_s / 2000)
     law = law_of(load, duration_s, step_s)
-    start = job.index(initial)
+    start = None if initial is None else job.index(initial)
     # The backlog on a grid: rounded down it gives a lower bound, rounded up an attainable cost.
     down, between, up = (
         _Chain(job, law, step_s, start, rounding) for rounding in ("down", "between", "up")
@@ -95,7 +98,7 @@ def _search(chain: _Chain) -> tuple[Expected | None, float, float]:
 class _Chain:
     """The decision problem for one rounding of the backlog."""
 
-    def __init__(self, job: Job, law: Law, step_s: float, start: int, rounding: str) -> None:
+    def __init__(self, job: Job, law: Law, step_s: float, start: int | None, rounding: str) -> None:
         self._job, self._law, self._step_s, self._start = job, law, step_s, start
         capacity = capacity_rows_per_s(job)
         if not capacity[-1] > 0:
@@ -116,15 +119,15 @@ class _Chain:
 
     def bound(self, price: float) -> float:
         """Return the least expected cost plus ``price`` per late row above the allowed share."""
-        values, _ = self._solve(price)
-        return float(values[0]) - price * LATE_SHARE * self._rows
+        value, _ = self._solve(price)
+        return value - price * LATE_SHARE * self._rows
 
     def expected(self, price: float) -> Expected:
         """Return the expected cost and late share of the best policy at this price."""
-        values, late = self._solve(price)
-        return Expected(cost=float(values[0]) - price * late, late_share=late / self._rows)
+        value, late = self._solve(price)
+        return Expected(cost=value - price * late, late_share=late / self._rows)
 
-    def _solve(self, price: float) -> tuple[Floats, float]:
+    def _solve(self, price: float) -> tuple[float, float]:
         """Return the value at the start, and the expected late rows of the optimal policy."""
         levels, sizes = self._law.rates.shape[1], len(self._job.sizes)
         value = np.zeros((levels, _BACKLOGS, sizes))
@@ -139,8 +142,9 @@ class _Chain:
                 move = self._law.moves[t]
                 ahead_value, ahead_late = np.tensordot(move, value, 1), np.tensordot(move, late, 1)
             value, late = self._step(t, price, ahead_value, ahead_late)
-        first = self._law.first
-        return np.array([first @ value[:, 0, self._start]]), float(first @ late[:, 0, self._start])
+        values, lates = self._law.first @ value[:, 0], self._law.first @ late[:, 0]
+        start = int(values.argmin()) if self._start is None else self._start
+        return float(values[start]), float(lates[start])
 
     def _step(
         self, t: int, price: float, ahead_value: Floats, ahead_late: Floats

@@ -71,7 +71,7 @@ def blind(cell: Cell) -> dict[str, Any]:
     job = job_of(
         parameters, limits=settings.limits, slo=settings.slo, rescale_cost=settings.rescale_cost
     )
-    return asdict(nonanticipative(job, cell.workload, settings.seconds, parameters.executors))
+    return asdict(nonanticipative(job, cell.workload, settings.seconds))
 
 
 def described(entry: _Row) -> str:

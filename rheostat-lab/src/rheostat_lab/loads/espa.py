@@ -58,10 +58,14 @@ class Espa:
         """The 140 minutes of a run, in seconds."""
         return _MINUTES * 60.0
 
+    @property
+    def unscaled(self) -> Workload:
+        """The load of the profile at its original height; one object serves every scale."""
+        return _profile(self.profile, self.query, self.seed)
+
     def rate_per_s(self, t_s: float) -> float:
         """Return the rate at ``t_s``."""
-        # Scaled here instead of in the profile, so that one cached profile serves every scale.
-        return self.scale * _profile(self.profile, self.query, self.seed).rate_per_s(t_s)
+        return self.scale * self.unscaled.rate_per_s(t_s)
 
 
 @lru_cache(maxsize=64)
