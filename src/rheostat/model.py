@@ -7,7 +7,7 @@ never zero, and a policy must not treat ``None`` as a number.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -48,6 +48,15 @@ class Stage:
     task_max_s: float | None = None
     task_median_s: float | None = None
     pending: int | None = None
+
+
+def source_readers(stages: Sequence[Stage]) -> list[Stage]:
+    """Return the stages that read sources of the query; none if several read something and it is
+    unknown which of them do, because a static table or the log of a table format has own rows.
+    """
+    names = {stage.name for stage in stages}
+    first = [stage for stage in stages if not names & set(stage.upstream)]
+    return [stage for stage in first if stage.upstream or len(first) == 1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,24 +142,19 @@ class Observation:
 
     busy: float | None = None
     """Share of slot time spent in tasks."""
-
     idle: float | None = None
     """Share of slot time without tasks and without backpressure."""
     backpressure_ms_per_s: float | None = None
     """Time that an operator was blocked; the largest of the operators."""
     cpu: float | None = None
     """CPU share per slot, JVM only."""
-
     cpu_python: float | None = None
     """CPU share per slot, Python workers only."""
-
     memory_bytes: int | None = None
     """Peak memory over the executors."""
-
     load_per_core: float | None = None
     """Load average of the last minute (``getloadavg``) divided by the cores of the executors'
     machine."""
-
     batch_s: float | None = None
     """Duration of the last micro-batch."""
 
@@ -160,11 +164,9 @@ class Observation:
     """Rows of the last micro-batch."""
     trigger_s: float | None = None
     """Trigger interval; 0 if batches run back to back."""
-
     real_time_s: float | None = None
     """Duration of a batch in real-time mode; absent with other triggers. The times of its batches
     and ``in_flight`` are then absent, because a long-running batch is not late."""
-
     real_time_slots: int | None = None
     """Slots that the running real-time batch occupies: the tasks of all its stages run at once."""
 

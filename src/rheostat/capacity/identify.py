@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from rheostat.capacity.batch import BatchModel, Contention, StageCost
-from rheostat.model import Stage
+from rheostat.model import Stage, source_readers
 from rheostat.tuning import TUNING, Tuning
 
 Moments: TypeAlias = Sequence[float]
@@ -198,7 +198,7 @@ class Batches:
         False they were learned before, and only the duration of the batch counts.
         """
         measured = [stage for stage in stages or () if stage.busy_s and stage.tasks]
-        readers = _readers(measured)
+        readers = source_readers(measured)
         if not readers and not self.stages:
             measured = []
         if self.staged not in (None, bool(measured)):
@@ -294,15 +294,6 @@ class Batches:
             variance=self.variance + weight / 2 * (counted * counted - self.variance),
             errors=[*self.errors, abs(off)][-tuning.cases :],
         )
-
-
-def _readers(stages: Sequence[Stage]) -> list[Stage]:
-    """Return the stages that read sources; none if several read something and it is unknown which
-    of them do, because a static table or the log of a table format has rows of its own.
-    """
-    names = {stage.name for stage in stages}
-    first = [stage for stage in stages if not names & set(stage.upstream)]
-    return [stage for stage in first if stage.upstream or len(first) == 1]
 
 
 def _rows_read(readers: Sequence[Stage], rows: float) -> float:

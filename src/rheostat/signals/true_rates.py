@@ -10,7 +10,7 @@ from statistics import median
 from typing import TypeGuard
 
 from rheostat.errors import BadInput
-from rheostat.model import Observation, Stage
+from rheostat.model import Observation, Stage, source_readers
 
 DEFINITIONS = ("varga", "koper")
 
@@ -86,10 +86,12 @@ def stage_needs(observation: Observation) -> tuple[Need, ...]:
     """Return the needs of the stages by DS2, equations 4 to 8, upstream first.
 
     ``busy_s`` is in slot-seconds over the same time as the rows. A source's target is its external
-    rate; a source without input rows needs no slots. Raises BadInput for an invalid graph or an
-    absent number.
+    rate; a source without input rows needs no slots. The rows of a stage that reads none of the
+    sources, such as a static table's, keep their proportion to those of the stages that do. Raises
+    BadInput for an invalid graph or an absent number.
     """
     ordered, rates = in_order(observation.stages or ()), source_rates(observation)
+    rates = {**rates, **_sourceless_rates(observation, rates)}
     given: dict[str, float] = {}
     needed: list[Need] = []
     for stage in ordered:
@@ -222,10 +224,11 @@ def source_rates(observation: Observation, strict: bool = True) -> Mapping[str, 
     Several sources need one rate each in ``inputs``; a single source may use the job's rate.
     """
     stages, inputs = observation.stages or (), observation.inputs or {}
-    named = {stage.name for stage in stages}
+    named, sourceless = {stage.name for stage in stages}, _sourceless(observation)
     sources = dict.fromkeys(
         name
         for stage in stages
+        if stage not in sourceless
         for name in stage.upstream or (stage.name,)
         if name not in named or not stage.upstream
     )
@@ -243,6 +246,27 @@ def source_rates(observation: Observation, strict: bool = True) -> Mapping[str, 
             f" for {missing}"
         )
     return known
+
+
+def _sourceless(observation: Observation) -> list[Stage]:
+    """Return the first stages that read none of the sources, where others are known to read them;
+    a recorded graph may also name its sources as stages.
+    """
+    stages, sources = observation.stages or (), observation.inputs or {}
+    readers = source_readers(stages)
+    if not readers:
+        return []
+    first = [stage for stage in stages if not stage.upstream and stage not in readers]
+    return [stage for stage in first if stage.name not in sources]
+
+
+def _sourceless_rates(observation: Observation, rates: Mapping[str, float]) -> dict[str, float]:
+    """Return the rates of these stages from the external rates of the sources."""
+    readers = source_readers(observation.stages or ())
+    read = sum(reader.rows_in or 0.0 for reader in readers)
+    arriving = sum(rates[name] for stage in readers for name in stage.upstream or (stage.name,))
+    share = arriving / read if read else 0.0
+    return {stage.name: share * (stage.rows_in or 0.0) for stage in _sourceless(observation)}
 
 
 def _only_emits(stage: Stage) -> bool:

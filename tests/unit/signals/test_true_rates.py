@@ -203,3 +203,30 @@ def test_stages_are_sorted_topologically():
         "b",
         "c",
     ]
+
+
+def test_a_stage_that_reads_no_source_is_none_and_keeps_its_share_of_the_rows():
+    # With Delta a job of each batch reads the table's log; it has no external rate of its own.
+    read = stage("stage 0", "bids", rows_in=50.0, busy_s=1.0)
+    log = stage("other stage 0", rows_in=10.0, rows_out=None, busy_s=0.5)
+    operators = {operator.name: operator for operator in stage_needs(job(log, read))}
+    assert operators["stage 0"].rate_per_s == 100.0
+    assert operators["other stage 0"].rate_per_s == pytest.approx(20.0)
+    assert operators["other stage 0"].slots == pytest.approx(1.0)
+    check_graph(job(log, read))
+    # A static table that is joined by a shuffle adds its rows to those of the sources.
+    join = stage("stage 1", "stage 0", "table", rows_in=70.0, rows_out=1.0)
+    table = stage("table", rows_in=20.0, rows_out=20.0)
+    read = stage("stage 0", "bids", rows_in=50.0, rows_out=50.0)
+    *_, joined = stage_needs(job(read, table, join))
+    assert joined.rate_per_s == pytest.approx(140.0)
+    # The rows of an idle batch have no proportion.
+    idle = stage("stage 0", "bids", rows_in=0.0, rows_out=0.0, busy_s=0.0)
+    assert {each.slots for each in stage_needs(job(idle, log, input_rows_per_s=0.0))} == {0.0}
+
+
+def test_a_recorded_graph_may_name_its_sources_as_stages():
+    observation = job(
+        stage("left"), stage("right", "orders"), inputs={"left": 30.0, "orders": 70.0}
+    )
+    assert [operator.rate_per_s for operator in stage_needs(observation)] == [30.0, 70.0]

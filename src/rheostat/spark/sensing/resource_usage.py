@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rheostat.model import ExecutorSample, Observation, Stage
+from rheostat.model import ExecutorSample, Observation, Stage, source_readers
 from rheostat.spark.sensing.local_processes import Used, load_per_core
 from rheostat.spark.sensing.progress import ReportedBatch
 from rheostat.spark.sensing.rest import Executor
@@ -180,13 +180,16 @@ def _rows(batch: ReportedBatch) -> float:
 
 
 def _output_rows_per_s(observation: Observation, stages: Sequence[Stage]) -> float | None:
-    """Return the rows per second that the last stages wrote, scaled to the rows that the batch
-    read, because the stages may belong to an earlier batch.
+    """Return the rows per second that the last stages wrote of what the sources' readers read,
+    scaled to the rows that the batch read, because the stages may belong to an earlier batch.
     """
+    readers = source_readers(stages)
+    read = sum(reader.rows_in or 0.0 for reader in readers)
+    flow = {reader.name for reader in readers}
+    for stage in stages:  # upstreams first
+        flow |= {stage.name} if flow & set(stage.upstream) else set()
     upstream = {name for stage in stages for name in stage.upstream}
-    names = {stage.name for stage in stages}
-    read = sum(source.rows_in or 0.0 for source in stages if not names & set(source.upstream))
-    out = [stage.rows_out for stage in stages if stage.name not in upstream]
+    out = [stage.rows_out for stage in stages if stage.name in flow - upstream]
     rows_out = sum(rows for rows in out if rows is not None)
     if not read or None in out or observation.processed_rows_per_s is None:
         return None

@@ -147,6 +147,18 @@ def test_output_rows_come_from_the_last_stages_if_the_sink_counts_none():
     assert usage.fill(counted, batch(), LastStages()) == counted
 
 
+def test_output_rows_are_those_of_the_stages_that_read_the_sources():
+    # The log of a Delta table and a static table have rows that are not the batch's.
+    log = Stage(name="other stage 0", rows_in=40.0)
+    table = Stage(name="stage 1", rows_in=100.0, rows_out=100.0)
+    read = Stage(name="stage 0", upstream=("bids",), rows_in=900.0, rows_out=900.0)
+    last = Stage(name="stage 2", upstream=("stage 0", "stage 1"), rows_in=1000.0, rows_out=60.0)
+    finder = Finder(BatchStages(7, (log, read, table, last), 1.2, {}))
+    observation = replace(OBSERVED, processed_rows_per_s=1800.0)
+    filled = usage_of(finder, {"output_rows_per_s"}).fill(observation, batch(), LastStages())
+    assert filled.output_rows_per_s == 120.0
+
+
 def test_output_rows_are_absent_if_stages_lack_row_counts():
     for stage in (Stage(name="s", rows_in=9.0), Stage(name="s", rows_out=9.0)):
         usage = usage_of(Finder(BatchStages(7, (stage,), 1.2, {})), {"output_rows_per_s"})
