@@ -44,7 +44,8 @@ def main(arguments: list[str]) -> int:
         os.write(1, f"cannot start {arguments[1]}: {error.strerror}\n".encode())
         return 127
     # Printed at once and unbuffered: the parent waits for this line.
-    os.write(1, f"{command.pid}\n".encode())
+    with contextlib.suppress(BrokenPipeError):  # it has died; the loop below ends the command
+        os.write(1, f"{command.pid}\n".encode())
     while (
         command.poll() is None
         and not terminated

@@ -66,6 +66,21 @@ def test_a_child_dies_when_its_parent_is_killed(tmp_path: Path) -> None:
     assert wait_until(lambda: not is_alive(pid))
 
 
+def test_a_parent_killed_before_its_command_began_leaves_no_command() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-I", "-S", child_supervisor.__file__, "--", "sleep", "60"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as supervisor:
+        assert supervisor.stdin is not None
+        assert supervisor.stdout is not None
+        # The pipes of a dead parent, in most cases before the supervisor starts the command.
+        supervisor.stdout.close()
+        supervisor.stdin.close()
+        assert supervisor.wait(60) == 128 + signal.SIGTERM
+
+
 @pytest.mark.parametrize(
     "switch", ["+m", "-m"], ids=["in its process group", "in a group of its own"]
 )
