@@ -28,6 +28,8 @@ def run(
     from rheostat_lab.experiment_kinds import prepared
 
     known = {path.stem: prepared(path, hours) for path in specs}
+    if len(known) < len(specs):
+        raise BadInput("the results are named after the files, but two files have the same name")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

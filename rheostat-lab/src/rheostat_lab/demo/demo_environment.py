@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from importlib.metadata import version
 
 from rheostat.clusters.scaling_settings import ALLOCATION
+from rheostat.errors import RheostatError
 from rheostat.kafka.jars import SourceJars, broker_jars, source_jars
 from rheostat.local.executor_options import arrivals, session_options
 from rheostat.local.fast_local_files import class_path, local_files
@@ -138,8 +139,12 @@ class DemoEnvironment:
         return {**options, **own, **source, **mine}
 
     def keep_broker(self) -> None:
-        """Restart the broker on its data if it has died."""
+        """Restart the broker on its data if it has died; raises RheostatError instead if the demo
+        does not allow that.
+        """
         if self.broker and not self.broker.alive:
+            if not self.demo.restarts_broker:
+                raise RheostatError("the Kafka broker has died")
             self.view.note("the Kafka broker has died; starting it again on the same data")
             self.broker.restart()
 

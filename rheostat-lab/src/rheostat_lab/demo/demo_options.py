@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rheostat.clusters.scaling_settings import duration_s
 from rheostat.config import GuardOptions, LoopOptions
 from rheostat.errors import BadInput
 from rheostat.guards import guards_of
@@ -37,6 +38,12 @@ SOURCES = ("kafka", *LANDINGS)
 
 DYNAMIC_ALLOCATION = "spark-dynamic-allocation"
 """Spark's own allocation instead of a policy, with parameters of spark.dynamicAllocation."""
+
+TIMEOUTS = (
+    *("executorIdleTimeout", "cachedExecutorIdleTimeout", "shuffleTracking.timeout"),
+    *("schedulerBacklogTimeout", "sustainedSchedulerBacklogTimeout"),
+)
+RATIO = "executorAllocationRatio"
 
 _SHORTEST_S, _LONGEST_S = 30.0, 86_400.0
 _MOST_RATE = 1e6
@@ -108,6 +115,9 @@ class Demo:
     source: str = field(
         default="kafka", metadata={"help": f"what the query reads: {', '.join(SOURCES)}"}
     )
+    restarts_broker: bool = field(
+        default=True, metadata={"help": "start a broker that has died again, on its data"}
+    )
     out: Path = field(
         default=Path("out/demo"),
         metadata={"help": "folder of the report, the plot and the summary"},
@@ -139,7 +149,9 @@ class Demo:
         if self.price_per_slot_hour is not None:
             between(0, _MOST_PRICE, price_per_slot_hour=self.price_per_slot_hour)
         guards_of(self.limits, self.guards, self.loop)
-        if self.policy != DYNAMIC_ALLOCATION:
+        if self.policy == DYNAMIC_ALLOCATION:
+            check_settings(self.parameters)
+        else:
             create(self.policy, self.policy_parameters, self.slo)
 
     @property
@@ -234,6 +246,20 @@ class Demo:
             f" policy {self.sized_by}, {self.min_executors} to {self.max_executors} executors of"
             f" {slots(self.cores)}, a decision every {self.interval_s:g} s"
         )
+
+
+def check_settings(given: Mapping[str, Any]) -> None:
+    """Raise BadInput for settings that dynamic allocation does not have or cannot read."""
+    for name, value in given.items():
+        if name in TIMEOUTS:
+            if duration_s(str(value)) == math.inf:
+                raise BadInput(f"{name} must be a time, such as 3s, but it is {value!r}")
+        elif name == RATIO and isinstance(value, int | float):
+            between(0, 1, **{name: value})
+        else:
+            raise BadInput(
+                f"{DYNAMIC_ALLOCATION} has {', '.join((*TIMEOUTS, RATIO))}, but not {name} {value}"
+            )
 
 
 def between(least: float, most: float, **values: float) -> None:

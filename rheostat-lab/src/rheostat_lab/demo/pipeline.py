@@ -33,6 +33,9 @@ from rheostat_lab.report.finished_run import CommittedBatch, ExecutorLife
 _ANSWER_S = 120.0
 """Seconds to wait for the driver's response after a run, when only the report needs it."""
 
+_WARM_UP_TRIGGER_S = 0.5
+"""The longest trigger of the warm-up, which would only wait with a longer one."""
+
 # The report derives every batch from its progress; Spark's default keeps only the last 100.
 _KEPT_BATCHES = 100_000
 QUERY_OPTIONS = {
@@ -115,9 +118,8 @@ class Pipeline:
     ) -> None:
         """Run the query on other topics for some batches, so that a young JVM is not measured."""
         folder = str(self._folder / "warm-up")
-        query = start_query(
-            self.spark, self.name, self._bootstrap, topics, folder, 0.0, self._trigger_s / 2
-        )
+        trigger_s = min(self._trigger_s / 2, _WARM_UP_TRIGGER_S)
+        query = start_query(self.spark, self.name, self._bootstrap, topics, folder, 0.0, trigger_s)
         deadline = time.monotonic() + deadline_s
         while query.isActive and time.monotonic() < deadline:
             # Batches without rows do not warm up anything.

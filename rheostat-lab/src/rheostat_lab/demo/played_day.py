@@ -156,6 +156,7 @@ class PlayedDay:
         lab, demo, curve = self._lab, self._lab.demo, read_curve(self._curve_file)
         # Before the verdict, while the session still exists.
         executors, failed_tasks = self.pipeline.executors(self._records)
+        lab.keep_broker()
         lab.view.step("comparing the sink with a batch computation over its input")
         verdict = verify(demo.query, lab.address, self.topics, self.pipeline.sink)
         batches = within(self.pipeline.batches(), curve)

@@ -68,7 +68,8 @@ def keep_finished(spec: MatrixSpec, folder: Path, into: Path) -> None:
         if path.exists():
             continue
         if written.exists():
-            shutil.copyfile(written, path)
+            with replacing(path) as fresh:
+                shutil.copyfile(written, fresh)
         elif is_played(folder / cell.name):
             with suppress(BadInput):
                 keep(folder / cell.name, cell, spec.conditions(), path)

@@ -15,12 +15,16 @@ from typing import Any
 from rheostat.errors import BadInput
 from rheostat.model import Slo
 from rheostat_lab.demo.demo_options import Demo
+from rheostat_lab.nexmark.queries import QUERIES, find_query
 from rheostat_lab.sweep.spec_places import grid_of, is_number
 
 SET_UP_S = 60.0
 """Seconds that a run takes in addition to its load, as a first estimate."""
 
-_NUMBERS = ("minutes", "slo", "interval_s", "service_ms", "trigger_s", "hours")
+_NUMBERS = (
+    *("minutes", "slo", "interval_s", "service_ms", "trigger_s", "hours"),
+    *("cooldown_out_s", "cooldown_in_s"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,9 @@ class MatrixSpec:
         for name in _NUMBERS:
             if not is_number(getattr(self, name)):
                 raise BadInput(f"{name} must be a number, but it is {getattr(self, name)!r}")
-        if not isinstance(self.loads, Mapping) or not self.loads:
-            raise BadInput("loads must be a mapping, such as day: day:low=200,peak=2600")
+        if not isinstance(self.limits, tuple):
+            raise BadInput(f"limits must be a list, as [1, 4], but it is {self.limits!r}")
+        self._check_loads()
         started = () if self.start is None else (self.start,)
         for number in (*self.seeds, self.cores, *self.limits, *started):
             if isinstance(number, bool) or not isinstance(number, int):
@@ -97,6 +102,26 @@ class MatrixSpec:
             raise BadInput(f"the run {twice[0]} is there twice")
         for cell in self.cells():
             self.demo(cell, Path())  # the demo validates its own options
+
+    def _check_loads(self) -> None:
+        """Raise BadInput for loads that are no text, and for queries and loads without a run."""
+        if not isinstance(self.loads, Mapping) or not self.loads:
+            raise BadInput("loads must be a mapping, such as day: day:low=200,peak=2600")
+        for name, load in self.loads.items():
+            if not (isinstance(name, str) and isinstance(load, str) and load):
+                raise BadInput(
+                    f"a load is a name and a text, such as day: day:low=200,peak=2600, but one is"
+                    f" {name}: {load}"
+                )
+        for query in self.queries:
+            if not isinstance(query, str):
+                raise BadInput(f"queries are names, as [q1, q3], but one is {query!r}")
+            find_query(query)
+            if not self._loads(query):
+                raise BadInput(f"loads has none for {query}; add one with its name")
+        played = {load for query in self.queries for load in self._loads(query)}
+        if idle := [load for load in self.loads if load not in played and load not in QUERIES]:
+            raise BadInput(f"no query is played with the load {idle[0]}: each has its own")
 
     def cells(self) -> Iterator[Cell]:
         """Yield the runs so that each prefix is a fair comparison: seed by seed, and for each seed
@@ -143,6 +168,7 @@ class MatrixSpec:
             cooldown_out_s=self.cooldown_out_s,
             cooldown_in_s=self.cooldown_in_s,
             cluster=self.cluster,
+            restarts_broker=False,
             out=out,
         )
 
@@ -156,7 +182,7 @@ class MatrixSpec:
         """Return the loads of a query: its own, or those that are not specific to a query."""
         if query in self.loads:
             return [query]
-        return [name for name in self.loads if name not in self.queries]
+        return [name for name in self.loads if name not in QUERIES]
 
 
 def _entries(entry: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -168,5 +194,7 @@ def _entries(entry: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         and set(named) <= {"policy", "set"}
     ):
         raise BadInput(f"a policy is a name, or a mapping with policy and set, not {entry!r}")
+    if [] in named.get("set", {}).values():
+        raise BadInput(f"a list under set has one value at least, but {entry!r} has none")
     for parameters in grid_of(named.get("set", {})):
         yield named["policy"], parameters

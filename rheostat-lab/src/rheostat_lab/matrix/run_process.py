@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import typer
@@ -13,21 +15,27 @@ from rheostat.machine.process import Child
 from rheostat_lab.demo.demo_options import Demo
 from rheostat_lab.demo.demo_run import perform
 from rheostat_lab.demo.live_view import open_view
-from rheostat_lab.experiment_file import spec_of, values_of
+from rheostat_lab.experiment_file import as_values
 from rheostat_lab.matrix.matrix_spec import MatrixSpec
 from rheostat_lab.matrix.played_run import is_played
 
-_LOOK_S = 3600.0
+_BESIDE_S = 900.0
+"""The longest that a run may take in addition to its load; many times what a busy machine takes."""
 
 
-def play(spec: Path, number: int, folder: Path, log: Path) -> None:
-    """Play a run of a specification to its end; ``log`` receives its output. Raises RheostatError
-    if it produces no summary. The run ends with this process.
+def play(spec: MatrixSpec, number: int, folder: Path, lock: int) -> None:
+    """Play a run of a specification to its end; FOLDER.log receives its output. Raises
+    RheostatError if it produces no summary. The run ends with this process; ``lock`` (a file
+    descriptor) stays open until it has ended.
     """
-    program = [sys.executable, "-m", "rheostat_lab.matrix.run_process"]
-    with Child([*program, str(spec), str(number), str(folder)], log=log) as child:
-        while (code := child.wait(_LOOK_S)) is None:
-            pass
+    log = folder.with_name(f"{folder.name}.log")
+    # As a value, because its file may be edited during the hours that the lab takes.
+    given = [json.dumps(asdict(spec)), str(number), str(folder)]
+    program = [sys.executable, "-m", "rheostat_lab.matrix.run_process", *given]
+    with Child(program, log=log, holds=[lock]) as child:
+        code = child.wait(60 * spec.minutes + _BESIDE_S)
+    if code is None:
+        raise RheostatError(f"was ended after {_BESIDE_S:g} s more than its load; see {log}")
     if not is_played(folder):
         lines = log.read_text(errors="replace").strip().splitlines()
         reason = lines[-1] if lines else "the log is empty"
@@ -41,10 +49,9 @@ def perform_run(demo: Demo) -> None:
         perform(demo, view)
 
 
-def main(spec: Path, number: int, out: Path) -> None:
-    """Perform run ``number`` of a specification into a folder."""
-    path = spec
-    known = spec_of(MatrixSpec, path, values_of(path))
+def main(spec: str, number: int, out: Path) -> None:
+    """Perform run ``number`` of a specification, as JSON, into a folder."""
+    known = MatrixSpec(**as_values(json.loads(spec)))
     try:
         perform_run(known.demo(list(known.cells())[number], out))
     except RheostatError as error:

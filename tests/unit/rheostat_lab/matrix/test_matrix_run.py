@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import io
 import json
+import shutil
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow.parquet as pq
 import pytest
@@ -84,7 +87,7 @@ def test_a_failed_run_is_recorded_with_its_reason_and_the_others_continue(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def play(path: Path, number: int, folder: Path, log: Path) -> None:
+    def play(spec: MatrixSpec, number: int, folder: Path, lock: int) -> None:
         if number == 0:
             raise RheostatError("the broker died")
         play_run(folder)
@@ -97,7 +100,7 @@ def test_a_failed_run_is_recorded_with_its_reason_and_the_others_continue(
     result = json.loads((out / "short.json").read_text())
     assert result["failures"] == {FIXED: "the broker died"}
     assert [row["policy"] for row in result["rows"]] == ["hpa"]
-    monkeypatch.setattr(matrix_run, "play", lambda path, number, folder, log: play_run(folder))
+    monkeypatch.setattr(matrix_run, "play", lambda spec, number, folder, lock: play_run(folder))
     assert lab_run(spec, out) == 0
     assert json.loads((out / "short.json").read_text())["failures"] == {}
 
@@ -127,7 +130,7 @@ def test_committed_runs_are_not_repeated_on_a_fresh_clone(
     assert [now.executors for now in observations(committed / f"{HPA}.parquet")] == [2]
     played: list[str] = []
 
-    def play(path: Path, number: int, folder: Path, log: Path) -> None:
+    def play(spec: MatrixSpec, number: int, folder: Path, lock: int) -> None:
         played.append(folder.name)
         play_run(folder)
 
@@ -145,7 +148,7 @@ def test_a_run_without_usable_results_fails_and_is_repeated(
     play_run(out / "short" / FIXED)
     play_run(out / "short" / HPA, slot_hours=0.0)
     monkeypatch.setattr(results_folder, "check", lambda folder: None)
-    monkeypatch.setattr(matrix_run, "play", lambda path, number, folder, log: None)
+    monkeypatch.setattr(matrix_run, "play", lambda spec, number, folder, lock: None)
     assert lab_run(spec, out) == 1
     failure = json.loads((out / "short.json").read_text())["failures"][HPA]
     assert "has no slot-hours" in failure
@@ -182,7 +185,7 @@ def test_a_full_disk_ends_the_lab_with_one_line_and_the_runs_so_far(
     def full(**_: object) -> tuple[int, str]:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    def play(path: Path, number: int, folder: Path, log: Path) -> None:
+    def play(spec: MatrixSpec, number: int, folder: Path, lock: int) -> None:
         if number == 1:
             monkeypatch.setattr(tempfile, "mkstemp", full)
             raise RheostatError("ended with exit code 2")
@@ -198,11 +201,65 @@ def test_a_full_disk_ends_the_lab_with_one_line_and_the_runs_so_far(
     ]
 
 
+def test_too_little_space_ends_the_lab_before_a_run(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=2 * 1024**2))
+    assert lab_run(spec, tmp_path / "out") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(f"a run needs 64 MiB in {tmp_path}/out/short, but only 2 MiB are free")
+
+
+def test_a_failed_run_does_not_shorten_the_remaining_time(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(spec: MatrixSpec, number: int, folder: Path, lock: int) -> None:
+        raise RheostatError("the broker died")
+
+    monkeypatch.setattr(matrix_run, "play", fails)
+    assert lab_run(spec, tmp_path / "out") == 1
+    shown = [line for line in capsys.readouterr().err.splitlines() if line.endswith("left")]
+    assert shown == [
+        f"short: run 1 of 2, {FIXED}; about 4 min left",
+        f"short: run 2 of 2, {HPA}; about 2 min left",
+    ]
+
+
+def test_two_labs_do_not_play_in_one_folder(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matrix_run, "_ENDING_S", 0.0)
+    folder = tmp_path / "out" / "short"
+    folder.mkdir(parents=True)
+    with (folder / matrix_run.LOCK).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert lab_run(spec, tmp_path / "out") == 2
+    assert f"another lab plays in {folder}" in capsys.readouterr().err
+
+
+def test_a_file_in_place_of_the_folder_is_named(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "short").write_text("")
+    assert lab_run(spec, tmp_path) == 2
+    assert f"the folder {tmp_path}/short cannot be used" in capsys.readouterr().err
+
+
+def test_two_specifications_with_one_name_are_rejected(
+    tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other" / spec.name
+    other.parent.mkdir()
+    other.write_text(SPEC.replace("[3]", "[4]"))
+    assert run(["lab", "run", str(spec), str(other), "--out", str(tmp_path / "out")]) == 2
+    assert "two files have the same name" in capsys.readouterr().err
+
+
 def test_more_hours_are_allowed_by_the_command_line_or_in_a_terminal(
     tmp_path: Path, spec: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec.write_text(f"{SPEC}hours: 0.01\n")
-    monkeypatch.setattr(matrix_run, "play", lambda path, number, folder, log: play_run(folder))
+    monkeypatch.setattr(matrix_run, "play", lambda spec, number, folder, lock: play_run(folder))
     assert lab_run(spec, tmp_path / "a") == 2
     message = "2 runs take about 0.1 hours, but hours allows 0.01"
     assert f"{message}; add --hours 1 to play them" in capsys.readouterr().err

@@ -31,6 +31,10 @@ def spec(**changed: Any) -> MatrixSpec:
     return MatrixSpec(**given)
 
 
+def allocating(**given: Any) -> dict[str, Any]:
+    return {"policy": "spark-dynamic-allocation", "set": given}
+
+
 @pytest.mark.parametrize(("name", "runs"), [("live-policies", 60), ("thesis-spark", 252)])
 def test_the_committed_specifications_are_valid(name: str, runs: int) -> None:
     path = ROOT / "experiments" / f"{name}.yaml"
@@ -89,10 +93,16 @@ def test_dynamic_allocation_can_be_listed_among_the_policies() -> None:
         ({"queries": "q1"}, "queries must be a list, as [a, b], but it is 'q1'"),
         ({"queries": ["q7"]}, "there is no query 'q7'"),
         ({"queries": []}, "queries must be a list"),
+        ({"queries": [1]}, "queries are names, as [q1, q3], but one is 1"),
+        ({"queries": [["q1"]]}, "but one is ['q1']"),
         ({"policies": ["magic"]}, "unknown policy 'magic'"),
         ({"policies": [{"policy": "hpa", "set": {"speed": 1}}]}, "speed"),
         ({"policies": [{"name": "hpa"}]}, "a policy is a name, or a mapping with policy and set"),
         ({"policies": ["hpa", "hpa"]}, "the run q1-day-hpa-7 is there twice"),
+        ({"policies": [{"policy": "fixed", "set": {"executors": []}}]}, "one value at least"),
+        ({"policies": [allocating(executorIdleTimout="3s")]}, "but not executorIdleTimout 3s"),
+        ({"policies": [allocating(executorIdleTimeout="soon")]}, "a time, such as 3s, but it is"),
+        ({"policies": [allocating(executorAllocationRatio=2)]}, "must be between 0 and 1"),
         ({"seeds": ["seven"]}, "whole numbers, but one is 'seven'"),
         ({"seeds": [True]}, "but one is True"),
         ({"seeds": [-1]}, "seed must be between 0"),
@@ -100,10 +110,20 @@ def test_dynamic_allocation_can_be_listed_among_the_policies() -> None:
         ({"minutes": 0.1}, "too short"),
         ({"loads": {}}, "loads must be a mapping"),
         ({"loads": {"day": "noon:low=3"}}, "noon"),
+        ({"loads": {"day": 900}}, "a load is a name and a text, such as day: day:low=200"),
+        ({"loads": {"day": None}}, "but one is day: None"),
+        ({"loads": {1: "day"}}, "but one is 1: day"),
+        ({"loads": {"q3": "day"}}, "loads has none for q1"),
+        (
+            {"loads": {"q1": "day", "q3": "day", "low": "day"}},
+            "no query is played with the load low",
+        ),
+        ({"cooldown_in_s": "none"}, "cooldown_in_s must be a number, but it is 'none'"),
         ({"limits": [5, 2]}, "min executors (5) is above max executors (2)"),
         ({"start": 9}, "start must be within the limits (1, 4), but it is 9"),
         ({"start": "many"}, "whole numbers, but one is 'many'"),
         ({"limits": [1]}, "limits are two numbers"),
+        ({"limits": 4}, "limits must be a list, as [1, 4], but it is 4"),
         ({"cluster": "mesos"}, "mesos"),
         ({"hours": 0.1}, "runs take about"),
     ],
@@ -114,6 +134,32 @@ def test_an_invalid_specification_is_rejected_in_one_line_before_anything_starts
     path, out = tmp_path / "spec.yaml", tmp_path / "out"
     path.write_text(yaml.safe_dump({**GOOD, **change}))
     assert run(["lab", "run", str(path), "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_load_named_after_a_query_is_played_by_no_other_query() -> None:
+    one = spec(queries=["q1"], loads={"day": "day", "q3": "constant:rate=9"})
+    assert {cell.load for cell in one.cells()} == {"day"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("experiment: matrix\n\tminutes: 4\n", "line 2: found character"),
+        ("loads:\n  low: cosine:shift=1, amplitude: 3\n", "line 2: mapping values"),
+        ("seeds: [1]\nseeds: [2]\n", "seeds is there twice"),
+        (None, "cannot be read: No such file or directory"),
+    ],
+)
+def test_a_file_that_is_no_yaml_is_named_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, message: str
+) -> None:
+    path = tmp_path / "spec.yaml"
+    if text:
+        path.write_text(text)
+    assert run(["lab", "run", str(path)]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert len(error.splitlines()) == 1
