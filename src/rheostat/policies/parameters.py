@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import math
+import operator
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,23 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Observation
+
+STEADY = Observation(
+    t_s=0.0,
+    executors=4,
+    trigger_s=1.0,
+    batch_s=0.75,
+    batch_rows=3000,
+    processed_rows_per_s=4000.0,
+    input_rows_per_s=3000.0,
+    busy=0.75,
+    lag_rows=1500.0,
+    lag_s=0.5,
+)
+"""A constant load that 4 executors process in three quarters of the time."""
+
+ALMOST_FULL = dataclasses.replace(STEADY, batch_s=0.9, processed_rows_per_s=3333.0, busy=0.9)
+"""The same load, if it takes nine tenths of the time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +46,7 @@ class About:
 
     fails_when: str
     """The conditions under which the policy decides wrongly."""
-    steady: Observation
+    steady: Observation = STEADY
     """A constant load at the right size: after ten minutes of it, the target is unchanged."""
 
     monotone: bool = False
@@ -43,23 +61,45 @@ _KINDS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-def parameter(default: Any, meaning: str, unit: str) -> Any:
-    """Return the dataclass field of a parameter, with its meaning and unit."""
-    return dataclasses.field(default=default, metadata={"help": meaning, "unit": unit})
+_LIMITS = {
+    "above": operator.gt,
+    "at_least": operator.ge,
+    "below": operator.lt,
+    "at_most": operator.le,
+}
 
 
-def require_at_least(policy: Any, limit: float, *names: str) -> None:
-    """Raise BadInput for the first of the named parameters that is below ``limit``."""
-    for name in names:
-        if not getattr(policy, name) >= limit:
-            raise BadInput(f"{name} must be at least {limit:g}, but it is {getattr(policy, name)}")
+def parameter(default: Any, meaning: str, unit: str, **limits: Any) -> Any:
+    """Return the dataclass field of a parameter, with its meaning and unit.
+
+    ``limits`` are ``above``, ``at_least``, ``below`` and ``at_most`` of a number, which otherwise
+    must be at least 0, and the ``choices`` of a text.
+    """
+    if type(default) in (int, float) and not {"above", "at_least"} & limits.keys():
+        limits["at_least"] = 0
+    return dataclasses.field(default=default, metadata={"help": meaning, "unit": unit, **limits})
 
 
-def require_above_0(policy: Any, *names: str) -> None:
-    """Raise BadInput for the first of the named parameters that is not above 0."""
-    for name in names:
-        if not getattr(policy, name) > 0:
-            raise BadInput(f"{name} must be above 0, but it is {getattr(policy, name)}")
+class Limited:
+    """The base of a policy whose parameters must be within their limits."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check_limits(self)
+
+
+def check_limits(policy: Any) -> None:
+    """Raise BadInput for the first parameter of a policy that is outside its limits."""
+    for declared in dataclasses.fields(policy):
+        name, limits, value = declared.name, declared.metadata, getattr(policy, declared.name)
+        if "choices" in limits and value not in limits["choices"]:
+            choices = ", ".join(limits["choices"])
+            raise BadInput(f"{name} must be one of {choices}, but it is {value!r}")
+        bounds = {limit: limits[limit] for limit in _LIMITS if limit in limits}
+        if not all(_LIMITS[limit](value, bound) for limit, bound in bounds.items()):
+            words = (f"{limit.replace('_', ' ')} {bound:g}" for limit, bound in bounds.items())
+            raise BadInput(f"{name} must be {' and '.join(words)}, but it is {value}")
 
 
 def parameters(policy: type) -> tuple[Parameter, ...]:

@@ -29,15 +29,10 @@ def in_order(decide: Decide) -> Decide:
         newest_s = memory.get("newest_s", observation.t_s)
         # The memory stays unchanged, because ``newest_s`` must not fall to the time of a late
         # sample.
-        if 0 < newest_s - observation.t_s <= LATE_S:
-            return (
-                hold(
-                    observation,
-                    f"size kept: the observation is {newest_s - observation.t_s:.0f} s older than"
-                    " the last one",
-                ),
-                memory,
-            )
+        late_s = newest_s - observation.t_s
+        if 0 < late_s <= LATE_S:
+            why = f"size kept: the observation is {late_s:.0f} s older than the last one"
+            return hold(observation, why), memory
         decision, kept = decide(self, observation, memory)
         return decision, {**kept, "newest_s": observation.t_s}
 

@@ -83,7 +83,7 @@ def test_a_class_without_fields_has_no_parameters():
         ),
         ("flink", {"effectiveness_detection": None}, "must be yes or no"),
         ("flink", {"effectiveness_detection": 2}, "but it is 2"),
-        ("measured-throughput", {"factor": -1}, "factor and settle_s must be at least 0"),
+        ("measured-throughput", {"factor": -1}, "factor must be at least 0, but it is -1"),
         ("measured-throughput", {"quantile": 1.5}, "at most 1"),
         ("measured-throughput", {"window_s": 0}, "window_s must be above 0"),
     ],

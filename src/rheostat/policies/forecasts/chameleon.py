@@ -14,7 +14,7 @@ from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
 from rheostat.policies.forecasts.interval_means import with_rate
 from rheostat.policies.forecasts.seasonal import error_ratio, seasonal
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import About, check_limits, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.true_rates import arrivals_per_s, demand_of, with_demand
 
@@ -50,38 +50,24 @@ class Chameleon:
             "rows wait already: a backlog is not in the model, only the room above upper works it"
             " off; batches have a fixed cost: the demand of a row then depends on the rate"
         ),
-        steady=Observation(
-            t_s=0.0,
-            executors=4,
-            trigger_s=1.0,
-            batch_s=0.7,
-            batch_rows=3000,
-            processed_rows_per_s=4286.0,
-            input_rows_per_s=3000.0,
-            busy=0.7,
-            lag_rows=1500.0,
-            lag_s=0.5,
-        ),
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
     upper: float = parameter(0.8, "utilization from which executors are added", "1")
     lower: float = parameter(0.6, "utilization below which executors are removed", "1")
-    interval_s: float = parameter(60.0, "time between two decisions", "s")
-    ahead_s: float = parameter(240.0, "forecast that a size must have room for", "s")
+    interval_s: float = parameter(60.0, "time between two decisions", "s", above=0)
+    ahead_s: float = parameter(240.0, "forecast that a size must have room for", "s", above=0)
     season_s: float = parameter(86_400.0, "length of the season, a day", "s")
     error_max: float = parameter(
-        1.0, "a forecast is trusted up to this share of the naive error", "1"
+        1.0, "a forecast is trusted up to this share of the naive error", "1", above=0
     )
 
     def __post_init__(self) -> None:
+        check_limits(self)
         if not 0 < self.lower < self.upper:
             raise BadInput(
                 f"lower must be above 0 and below upper, but they are {self.lower} and {self.upper}"
             )
-        for name in ("interval_s", "ahead_s", "error_max"):
-            if not getattr(self, name) > 0:
-                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
         if not 4 * self.interval_s <= self.season_s <= 5000 * self.interval_s:
             raise BadInput(
                 "season_s must be from 4 to 5,000 times interval_s, but they are"

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import About, check_limits, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.statistics.running_line import Line, trend
@@ -80,43 +80,23 @@ class Daedalus:
     )
     up_downtime_s: float = parameter(30.0, "downtime of scaling out", "s")
     down_downtime_s: float = parameter(15.0, "downtime of scaling in", "s")
-    max_executors: int = parameter(100, "largest size that is considered", "executors")
+    max_executors: int = parameter(100, "largest size that is considered", "executors", at_least=1)
 
     def __post_init__(self) -> None:
-        for name in (entry.name for entry in fields(self)):
-            if not getattr(self, name) >= 0:
-                raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name)}")
-        if not (
-            self.max_executors >= 1
-            and self.recovery_s > max(self.up_downtime_s, self.down_downtime_s)
-        ):
-            given = f"{self.max_executors} and {self.recovery_s}"
-            raise BadInput(
-                "max_executors must be at least 1 and recovery_s beyond the downtimes, but they"
-                f" are {given}"
-            )
+        check_limits(self)
+        if not self.recovery_s > max(self.up_downtime_s, self.down_downtime_s):
+            raise BadInput(f"recovery_s must be beyond the downtimes, but it is {self.recovery_s}")
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the smallest sufficient size once a minute; keep the size in between and during
         the pause after a change.
         """
-        now, load, p, lag = (
-            observation.t_s,
-            observation.input_rows_per_s,
-            observation.executors,
-            queued_rows(observation),
-        )
-        workers = _workers(observation)
+        now, load, p = observation.t_s, observation.input_rows_per_s, observation.executors
+        lag, workers = queued_rows(observation), _workers(observation)
         if not is_known(load) or not is_known(lag) or not p or not workers:
-            return (
-                hold(
-                    observation,
-                    "size kept: load, lag, executors or the workers' CPU and throughput are"
-                    " unknown",
-                ),
-                memory,
-            )
+            why = "size kept: load, lag, executors or the workers' CPU and throughput are unknown"
+            return hold(observation, why), memory
         state = self._learn(observation, load, p, workers, memory)
         capacity, ahead = state["capacity"][str(p)], trend(state["load"], self.forecast_s, _STEP_S)
         # The next minute in steps of ten seconds, because the next decision follows after a minute.
@@ -129,26 +109,15 @@ class Daedalus:
         }
         if why := self._rests(now, state, capacity <= soon):
             return hold(observation, why, evidence), state
-        target = next(
-            (
-                q
-                for q in range(1, self.max_executors + 1)
-                if self._suffices(q, p, load, lag, ahead, state)
-            ),
-            self.max_executors,
-        )
+        sizes = range(1, self.max_executors + 1)
+        enough = (q for q in sizes if self._suffices(q, p, load, lag, ahead, state))
+        target = next(enough, self.max_executors)
         state["decided_s"] = now
         size = observation.size or 1
         # A backlog of more than one second's capacity means that the job has not caught up.
         if target < size and lag > capacity:
-            return (
-                hold(
-                    observation,
-                    f"size kept: {lag:,.0f} rows wait, more than a second's work",
-                    evidence,
-                ),
-                state,
-            )
+            why = f"size kept: {lag:,.0f} rows wait, more than a second's work"
+            return hold(observation, why, evidence), state
         reason = (
             f"{load:,.0f} rows/s, {soon:,.0f} soon, {counted(p, 'executor')} can do"
             f" {capacity:,.0f}: {counted(target, 'executor')} needed to recover within"

@@ -11,7 +11,7 @@ from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
 from rheostat.policies.forecasts.interval_means import with_rate
 from rheostat.policies.forecasts.peak_model import learnt, peak
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import About, check_limits, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.running_line import Line
 from rheostat.signals.true_rates import arrivals_per_s, executors_for, slot_s_per_row
@@ -50,30 +50,16 @@ class Pascal:
             "rows wait already: only the room above cpu_max works them off; the load has a shape"
             " that neither its last minutes nor the time of day tell"
         ),
-        steady=Observation(
-            t_s=0.0,
-            executors=4,
-            trigger_s=1.0,
-            batch_s=0.7,
-            batch_rows=3000,
-            processed_rows_per_s=4286.0,
-            input_rows_per_s=3000.0,
-            busy=0.7,
-            lag_rows=1500.0,
-            lag_s=0.5,
-        ),
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    cpu_max: float = parameter(0.8, "highest use of the slots that is planned", "1")
-    interval_s: float = parameter(15.0, "time between two forecasts", "s")
+    cpu_max: float = parameter(0.8, "highest use of the slots that is planned", "1", above=0)
+    interval_s: float = parameter(15.0, "time between two forecasts", "s", above=0)
     ahead_s: float = parameter(300.0, "the highest rate of this time counts", "s")
-    season_s: float = parameter(86_400.0, "length of the season, a day", "s")
+    season_s: float = parameter(86_400.0, "length of the season, a day", "s", above=0)
 
     def __post_init__(self) -> None:
-        for name in ("cpu_max", "interval_s", "season_s"):
-            if not getattr(self, name) > 0:
-                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
+        check_limits(self)
         if not self.interval_s <= self.ahead_s <= 100 * self.interval_s:
             raise BadInput(
                 "ahead_s must be from 1 to 100 times interval_s, but they are"

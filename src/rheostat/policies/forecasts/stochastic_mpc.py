@@ -12,11 +12,10 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
 from rheostat.policies.forecasts.interval_means import with_rate
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import About, Limited, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.true_rates import arrivals_per_s, demand_of, with_demand
@@ -29,7 +28,7 @@ _MOST = 128
 
 
 @dataclass(frozen=True, slots=True)
-class StochasticMpc:
+class StochasticMpc(Limited):
     """The pair of a current and a later size with the lowest mean cost over scenarios; the first is
     the target, and every step computes a new plan.
 
@@ -58,44 +57,21 @@ class StochasticMpc:
             "the load does what its recorded past has not shown (the first burst); start_s is not"
             " the start time of executors"
         ),
-        steady=Observation(
-            t_s=0.0,
-            executors=4,
-            trigger_s=1.0,
-            batch_s=0.8,
-            batch_rows=3000,
-            processed_rows_per_s=3750.0,
-            input_rows_per_s=3000.0,
-            busy=0.8,
-            lag_rows=1500.0,
-            lag_s=0.5,
-        ),
     )
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    slo: float = parameter(10.0, "latency objective", "s")
+    slo: float = parameter(10.0, "latency objective", "s", above=0)
     late_price: float = parameter(
         50.0, "executors that a second of late rows is worth", "executors"
     )
     rescale_cost: float = parameter(30.0, "what a change of size costs", "executor-s")
-    step_s: float = parameter(15.0, "time between decisions", "s")
-    steps: int = parameter(20, "length of the horizon", "step_s")
+    step_s: float = parameter(15.0, "time between decisions", "s", above=0)
+    steps: int = parameter(20, "length of the horizon", "step_s", at_least=2, at_most=100)
     start_s: float = parameter(10.0, "time until new executors work", "s")
-    usable: float = parameter(0.9, "share of a slot's time that rows get", "1")
-    max_executors: int = parameter(64, "largest size that is considered", "executors")
-
-    def __post_init__(self) -> None:
-        for name in ("slo", "step_s", "usable"):
-            if not getattr(self, name) > 0:
-                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
-        for name in ("late_price", "rescale_cost", "start_s"):
-            if not getattr(self, name) >= 0:
-                raise BadInput(f"{name} must be at least 0, but it is {getattr(self, name)}")
-        if not (2 <= self.steps <= 100 and 1 <= self.max_executors <= 500):
-            raise BadInput(
-                "steps must be from 2 to 100 and max_executors from 1 to 500, but they are"
-                f" {self.steps} and {self.max_executors}"
-            )
+    usable: float = parameter(0.9, "share of a slot's time that rows get", "1", above=0)
+    max_executors: int = parameter(
+        64, "largest size that is considered", "executors", at_least=1, at_most=500
+    )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

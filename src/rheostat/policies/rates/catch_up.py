@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
-from rheostat.policies.parameters import About, parameter, require_above_0
+from rheostat.policies.parameters import About, Limited, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.last_resize import learn_downtimes, predicted_downtime_s
@@ -17,7 +16,7 @@ from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
 
 
 @dataclass(frozen=True, slots=True)
-class CatchUp:
+class CatchUp(Limited):
     """n = ceil((rate + excess / time left) / throughput per executor).
 
     The excess is the lag beyond the threshold plus rate x downtime D; the time left is
@@ -40,36 +39,20 @@ class CatchUp:
             "throughput does not grow linearly with executors, or lag that load added is taken for"
             " the cost of a rescale"
         ),
-        steady=Observation(
-            t_s=0.0,
-            executors=4,
-            input_rows_per_s=3000.0,
-            processed_rows_per_s=4000.0,
-            batch_rows=3000,
-            batch_s=0.75,
-            trigger_s=1.0,
-            lag_rows=1500.0,
-            lag_s=0.5,
-        ),
     )
 
-    catch_up_s: float = parameter(60.0, "time that the SLA allows until the lag is cleared", "s")
+    catch_up_s: float = parameter(
+        60.0, "time that the SLA allows until the lag is cleared", "s", above=0
+    )
     threshold_s: float = parameter(2.0, "lag, in seconds of arrivals, that counts as cleared", "s")
     downtime_s: float = parameter(10.0, "downtime of a rescale before one was observed", "s")
-    quantile: float = parameter(0.9, "quantile of the observed downtimes that is assumed", "1")
-    settle_s: float = parameter(
-        60.0, "time after a change of size in which its lag is measured", "s"
+    quantile: float = parameter(
+        0.9, "quantile of the observed downtimes that is assumed", "1", at_most=1
     )
-    samples: int = parameter(30, "downtimes that are remembered", "1")
-
-    def __post_init__(self) -> None:
-        require_above_0(self, "catch_up_s", "settle_s", "samples")
-        if not (self.threshold_s >= 0 and self.downtime_s >= 0 and 0 <= self.quantile <= 1):
-            given = f"{self.threshold_s}, {self.downtime_s} and {self.quantile}"
-            raise BadInput(
-                "threshold_s and downtime_s must be at least 0 and quantile a share, but they are"
-                f" {given}"
-            )
+    settle_s: float = parameter(
+        60.0, "time after a change of size in which its lag is measured", "s", above=0
+    )
+    samples: int = parameter(30, "downtimes that are remembered", "1", above=0)
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

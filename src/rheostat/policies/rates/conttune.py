@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
-from rheostat.policies.parameters import About, parameter, require_above_0
+from rheostat.policies.parameters import ALMOST_FULL, About, Limited, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.true_rates import is_known, job_true_rate, rounded_up
 
@@ -49,7 +48,7 @@ def _kernel(a: Floats, b: Floats, length: float) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class ContTune:
+class ContTune(Limited):
     """Small step: the smallest p with GP(p) >= load, if a p within ``alpha`` of it was measured;
     else ceil(load / ability x p), DS2's step.
 
@@ -74,34 +73,20 @@ class ContTune:
             "the cost of a row changes: abilities measured before are then wrong until they have"
             " been measured again"
         ),
-        steady=Observation(
-            t_s=0.0,
-            executors=4,
-            input_rows_per_s=3000.0,
-            processed_rows_per_s=3000.0,
-            busy=0.9,
-            lag_rows=1500.0,
-            lag_s=0.5,
-        ),
+        steady=ALMOST_FULL,
     )
 
     alpha: int = parameter(
         3, "distance from a measured size within which the curve is trusted", "executors"
     )
     backlog_s: float = parameter(5.0, "event-time lag that is a backlog", "s")
-    big: float = parameter(1.5, "over-provisioning while there is a backlog", "1")
-    length: float = parameter(4.37, "length scale of the kernel", "executors")
-    noise: float = parameter(0.02, "standard deviation of a measured ability, of the largest", "1")
-    samples: int = parameter(5, "measurements kept per size; their mean counts", "1")
-    sizes: int = parameter(20, "sizes kept: those measured last", "1")
-
-    def __post_init__(self) -> None:
-        require_above_0(self, "length", "noise", "samples", "sizes")
-        if not (self.alpha >= 0 and self.backlog_s >= 0 and self.big >= 1):
-            given = f"{self.alpha}, {self.backlog_s} and {self.big}"
-            raise BadInput(
-                f"alpha and backlog_s must be at least 0 and big at least 1, but they are {given}"
-            )
+    big: float = parameter(1.5, "over-provisioning while there is a backlog", "1", at_least=1)
+    length: float = parameter(4.37, "length scale of the kernel", "executors", above=0)
+    noise: float = parameter(
+        0.02, "standard deviation of a measured ability, of the largest", "1", above=0
+    )
+    samples: int = parameter(5, "measurements kept per size; their mean counts", "1", above=0)
+    sizes: int = parameter(20, "sizes kept: those measured last", "1", above=0)
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

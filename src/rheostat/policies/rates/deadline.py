@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, ClassVar
 
-from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
-from rheostat.policies.parameters import About, parameter, require_above_0
+from rheostat.policies.parameters import About, Limited, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 
@@ -23,7 +22,7 @@ _LEAST_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(Limited):
     """executors = ceil(backlog / time left / throughput per executor).
 
     A run begins with its first observation and with the first backlog after none: an
@@ -44,27 +43,15 @@ class Deadline:
             "batches are too few to react between them (set maxOffsetsPerTrigger or"
             " maxFilesPerTrigger), or their fixed cost makes throughput grow less than executors"
         ),
-        steady=Observation(
-            t_s=0.0,
-            executors=1,
-            batch_rows=7500,
-            batch_s=7.5,
-            lag_rows=0.0,
-        ),
+        steady=Observation(t_s=0.0, executors=1, batch_rows=7500, batch_s=7.5, lag_rows=0.0),
     )
 
-    within_s: float = parameter(1800.0, "time in which the backlog of a run is processed", "s")
-    planned: float = parameter(0.8, "share of that time that is planned", "1")
-    reserve: float = parameter(0.2, "reserve that a smaller size must have", "1")
-    batches: int = parameter(5, "batches whose median throughput counts", "1")
-
-    def __post_init__(self) -> None:
-        require_above_0(self, "within_s", "planned", "batches")
-        if self.planned > 1 or not 0 <= self.reserve < math.inf:
-            raise BadInput(
-                "planned must be at most 1 and reserve at least 0, but they are"
-                f" {self.planned} and {self.reserve}"
-            )
+    within_s: float = parameter(
+        1800.0, "time in which the backlog of a run is processed", "s", above=0
+    )
+    planned: float = parameter(0.8, "share of that time that is planned", "1", above=0, at_most=1)
+    reserve: float = parameter(0.2, "reserve that a smaller size must have", "1", below=math.inf)
+    batches: int = parameter(5, "batches whose median throughput counts", "1", above=0)
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

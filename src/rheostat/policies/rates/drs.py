@@ -6,17 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import ALMOST_FULL, About, Limited, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.mmk_queue import Station
 from rheostat.signals.true_rates import executors_for, needs
 
 
 @dataclass(frozen=True, slots=True)
-class Drs:
+class Drs(Limited):
     """E[T] at k = sum of lambda_i E[T_i] at k_i / lambda_0 <= objective, starting at k_i =
     floor(a_i) + 1; slots = sum of k_i.
 
@@ -39,28 +38,13 @@ class Drs:
             "rows come in batches: their wait for the batch is not in the model, so the objective"
             " hardly ever binds"
         ),
-        steady=Observation(
-            t_s=0.0,
-            executors=4,
-            input_rows_per_s=3000.0,
-            processed_rows_per_s=3000.0,
-            busy=0.9,
-            lag_rows=1500.0,
-            lag_s=0.5,
-        ),
+        steady=ALMOST_FULL,
     )
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
-    slo: float = parameter(10.0, "mean time that a row may spend in the job", "s")
-    max_slots: int = parameter(1000, "the greedy search ends here", "slots")
-
-    def __post_init__(self) -> None:
-        if not (self.slo > 0 and self.max_slots >= 1):
-            raise BadInput(
-                "slo must be above 0 and max_slots at least 1, but they are"
-                f" {self.slo} and {self.max_slots}"
-            )
+    slo: float = parameter(10.0, "mean time that a row may spend in the job", "s", above=0)
+    max_slots: int = parameter(1000, "the greedy search ends here", "slots", at_least=1)
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

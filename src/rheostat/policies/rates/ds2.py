@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, Stage, hold
 from rheostat.plural import counted
-from rheostat.policies.parameters import About, parameter, require_at_least
+from rheostat.policies.parameters import About, check_limits, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.true_rates import Needs, executors_for, job_slots, needs, rounded_up
 
@@ -70,15 +70,15 @@ class Ds2:
     warm_up: int = parameter(
         0, "epochs that are ignored at the start and after a change of size", "epochs"
     )
-    activation: int = parameter(1, "epochs that are evaluated before a change", "epochs")
+    activation: int = parameter(
+        1, "epochs that are evaluated before a change", "epochs", at_least=1
+    )
     dead_band: int = parameter(0, "scaling in needs more than this many slots less", "slots")
 
     def __post_init__(self) -> None:
         if self.read.replace("-", " ") not in READINGS:
             raise BadInput(f"read must be one of {', '.join(READINGS)}, but it is {self.read!r}")
-        require_at_least(self, 0, "factor", "fixed_s", "interval_s", "warm_up", "dead_band")
-        if not self.activation >= 1:
-            raise BadInput(f"activation must be at least 1 epoch, but it is {self.activation}")
+        check_limits(self)
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

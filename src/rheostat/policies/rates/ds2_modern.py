@@ -7,24 +7,14 @@ from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import ALMOST_FULL, About, Limited, check_limits, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.last_resize import latest_size, resized
 from rheostat.signals.true_rates import executors_for, is_known, needs, rounded_up
 
-_STEADY = Observation(
-    t_s=0.0,
-    executors=4,
-    input_rows_per_s=3000.0,
-    processed_rows_per_s=3000.0,
-    busy=0.9,
-    lag_rows=1500.0,
-    lag_s=0.5,
-)
-
 
 @dataclass(frozen=True, slots=True)
-class Ds2Modern:
+class Ds2Modern(Limited):
     """slots = ceil((1 + factor) x max over i of ceil(pi_i)), rounded twice as in the thesis; then a
     cooldown of ``cooldown_s``.
 
@@ -48,20 +38,13 @@ class Ds2Modern:
             "there is lag (it has no term for it), or the busy time is too low and so the true rate"
             " too high: then it is too small"
         ),
-        steady=_STEADY,
+        steady=ALMOST_FULL,
     )
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"stages"})
 
     factor: float = parameter(0.0, "over-provisioning; the thesis has 0, 0.33 and 0.66", "1")
     cooldown_s: float = parameter(240.0, "least time between two changes", "s")
-
-    def __post_init__(self) -> None:
-        if not (self.factor >= 0 and self.cooldown_s >= 0):
-            raise BadInput(
-                f"factor and cooldown_s must be at least 0, but they are {self.factor} and"
-                f" {self.cooldown_s}"
-            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -111,15 +94,15 @@ class Ds2ModernAdapted(Ds2Modern):
             "a step out is too small to work off the lag: every cooldown another one follows, each"
             " with its own disturbance"
         ),
-        steady=_STEADY,
+        steady=ALMOST_FULL,
     )
 
     up_lag_s: float = parameter(5.0, "event-time lag above which it may scale out", "s")
     down_lag_s: float = parameter(1.0, "event-time lag below which it may scale in", "s")
 
     def __post_init__(self) -> None:
-        Ds2Modern.__post_init__(self)
-        if not 0 <= self.down_lag_s <= self.up_lag_s:
+        check_limits(self)
+        if not self.down_lag_s <= self.up_lag_s:
             raise BadInput(
                 f"down_lag_s must be between 0 and up_lag_s, but they are {self.down_lag_s} and"
                 f" {self.up_lag_s}"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from rheostat.errors import BadInput
-from rheostat.policies.parameters import parameter, require_at_least
+from rheostat.policies.parameters import check_limits, parameter
 from rheostat.policies.rates.flink_capacity import MODES
 
 
@@ -24,7 +24,7 @@ class FlinkParameters:
     catch_up_duration_s: float = parameter(1800.0, "catch-up.duration; 0: no catching up", "s")
     restart_time_s: float = parameter(300.0, "restart.time", "s")
     scale_down_interval_s: float = parameter(3600.0, "scale-down.interval", "s")
-    scale_down_max_factor: float = parameter(0.6, "scale-down.max-factor", "1")
+    scale_down_max_factor: float = parameter(0.6, "scale-down.max-factor", "1", at_most=1)
     scale_up_max_factor: float = parameter(100_000.0, "scale-up.max-factor", "1")
     vertex_min_parallelism: int = parameter(1, "vertex.min-parallelism", "slots")
     vertex_max_parallelism: int = parameter(200, "vertex.max-parallelism", "slots")
@@ -47,18 +47,12 @@ class FlinkParameters:
     )
     effectiveness_threshold: float = parameter(0.1, "scaling.effectiveness.threshold", "1")
     alignment: str = parameter(
-        "BALANCED", "scaling.parallelism-alignment.mode: " + ", ".join(MODES), "name"
+        "BALANCED", "scaling.parallelism-alignment.mode: " + ", ".join(MODES), "name", choices=MODES
     )
     partitions: int = parameter(0, "partitions to align with; 0: the stage's tasks, if known", "1")
 
     def __post_init__(self) -> None:
-        require_at_least(
-            self, 0, *(entry.name for entry in fields(self) if entry.name != "alignment")
-        )
-        if self.alignment not in MODES:
-            raise BadInput(
-                f"alignment must be one of {', '.join(MODES)}, but it is {self.alignment!r}"
-            )
+        check_limits(self)
         low, high = self.lowest_utilization, self.highest_utilization
         if not (0 < self.utilization_target <= 1 and low <= self.utilization_target <= high):
             given = f"{low}, {self.utilization_target} and {high}"
@@ -66,17 +60,11 @@ class FlinkParameters:
                 "utilization min, target and max must rise and the target be in (0, 1], but they"
                 f" are {given}"
             )
-        if (
-            self.scale_down_max_factor > 1
-            or self.vertex_min_parallelism > self.vertex_max_parallelism
-        ):
-            given = (
-                f"{self.scale_down_max_factor}, {self.vertex_min_parallelism} and"
-                f" {self.vertex_max_parallelism}"
-            )
+        least, most = self.vertex_min_parallelism, self.vertex_max_parallelism
+        if least > most:
             raise BadInput(
-                "scale_down_max_factor must be at most 1 and the least parallelism at most the"
-                f" most, but they are {given}"
+                "vertex_min_parallelism must be at most vertex_max_parallelism, but they are"
+                f" {least} and {most}"
             )
 
     @property

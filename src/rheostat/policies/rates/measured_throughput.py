@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
-from rheostat.policies.parameters import About, parameter, require_above_0
+from rheostat.policies.parameters import About, Limited, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import queued_rows
 from rheostat.signals.statistics.windows import (
@@ -29,7 +28,7 @@ Throughput: TypeAlias = Mapping[str, Samples]
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredThroughput:
+class MeasuredThroughput(Limited):
     """executors = ceil((1 + factor) x max(rate, rows of the next batch / time left) / throughput
     per executor); never fewer under lag.
 
@@ -68,42 +67,28 @@ class MeasuredThroughput:
             " rows and those behind it are late; batches run back to back and rows become cheaper:"
             " the size then stays until the next lag"
         ),
-        steady=Observation(
-            t_s=0.0,
-            executors=4,
-            trigger_s=1.0,
-            batch_s=0.75,
-            processed_rows_per_s=4000.0,
-            input_rows_per_s=3000.0,
-            lag_rows=1500.0,
-            lag_s=0.5,
-        ),
         monotone=True,
     )
 
     factor: float = parameter(0.2, "over-provisioning: capacity beyond what is needed", "1")
-    lag_share: float = parameter(0.3, "lag counts from this share of the latency objective", "1")
-    slo: float = parameter(10.0, "latency objective", "s")
-    window_s: float = parameter(15.0, "window of the slope of the lag", "s")
+    lag_share: float = parameter(
+        0.3, "lag counts from this share of the latency objective", "1", above=0
+    )
+    slo: float = parameter(10.0, "latency objective", "s", above=0)
+    window_s: float = parameter(15.0, "window of the slope of the lag", "s", above=0)
     settle_s: float = parameter(
         10.0, "batches that begin this soon after a change of size are cold", "s"
     )
-    quiet_s: float = parameter(30.0, "the highest rate of this time decides on scaling in", "s")
-    memory_s: float = parameter(600.0, "samples this much older than the newest are forgotten", "s")
-    samples: int = parameter(20, "throughput samples kept per number of executors", "1")
-    quantile: float = parameter(0.9, "of the samples, the one that counts as the throughput", "1")
-
-    def __post_init__(self) -> None:
-        require_above_0(
-            self,
-            *(entry.name for entry in fields(self) if entry.name not in ("factor", "settle_s")),
-        )
-        if not (self.factor >= 0 and self.settle_s >= 0 and self.quantile <= 1):
-            given = f"{self.factor}, {self.settle_s} and {self.quantile}"
-            raise BadInput(
-                "factor and settle_s must be at least 0 and quantile at most 1, but they are"
-                f" {given}"
-            )
+    quiet_s: float = parameter(
+        30.0, "the highest rate of this time decides on scaling in", "s", above=0
+    )
+    memory_s: float = parameter(
+        600.0, "samples this much older than the newest are forgotten", "s", above=0
+    )
+    samples: int = parameter(20, "throughput samples kept per number of executors", "1", above=0)
+    quantile: float = parameter(
+        0.9, "of the samples, the one that counts as the throughput", "1", above=0, at_most=1
+    )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

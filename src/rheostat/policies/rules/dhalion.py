@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, ClassVar
 
 from rheostat.actions import Action, Recommendation, ReplaceExecutor
-from rheostat.errors import BadInput
 from rheostat.model import Decision, ExecutorSample, Memory, Observation, hold
 from rheostat.plural import counted
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import About, Limited, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.batch_ratio import suspended_share
 from rheostat.signals.lag import littles_law_s, queued_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Dhalion:
+class Dhalion(Limited):
     """Backpressure with equal pending rows: too few executors; with one outlier: a slow executor or
     skewed data.
 
@@ -55,33 +54,26 @@ class Dhalion:
 
     live_signals: ClassVar[frozenset[str]] = frozenset({"by_executor"})
 
-    backpressure_ms: float = parameter(100.0, "from here on there is backpressure", "ms/s")
+    backpressure_ms: float = parameter(100.0, "from here on there is backpressure", "ms/s", above=0)
     pending_s: float = parameter(
-        2.0, "fewer pending rows than arrive in this time are close to none", "s"
+        2.0, "fewer pending rows than arrive in this time are close to none", "s", above=0
     )
-    apart: float = parameter(2.0, "multiple of the median of pending rows that is an outlier", "1")
-    scale_down: float = parameter(0.2, "share of executors removed when over-provisioned", "1")
-    settle_s: float = parameter(120.0, "time after which a resolution is judged", "s")
+    apart: float = parameter(
+        2.0, "multiple of the median of pending rows that is an outlier", "1", above=1
+    )
+    scale_down: float = parameter(
+        0.2, "share of executors removed when over-provisioned", "1", above=0, below=1
+    )
+    settle_s: float = parameter(120.0, "time after which a resolution is judged", "s", above=0)
     relief: float = parameter(
-        0.1, "share by which backpressure must fall, else it did not help", "1"
+        0.1, "share by which backpressure must fall, else it did not help", "1", above=0, at_most=1
     )
     blacklist_s: float = parameter(
-        600.0, "time for which a resolution that did not help is not tried", "s"
+        600.0, "time for which a resolution that did not help is not tried", "s", above=0
     )
     slo: float = parameter(
-        10.0, "latency objective; half of it replaces a missing trigger interval", "s"
+        10.0, "latency objective; half of it replaces a missing trigger interval", "s", above=0
     )
-
-    def __post_init__(self) -> None:
-        for name in (entry.name for entry in fields(self)):
-            if not getattr(self, name) > 0:
-                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
-        if not (self.scale_down < 1 and self.relief <= 1 and self.apart > 1):
-            given = f"{self.scale_down}, {self.relief} and {self.apart}"
-            raise BadInput(
-                "scale_down must be below 1, relief at most 1 and apart above 1, but they are"
-                f" {given}"
-            )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

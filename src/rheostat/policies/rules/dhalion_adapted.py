@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import About, Limited, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.batch_ratio import suspended_share
 from rheostat.signals.lag import queued_rows
@@ -18,7 +17,7 @@ from rheostat.signals.statistics.windows import deriv, within
 
 
 @dataclass(frozen=True, slots=True)
-class DhalionAdapted:
+class DhalionAdapted(Limited):
     """Scale out if lag_s > threshold and deriv(lag) > 0: ceil(executors x input rate / throughput x
     (1 + over-provisioning)).
 
@@ -55,37 +54,26 @@ class DhalionAdapted:
     )
 
     latency_threshold_s: float = parameter(
-        5.0, "rows that wait longer are late (Koper: 1, 5, 10)", "s"
+        5.0, "rows that wait longer are late (Koper: 1, 5, 10)", "s", above=0
     )
     factor: float = parameter(0.2, "over-provisioning when scaling up", "1")
-    scale_down: float = parameter(0.2, "share of executors removed when scaling down", "1")
-    backpressure_ms: float = parameter(100.0, "below this there is no backpressure", "ms/s")
-    cpu_threshold: float = parameter(0.6, "below this CPU share the job may shrink", "1")
+    scale_down: float = parameter(
+        0.2, "share of executors removed when scaling down", "1", above=0, below=1
+    )
+    backpressure_ms: float = parameter(
+        100.0, "below this there is no backpressure", "ms/s", above=0
+    )
+    cpu_threshold: float = parameter(0.6, "below this CPU share the job may shrink", "1", above=0)
     cooldown_s: float = parameter(
         120.0, "time after a change of size in which nothing is decided", "s"
     )
-    window_s: float = parameter(60.0, "window of the slope of the lag", "s")
-    throughput: str = parameter("sink", "sink: rows given out; source: rows read", "text")
-    slo: float = parameter(
-        10.0, "latency objective; half of it replaces a missing trigger interval", "s"
+    window_s: float = parameter(60.0, "window of the slope of the lag", "s", above=0)
+    throughput: str = parameter(
+        "sink", "sink: rows given out; source: rows read", "text", choices=("sink", "source")
     )
-
-    def __post_init__(self) -> None:
-        for name in (
-            entry.name
-            for entry in fields(self)
-            if entry.name not in ("throughput", "factor", "cooldown_s")
-        ):
-            if not getattr(self, name) > 0:
-                raise BadInput(f"{name} must be above 0, but it is {getattr(self, name)}")
-        if not (self.factor >= 0 and self.cooldown_s >= 0 and self.scale_down < 1):
-            given = f"{self.factor}, {self.cooldown_s} and {self.scale_down}"
-            raise BadInput(
-                "factor and cooldown_s must be at least 0 and scale_down below 1, but they are"
-                f" {given}"
-            )
-        if self.throughput not in ("sink", "source"):
-            raise BadInput(f"throughput must be sink or source, but it is {self.throughput!r}")
+    slo: float = parameter(
+        10.0, "latency objective; half of it replaces a missing trigger interval", "s", above=0
+    )
 
     @property
     def live_signals(self) -> frozenset[str]:

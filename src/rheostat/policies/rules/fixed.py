@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import About, Limited, parameter
 from rheostat.policies.sample_order import in_order
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(Limited):
     """executors = the number given; by default the first observed size."""
 
     about: ClassVar[About] = About(
@@ -29,10 +28,6 @@ class Fixed:
     executors: int = parameter(
         0, "size at all times; 0: the size that was found first", "executors"
     )
-
-    def __post_init__(self) -> None:
-        if self.executors < 0:
-            raise BadInput(f"executors must be at least 0, but it is {self.executors}")
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import About, check_limits, parameter
 from rheostat.policies.rules.hpa_algorithm import (
     SELECT,
     UNSET,
@@ -58,28 +58,31 @@ class Hpa:
         "text",
     )
     tolerance_up: float = parameter(0.1, "a ratio this much above 1 changes nothing", "1")
-    tolerance_down: float = parameter(0.1, "a ratio this much below 1 changes nothing", "1")
+    tolerance_down: float = parameter(
+        0.1, "a ratio this much below 1 changes nothing", "1", below=1
+    )
     up_window_s: float = parameter(0.0, "stabilization window for scaling up", "s")
     down_window_s: float = parameter(300.0, "stabilization window for scaling down", "s")
     up_policies: str = parameter(
         "Percent 100 15, Pods 4 15", "type value periodSeconds, ...", "text"
     )
     down_policies: str = parameter("Percent 100 15", "type value periodSeconds, ...", "text")
-    up_select: str = parameter("Max", "which scaling policy counts: Max, Min or Disabled", "text")
-    down_select: str = parameter("Max", "which scaling policy counts: Max, Min or Disabled", "text")
+    up_select: str = parameter(
+        "Max", "which scaling policy counts: Max, Min or Disabled", "text", choices=SELECT
+    )
+    down_select: str = parameter(
+        "Max", "which scaling policy counts: Max, Min or Disabled", "text", choices=SELECT
+    )
     behavior: str = parameter(
-        "set", "unset: a manifest without it, at most the double or 4 in one decision", "text"
+        "set",
+        "unset: a manifest without it, at most the double or 4 in one decision",
+        "text",
+        choices=("set", UNSET),
     )
 
     def __post_init__(self) -> None:
+        check_limits(self)
         parse_metrics(self.metrics)
-        for select in (self.up_select, self.down_select):
-            if select not in SELECT:
-                raise BadInput(
-                    f"a select policy must be one of {', '.join(SELECT)}, but it is {select!r}"
-                )
-        if self.behavior not in ("set", UNSET):
-            raise BadInput(f"behavior must be set or unset, but it is {self.behavior!r}")
         self._autoscaler()
 
     @in_order

@@ -39,16 +39,6 @@ class Rules:
     policies: tuple[ScalingPolicy, ...]
     select: str
 
-    def __post_init__(self) -> None:
-        if not self.window_s >= 0:
-            raise BadInput(
-                f"a stabilization window must be at least 0 seconds, but it is {self.window_s}"
-            )
-        if self.select not in (*SELECT, UNSET):
-            raise BadInput(
-                f"a select policy must be one of {', '.join(SELECT)}, but it is {self.select!r}"
-            )
-
     def limit(
         self, current: int, changes: Iterable[tuple[float, int]], now: float, sign: int
     ) -> int:
@@ -150,13 +140,6 @@ class Autoscaler:
     tolerance_up: float = 0.1
     tolerance_down: float = 0.1
 
-    def __post_init__(self) -> None:
-        if not (self.tolerance_up >= 0 and 0 <= self.tolerance_down < 1):
-            raise BadInput(
-                f"tolerances must be at least 0, down below 1, but they are {self.tolerance_up} up,"
-                f" {self.tolerance_down} down"
-            )
-
     def decide(
         self, readings: Mapping[str, Reading | None], observation: Observation, memory: Memory
     ) -> tuple[Decision, dict[str, Any]]:
@@ -171,15 +154,8 @@ class Autoscaler:
         known = {name: reading.ratio(current or 1) for name, reading in read.items()}
         ratios = {name: known.get(name) for name in readings}
         if not current or not ready or not known:
-            return (
-                hold(
-                    observation,
-                    "size kept: no"
-                    f" {'metric is known' if current and ready else 'executor is ready'}",
-                    ratios,
-                ),
-                kept,
-            )
+            missing = "metric is known" if current and ready else "executor is ready"
+            return hold(observation, f"size kept: no {missing}", ratios), kept
         proposed = {
             name: reading.proposal(current, ready, self.tolerance_up, self.tolerance_down)
             for name, reading in read.items()
@@ -189,14 +165,8 @@ class Autoscaler:
         # The absent metric might be the one that needs the executors.
         if wanted < current and len(known) < len(ratios):
             absent = ", ".join(name for name in ratios if name not in known)
-            return (
-                hold(
-                    observation,
-                    f"size kept: {absent} is unknown, which forbids scaling down",
-                    evidence,
-                ),
-                kept,
-            )
+            why = f"size kept: {absent} is unknown, which forbids scaling down"
+            return hold(observation, why, evidence), kept
         # In Kubernetes' order: the windows first, then the rate limits.
         recommended = self._stabilize(current, wanted, observation.t_s, kept)
         limited = self._rated(current, recommended, kept["changes"], observation.t_s)

@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.parameters import About, parameter, require_above_0, require_at_least
+from rheostat.policies.parameters import About, Limited, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.windows import deriv, within
 
@@ -16,7 +15,7 @@ _SIGNALS = ("lag_s", "latency_s", "busy", "cpu")
 
 
 @dataclass(frozen=True, slots=True)
-class Pid:
+class Pid(Limited):
     """executors = I + kp x e + kd x d(y)/dt with e = y - 1, y = signal / setpoint, I = size +
     integral of ki x e.
 
@@ -43,24 +42,22 @@ class Pid:
         steady=Observation(t_s=0.0, executors=4, lag_s=1.0),
     )
 
-    signal: str = parameter("lag_s", "what is controlled: lag_s, latency_s, busy or cpu", "text")
-    setpoint: float = parameter(1.0, "the value that the signal is to have", "of the signal")
+    signal: str = parameter(
+        "lag_s", "what is controlled: lag_s, latency_s, busy or cpu", "text", choices=_SIGNALS
+    )
+    setpoint: float = parameter(
+        1.0, "the value that the signal is to have", "of the signal", above=0
+    )
     kp: float = parameter(0.5, "proportional gain", "executors")
     ki: float = parameter(0.01, "integral gain", "executors/s")
     kd: float = parameter(2.0, "derivative gain", "executors s")
-    error_max: float = parameter(5.0, "the error is cut at this many times the setpoint", "1")
+    error_max: float = parameter(
+        5.0, "the error is cut at this many times the setpoint", "1", above=0
+    )
     windup: float = parameter(
         1.0, "largest distance of the requested from the actual size", "executors"
     )
-    window_s: float = parameter(30.0, "window of the derivative", "s")
-
-    def __post_init__(self) -> None:
-        if self.signal not in _SIGNALS:
-            raise BadInput(
-                f"signal must be one of {', '.join(_SIGNALS)}, but it is {self.signal!r}"
-            )
-        require_above_0(self, "setpoint", "error_max", "window_s")
-        require_at_least(self, 0, "kp", "ki", "kd", "windup")
+    window_s: float = parameter(30.0, "window of the derivative", "s", above=0)
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -91,12 +88,8 @@ class Pid:
             f" {sum(parts.values()):.2f} executors needed"
         )
         fast = parts["proportional"] + parts["derivative"]
-        return Decision(target=target, reason=reason, evidence=parts), {
-            "integral": integral,
-            "fast": fast,
-            "t_s": now,
-            "window": window,
-        }
+        kept = {"integral": integral, "fast": fast, "t_s": now, "window": window}
+        return Decision(target=target, reason=reason, evidence=parts), kept
 
     @property
     def live_signals(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import About, check_limits, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.batch_ratio import batch_ratio
 from rheostat.signals.statistics.windows import mean, within
@@ -45,19 +45,17 @@ class SparkBatchRatio:
         False, "a mean at a threshold counts, too, as in Spark's class", "yes/no"
     )
     interval_s: float = parameter(
-        60.0, "time between two decisions, and the window of the mean", "s"
+        60.0, "time between two decisions, and the window of the mean", "s", above=0
     )
-    slo: float = parameter(10.0, "latency objective; half of it is R without a trigger", "s")
+    slo: float = parameter(
+        10.0, "latency objective; half of it is R without a trigger", "s", above=0
+    )
 
     def __post_init__(self) -> None:
-        if not 0 <= self.down_ratio < self.up_ratio:
+        check_limits(self)
+        if not self.down_ratio < self.up_ratio:
             raise BadInput(
-                f"up_ratio ({self.up_ratio}) must be above down_ratio ({self.down_ratio}), and both"
-                " at least 0"
-            )
-        if not (self.interval_s > 0 and self.slo > 0):
-            raise BadInput(
-                f"interval_s and slo must be above 0, but they are {self.interval_s} and {self.slo}"
+                f"up_ratio ({self.up_ratio}) must be above down_ratio ({self.down_ratio})"
             )
 
     @in_order
@@ -70,38 +68,22 @@ class SparkBatchRatio:
         # The first observation decides nothing, because a complete minute must be observed first.
         decided_s = min(memory.get("decided_s", now), now)
         average = mean(ratios)
+        state = {"ratios": ratios, "decided_s": decided_s}
         if ratio is None or average is None or now - decided_s < self.interval_s:
             reason = "size kept: no batch is known" if ratio is None else "between two decisions"
-            return hold(observation, reason, {"ratio_avg": average}), {
-                "ratios": ratios,
-                "decided_s": decided_s,
-            }
+            return hold(observation, reason, {"ratio_avg": average}), state
         target, reason = self._step(observation.size or 1, average)
         evidence = {"ratio_avg": average, "samples": len(ratios)}
-        return Decision(target=target, reason=reason, evidence=evidence), {
-            "ratios": ratios,
-            "decided_s": now,
-        }
+        decision = Decision(target=target, reason=reason, evidence=evidence)
+        return decision, {**state, "decided_s": now}
 
     def _step(self, current: int, average: float) -> tuple[int, str]:
-        at = self.inclusive
+        at, taken = self.inclusive, f"batches take {average:.2f} of their interval"
         if average > self.up_ratio or (at and average == self.up_ratio):
             # Half up, like Java's Math.round; Python's round(2.5) is 2.
             more = max(1, math.floor(average + 0.5))
-            return (
-                current + more,
-                (
-                    f"batches take {average:.2f} of their interval (up from {self.up_ratio}):"
-                    f" {more} more"
-                ),
-            )
+            return current + more, f"{taken} (up from {self.up_ratio}): {more} more"
         if average < self.down_ratio or (at and average == self.down_ratio):
-            return (
-                # The guards enforce the minimum, as in the document.
-                current - 1,
-                (
-                    f"batches take {average:.2f} of their interval (down from {self.down_ratio}):"
-                    " one less"
-                ),
-            )
-        return current, f"batches take {average:.2f} of their interval"
+            # The guards enforce the minimum, as in the document.
+            return current - 1, f"{taken} (down from {self.down_ratio}): one less"
+        return current, taken

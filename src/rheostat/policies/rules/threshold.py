@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
-from rheostat.policies.parameters import About, parameter
+from rheostat.policies.parameters import About, check_limits, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.true_rates import DEFINITIONS, utilization
 
@@ -29,24 +29,17 @@ class Threshold:
         steady=Observation(t_s=0.0, executors=4, busy=0.6),
     )
 
-    high: float = parameter(0.8, "above this utilization, scale out", "1")
+    high: float = parameter(0.8, "above this utilization, scale out", "1", at_most=1)
     low: float = parameter(0.4, "below this utilization, scale in", "1")
-    step: int = parameter(1, "executors added or removed at a time", "executors")
+    step: int = parameter(1, "executors added or removed at a time", "executors", at_least=1)
     utilization: str = parameter(
-        "varga", "its definition: varga (busy) or koper (not idle)", "text"
+        "varga", "its definition: varga (busy) or koper (not idle)", "text", choices=DEFINITIONS
     )
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low < self.high <= 1:
-            raise BadInput(
-                f"low must be below high and both 0 to 1, but they are {self.low} and {self.high}"
-            )
-        if self.step < 1:
-            raise BadInput(f"step must be at least 1, but it is {self.step}")
-        if self.utilization not in DEFINITIONS:
-            raise BadInput(
-                f"utilization must be {' or '.join(DEFINITIONS)}, but it is {self.utilization!r}"
-            )
+        check_limits(self)
+        if not self.low < self.high:
+            raise BadInput(f"low must be below high, but they are {self.low} and {self.high}")
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -60,12 +53,6 @@ class Threshold:
             step, position = -self.step, f"below {self.low}"
         else:
             step, position = 0, "between the thresholds"
-        return (
-            Decision(
-                # The guards enforce the minimum, but a job needs at least one executor.
-                target=max(1, size + step),
-                reason=f"utilization is {used:.2f}, {position}",
-                evidence={"utilization": used},
-            ),
-            {},
-        )
+        reason, evidence = f"utilization is {used:.2f}, {position}", {"utilization": used}
+        # The guards enforce the minimum, but a job needs at least one executor.
+        return Decision(target=max(1, size + step), reason=reason, evidence=evidence), {}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
-from rheostat.policies.parameters import About, parameter, require_above_0
+from rheostat.policies.parameters import About, Limited, check_limits, parameter
 from rheostat.policies.rules.hpa_algorithm import Autoscaler, Reading, Rules, parse_policies
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.lag import consumed_per_s, gated_lag_change, queued_rows, relative_lag_change
@@ -32,7 +32,7 @@ _STEADY = Observation(
 
 
 @dataclass(frozen=True, slots=True)
-class VargaV1:
+class VargaV1(Limited):
     """hpa over {utilization / target, sign(lag - threshold) x (1 + deriv(lag) / consumed rate) /
     lag target}.
 
@@ -54,34 +54,29 @@ class VargaV1:
         steady=_STEADY,
     )
 
-    target_utilization: float = parameter(0.7, "target of utilization (Koper: 0.3, 0.5, 0.7)", "1")
+    target_utilization: float = parameter(
+        0.7, "target of utilization (Koper: 0.3, 0.5, 0.7)", "1", above=0
+    )
     lag_target: float = parameter(
-        1.0, "target of the lag metric; below 1 overshoots to catch up", "1"
+        1.0, "target of the lag metric; below 1 overshoots to catch up", "1", above=0
     )
     threshold_rows: float = parameter(50_000.0, "lag from which the lag metric counts", "rows")
-    down_window_s: float = parameter(480.0, "stabilization window for scaling down", "s")
-    window_s: float = parameter(60.0, "window of the slope of the lag and of the mean rate", "s")
-    lag: str = parameter("sum", "which lag: sum (true) or upper (eq. 2)", "text")
+    down_window_s: float = parameter(480.0, "stabilization window for scaling down", "s", above=0)
+    window_s: float = parameter(
+        60.0, "window of the slope of the lag and of the mean rate", "s", above=0
+    )
+    lag: str = parameter(
+        "sum", "which lag: sum (true) or upper (eq. 2)", "text", choices=("sum", "upper")
+    )
     scope: str = parameter(
-        "job", "lag, slope and threshold of the job, or of each pod (executor)", "text"
+        "job",
+        "lag, slope and threshold of the job, or of each pod (executor)",
+        "text",
+        choices=("job", "pod"),
     )
     utilization: str = parameter(
-        "koper", "its definition: varga (busy) or koper (not idle)", "text"
+        "koper", "its definition: varga (busy) or koper (not idle)", "text", choices=DEFINITIONS
     )
-
-    def __post_init__(self) -> None:
-        require_above_0(self, "target_utilization", "lag_target", "window_s", "down_window_s")
-        if not self.threshold_rows >= 0:
-            raise BadInput(f"threshold_rows must be at least 0, but it is {self.threshold_rows}")
-        for name, choices in (
-            ("lag", ("sum", "upper")),
-            ("scope", ("job", "pod")),
-            ("utilization", DEFINITIONS),
-        ):
-            if getattr(self, name) not in choices:
-                raise BadInput(
-                    f"{name} must be {' or '.join(choices)}, but it is {getattr(self, name)!r}"
-                )
 
     @in_order
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
@@ -177,15 +172,15 @@ class VargaV2(VargaV1):
     )
 
     cooldown_s: float = parameter(
-        120.0, "both metrics are 0 this long after a change of executors", "s"
+        120.0, "both metrics are 0 this long after a change of executors", "s", above=0
     )
 
     def __post_init__(self) -> None:
-        VargaV1.__post_init__(self)
-        if not 0 < self.cooldown_s < self.down_window_s:
+        check_limits(self)
+        if not self.cooldown_s < self.down_window_s:
             raise BadInput(
-                f"cooldown_s must be above 0 and below down_window_s ({self.down_window_s}), but it"
-                f" is {self.cooldown_s}"
+                f"cooldown_s must be below down_window_s ({self.down_window_s}), but it is"
+                f" {self.cooldown_s}"
             )
 
     def readings(

@@ -66,7 +66,7 @@ def test_scenarios_are_ratios_that_followed_earlier_moments():
     [
         ({"slo": 0.0}, "slo must be above 0, but it is 0"),
         ({"late_price": -1.0}, "late_price must be at least 0, but it is -1"),
-        ({"steps": 1}, "steps must be from 2 to 100"),
+        ({"steps": 1}, "steps must be at least 2 and at most 100, but it is 1"),
     ],
 )
 def test_invalid_parameters_are_rejected(given, message):
