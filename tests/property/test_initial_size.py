@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from tests.fakes import RecordingActuator, ScriptedSensor
 
 from rheostat.capacity.initial_size import LAST_SIZE_AGE_S
 from rheostat.guards.starting import LONGEST_S
@@ -21,7 +22,6 @@ from rheostat.model import Decision, Memory, Observation, Record, Rescaling
 from rheostat.settings import settings_of
 from rheostat.spark.application_start import History, start_facts, start_of
 from rheostat.storage.local_files import LocalFileSystem
-from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 NOW, SLO_S, TOPIC = 1_800_000_000.0, 10.0, "bids"
 

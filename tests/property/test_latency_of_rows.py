@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rheostat.signals.latency import ArrivalCurve, mean_s, quantile_s, share_within
+from rheostat.signals.latency import ArrivalCurve, mean_s
+from rheostat_lab.report.latency_shares import quantile_s, share_within
 
 PER_PIECE = 200
 steps = st.lists(

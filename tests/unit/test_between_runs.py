@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import pytest
+from tests.fakes import RecordingActuator
 
 from rheostat.guards import standard_guards
 from rheostat.journal.folder import MemoryJournal
@@ -14,7 +15,6 @@ from rheostat.model import Decision, Limits, Observation, Rescaling
 from rheostat.policies.rates.deadline import Deadline
 from rheostat.ports import Sensor
 from rheostat.protocols.release import SETTLE_S, Release
-from rheostat.testing.fakes import RecordingActuator
 
 START_S = 10.0
 ROWS = 1000

@@ -3,12 +3,12 @@ import threading
 from typing import Any, ClassVar
 
 import pytest
+from tests.fakes import RecordingActuator, ScriptedSensor
 
 from rheostat.guards import Cooldown, standard_guards
 from rheostat.journal.folder import FolderJournal, MemoryJournal, read
 from rheostat.loop import Loop
 from rheostat.model import Decision, GuardChange, Limits, Observation, Record, Rescaling
-from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 
 class AskFor:

@@ -13,14 +13,7 @@ from rheostat.cli.options import Price, span_s
 from rheostat.cli.output import AsJson, Out, emit, plain_table
 from rheostat.cli.status import UNKNOWN
 from rheostat.errors import BadInput
-from rheostat.journal.job_status import (
-    MAX,
-    against_of,
-    saving,
-    saving_json,
-    size_before,
-    total,
-)
+from rheostat.journal.job_status import MAX, against_of, saving, saving_json, size_before, total
 from rheostat.journal.known_journals import is_journal
 from rheostat.journal.starts import read_events, starts_of
 from rheostat.journal.summary import summarize

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from rheostat.clusters.registry import cluster_manager
 from rheostat.diagnosis.hosting import platform_findings
@@ -19,12 +19,7 @@ from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.resizing.placement_soaks import placement_verdict
 from rheostat.spark.running_queries import continuous_line
-from rheostat.spark.sensing.capabilities import (
-    configuration,
-    is_connect,
-    is_local,
-    obstacles,
-)
+from rheostat.spark.sensing.capabilities import configuration, is_connect, is_local, obstacles
 from rheostat.spark.sensing.progress import ReportedBatch, batch_of, stage_tasks
 from rheostat.spark.sensing.query_shape import (
     CHANGELOG,
@@ -187,11 +182,8 @@ def _leaving(spark: Any) -> list[Finding]:
 def _placement(spark: Any, coordinator: Coordinator) -> list[Finding]:
     """Return whether state is placed on the executors."""
     verdict = placement_verdict(spark, coordinator, "auto")
-    return [
-        Finding(
-            topic="state placement", state="good" if verdict.places else "idle", line=verdict.why
-        )
-    ]
+    state: Literal["good", "idle"] = "good" if verdict.places else "idle"
+    return [Finding(topic="state placement", state=state, line=verdict.why)]
 
 
 def _arrivals(spark: Any) -> list[Finding]:

@@ -40,16 +40,12 @@ class Stabilization:
         low = lowest(memory.get("low") or [(now, current)], now, decision.target, self.out_s)
         # First raise to the smallest request of the window, then limit to the largest one.
         target = int(min(max(current, low[0][1]), high[0][1]))
-        window = (
-            f"the last {self.in_s if target > decision.target else self.out_s:g} s asked for"
-            f" {target}"
-        )
-        changed = (
-            decision
-            if target == decision.target
-            else replace(decision, target=target, reason=f"{decision.reason}; {window}")
-        )
-        return changed, {"high": high, "low": low}
+        kept = {"high": high, "low": low}
+        if target == decision.target:
+            return decision, kept
+        window_s = self.in_s if target > decision.target else self.out_s
+        reason = f"{decision.reason}; the last {window_s:g} s asked for {target}"
+        return replace(decision, target=target, reason=reason), kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,10 +36,7 @@ class OtelMetrics:
                 self._instruments[name] = meter.create_counter(short, unit, family.help)
             elif family.kind == "histogram":
                 self._instruments[name] = meter.create_histogram(
-                    name,
-                    unit,
-                    family.help,
-                    explicit_bucket_boundaries_advisory=family.buckets,
+                    name, unit, family.help, explicit_bucket_boundaries_advisory=family.buckets
                 )
             else:
                 meter.create_observable_gauge(name, [self._callback(name)], unit, family.help)

@@ -18,13 +18,7 @@ from rheostat.errors import BadInput
 from rheostat.repartition.state_engine import StateIds, StateVersion
 from rheostat.spark.sensing.progress import entry_of
 from rheostat.spark.sensing.query_shape import PROVIDER, ROCKSDB, SHUFFLE_PARTITIONS
-from rheostat.storage.file_system import (
-    FileSystem,
-    creates_once,
-    is_remote,
-    local_path,
-    numbered,
-)
+from rheostat.storage.file_system import FileSystem, creates_once, is_remote, local_path, numbered
 from rheostat.storage.local_files import LocalFileSystem
 
 HDFS_BACKED = "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider"

@@ -37,7 +37,7 @@ REPARTITIONABLE = frozenset(
 """The operators whose rows have a partition key, under the names of Spark 4.3."""
 
 _REASONS = {
-    "globalLimit": "a limit counts all rows of the query in one partition; its state has no key",
+    "globalLimit": "a limit counts all rows of the query in one partition; its state has no key"
 }
 
 
@@ -195,11 +195,7 @@ def inspect(
 
 
 def _inspected(
-    checkpoint: Checkpoint,
-    files: FileSystem,
-    counts: Counts,
-    operator: Operator,
-    store: str,
+    checkpoint: Checkpoint, files: FileSystem, counts: Counts, operator: Operator, store: str
 ) -> InspectedStore:
     sizes: list[PartitionSize] = []
     for partition in range(checkpoint.partitions):

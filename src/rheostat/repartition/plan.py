@@ -18,13 +18,7 @@ from rheostat.repartition.checkpoint import (
     refused_place,
 )
 from rheostat.repartition.groups import slices
-from rheostat.repartition.inspection import (
-    Counts,
-    Inspection,
-    inspect,
-    refusal,
-    unknown_format,
-)
+from rheostat.repartition.inspection import Counts, Inspection, inspect, refusal, unknown_format
 from rheostat.repartition.preflight import last_sign, unended
 from rheostat.repartition.repartition_log import RepartitionLog, lease_path
 from rheostat.storage.file_system import FileSystem, is_remote

@@ -155,9 +155,7 @@ def last_sign(checkpoint: str, files: FileSystem) -> tuple[float, int]:
 
 
 def require_stopped(
-    checkpoint: str,
-    files: FileSystem,
-    sleep: Callable[[float], None] = time.sleep,
+    checkpoint: str, files: FileSystem, sleep: Callable[[float], None] = time.sleep
 ) -> None:
     """Raise BadInput if a query writes to the checkpoint; observe it for up to ``WATCH_S`` seconds
     if it was written recently.

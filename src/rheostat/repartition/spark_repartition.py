@@ -25,16 +25,8 @@ from rheostat.repartition.preflight import (
     require_number,
     require_stopped,
 )
-from rheostat.repartition.repartition_log import (
-    RepartitionLog,
-    RepartitionState,
-    leased,
-)
-from rheostat.repartition.repartition_runner import (
-    ProgressCallback,
-    RepartitionRunner,
-    quiet,
-)
+from rheostat.repartition.repartition_log import RepartitionLog, RepartitionState, leased
+from rheostat.repartition.repartition_runner import ProgressCallback, RepartitionRunner, quiet
 from rheostat.repartition.spark_rewriter import SparkRewriter, own_session, reachable_files
 from rheostat.repartition.staging import SinkLog
 from rheostat.repartition.state_engine import Rewriter

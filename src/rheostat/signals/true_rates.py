@@ -22,16 +22,11 @@ def utilization(observation: Observation, definition: str) -> float | None:
     backpressure. For Spark, both are ``busy``.
     """
     blocked = (observation.backpressure_ms_per_s or 0.0) / 1000
+    busy, idle = observation.busy, observation.idle
     if definition == "varga":
-        used = (
-            observation.busy if observation.busy is not None else _rest(observation.idle, blocked)
-        )
+        used = busy if busy is not None else _rest(idle, blocked)
     else:
-        used = (
-            _rest(observation.idle, 0.0)
-            if observation.idle is not None
-            else _sum(observation.busy, blocked)
-        )
+        used = _rest(idle, 0.0) if idle is not None else _sum(busy, blocked)
     # Busy and idle are means of different windows, so their sum may differ slightly from 1.
     return None if used is None else min(1.0, max(0.0, used))
 
@@ -130,13 +125,8 @@ def job_need(observation: Observation) -> tuple[Need, ...]:
         raise BadInput(
             "the true processing rate is unknown: no stages, no batch with rows, no busy share"
         )
-    return (
-        Need(
-            name="job",
-            rate_per_s=rate,
-            per_slot=true_rate / slots if rate and true_rate else math.inf,
-        ),
-    )
+    per_slot = true_rate / slots if rate and true_rate else math.inf
+    return (Need(name="job", rate_per_s=rate, per_slot=per_slot),)
 
 
 def job_true_rate(observation: Observation) -> float | None:
@@ -149,11 +139,9 @@ def job_true_rate(observation: Observation) -> float | None:
 def consumed_rows_per_s(observation: Observation) -> float | None:
     """Return the rows read per second: a batch's rows / interval, otherwise the reported rate."""
     interval_s = _interval_s(observation)
-    return (
-        observation.processed_rows_per_s
-        if interval_s is None
-        else (observation.batch_rows or 0) / interval_s
-    )
+    if interval_s is None:
+        return observation.processed_rows_per_s
+    return (observation.batch_rows or 0) / interval_s
 
 
 def busy_share(observation: Observation) -> float | None:
@@ -175,11 +163,8 @@ def _interval_s(observation: Observation) -> float | None:
 
 def job_slots(observation: Observation) -> int | None:
     """Return the slots of all executors, one each if unknown; None without executors."""
-    return (
-        observation.executors * (observation.slots_per_executor or 1)
-        if observation.executors
-        else None
-    )
+    executors, slots = observation.executors, observation.slots_per_executor or 1
+    return executors * slots if executors else None
 
 
 def executors_for(slots: float, observation: Observation) -> int:

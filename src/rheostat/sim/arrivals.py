@@ -21,11 +21,7 @@ class Arrivals:
     """
 
     def __init__(
-        self,
-        workload: Workload,
-        *,
-        step_s: float = 1.0,
-        noise: np.random.Generator | None = None,
+        self, workload: Workload, *, step_s: float = 1.0, noise: np.random.Generator | None = None
     ) -> None:
         if not step_s > 0:
             raise BadInput(

@@ -43,11 +43,7 @@ class Lease:
     """
 
     def __init__(
-        self,
-        files: FileSystem,
-        name: str,
-        stale_s: float,
-        clock: Callable[[], float] = time.time,
+        self, files: FileSystem, name: str, stale_s: float, clock: Callable[[], float] = time.time
     ) -> None:
         self._files = files
         self._name = name

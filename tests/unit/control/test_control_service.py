@@ -3,6 +3,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.fakes import RecordingActuator, ScriptedSensor
 
 from rheostat.config import GuardOptions, LoopOptions, MetricOptions
 from rheostat.control.control_service import ControlService, Refused
@@ -14,7 +15,6 @@ from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Limits, Observation
 from rheostat.policies.rules.fixed import Fixed
-from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 
 class App:

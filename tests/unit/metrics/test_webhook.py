@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("tenacity", reason="comes with the extra webhook")
 
+from tests.fakes import RecordingActuator, ScriptedSensor
 from tests.unit.metrics.test_record_metrics import record
 from tests.unit.spark.test_exports import started
 from tests.unit.test_loop import AskFor, Ticks, at
@@ -19,7 +20,6 @@ from rheostat.journal.events import EventStream
 from rheostat.journal.folder import MemoryJournal
 from rheostat.loop import Loop
 from rheostat.metrics.webhook import BODIES, Webhook
-from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 
 def event():

@@ -1,6 +1,6 @@
 import pytest
 
-from rheostat.signals.latency import ArrivalCurve, Spread, mean_s, quantile_s, share_within
+from rheostat.signals.latency import ArrivalCurve, Spread, mean_s
 
 PAUSE = ArrivalCurve([(0.0, 0.0), (10.0, 100.0), (70.0, 100.0), (71.0, 200.0)])
 
@@ -41,19 +41,7 @@ def test_rows_outside_the_curve_are_excluded():
 
 def test_without_rows_there_is_no_latency():
     assert mean_s([]) is None
-    assert share_within([], 1.0) is None
-    assert quantile_s([], 0.99) is None
 
 
 def test_the_mean_is_weighted_by_rows():
     assert mean_s([Spread(0.0, 2.0, 30.0), Spread(5.0, 5.0, 10.0)]) == 2.0
-
-
-def test_the_share_within_an_objective_splits_a_spread():
-    spreads = [Spread(0.0, 4.0, 10.0), Spread(3.0, 3.0, 10.0)]
-    assert [share_within(spreads, s) for s in (0.0, 2.0, 3.0, 4.0)] == [0.0, 0.25, 0.875, 1.0]
-
-
-def test_a_quantile_is_accurate_to_a_millisecond():
-    assert quantile_s([Spread(0.0, 10.0, 5.0)], 0.99) == pytest.approx(9.9, abs=1e-3)
-    assert quantile_s([Spread(2.0, 2.0, 5.0)], 0.5) == pytest.approx(2.0, abs=1e-3)

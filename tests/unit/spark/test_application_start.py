@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.fakes import RecordingActuator, ScriptedSensor
 from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.journal.folder import FolderJournal, MemoryJournal
@@ -26,7 +27,6 @@ from rheostat.spark.application_start import (
     start_at,
 )
 from rheostat.storage.local_files import LocalFileSystem
-from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 STARTED_S = 1_700_000_000.0
 

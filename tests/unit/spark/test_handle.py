@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.fakes import RecordingActuator
 
 from rheostat.errors import BadInput
 from rheostat.guards import standard_guards
@@ -16,7 +17,6 @@ from rheostat.model import Capabilities, Decision, Limits, Observation, Record
 from rheostat.ports import Sensor
 from rheostat.spark.handle import Handle
 from rheostat.spark.overhead import Overhead
-from rheostat.testing.fakes import RecordingActuator
 
 TICK_S = 0.002
 

@@ -13,8 +13,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from rheostat.signals.latency import quantile_s
 from rheostat_lab.report.finished_run import Run
+from rheostat_lab.report.latency_shares import quantile_s
 from rheostat_lab.report.plot_theme import LIGHT, Theme
 from rheostat_lab.report.rows_over_time import arrived
 from rheostat_lab.report.run_plot import clock

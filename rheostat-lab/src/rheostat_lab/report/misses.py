@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rheostat.signals.latency import ArrivalCurve, share_within
+from rheostat.signals.latency import ArrivalCurve
 from rheostat_lab.report.finished_run import CommittedBatch, Run
+from rheostat_lab.report.latency_shares import share_within
 from rheostat_lab.report.rows_over_time import rows_at
 
 

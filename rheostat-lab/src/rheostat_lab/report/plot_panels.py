@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from rheostat.signals.latency import mean_s, quantile_s
+from rheostat.signals.latency import mean_s
 from rheostat_lab.report.batch_parts import PARTS, REST, parts_of
 from rheostat_lab.report.finished_run import Run
+from rheostat_lab.report.latency_shares import quantile_s
 from rheostat_lab.report.plot_theme import Theme
 from rheostat_lab.report.rows_over_time import Floats, arrived, waiting
 from rheostat_lab.report.sizes_over_time import Steps, paid, registered

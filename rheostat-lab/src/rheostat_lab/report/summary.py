@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rheostat.journal.events import rescalings
-from rheostat.signals.latency import ArrivalCurve, Spread, mean_s, quantile_s, share_within
+from rheostat.signals.latency import ArrivalCurve, Spread, mean_s
 from rheostat_lab.report.days import days_of
 from rheostat_lab.report.finished_run import Run
+from rheostat_lab.report.latency_shares import quantile_s, share_within
 from rheostat_lab.report.miss_causes import causes
 from rheostat_lab.report.misses import misses, rows_lost
 from rheostat_lab.report.rows_over_time import rows_at

@@ -20,23 +20,7 @@ _ROWS = 0.9
 _ALIGNED_S = 0.05
 """Distance of a batch's start from a multiple of the trigger interval that counts as none."""
 
-_INTERVALS_S = (
-    0.5,
-    1.0,
-    2.0,
-    3.0,
-    4.0,
-    5.0,
-    6.0,
-    10.0,
-    15.0,
-    20.0,
-    30.0,
-    60.0,
-    120.0,
-    300.0,
-    600.0,
-)
+_INTERVALS_S = (0.5, *map(float, (1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120, 300, 600)))
 """Trigger intervals that people configure."""
 
 _MOST = 0.8

@@ -37,9 +37,7 @@ def extended(
         name: [
             [*column[first:end], value]
             for column, value in zip(
-                columns.get(name) or [absent] * len(values),
-                values,
-                strict=True,
+                columns.get(name) or [absent] * len(values), values, strict=True
             )
         ]
         for name, values in row.items()

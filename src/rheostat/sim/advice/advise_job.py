@@ -13,19 +13,9 @@ from typing import TYPE_CHECKING, Any
 from rheostat.errors import BadInput
 from rheostat.journal.record import to_line
 from rheostat.model import Limits, Observation, Record, Rescaling, Slo
-from rheostat.replay.event_logs.application_log import (
-    ApplicationLog,
-    Progress,
-    QueryLog,
-    read_log,
-)
+from rheostat.replay.event_logs.application_log import ApplicationLog, Progress, QueryLog, read_log
 from rheostat.replay.event_logs.log_files import LogFiles, lines, refusal
-from rheostat.replay.event_logs.log_recording import (
-    arrival_curve,
-    moments,
-    query_name,
-    trigger_s,
-)
+from rheostat.replay.event_logs.log_recording import arrival_curve, moments, query_name, trigger_s
 from rheostat.replay.validate import Moment
 from rheostat.sim.advice.query_advice import advise
 from rheostat.sim.fitting.recorded_run import parts

@@ -47,8 +47,7 @@ def batch_time(
             task_rows_s = rows * (stage.rows_in * stage.row_s / stage.tasks) * slowdown
             waves = np.ceil(stage.tasks / slots)
             total = total + np.maximum(
-                waves * (stage.task_s + task_rows_s),
-                stage.task_s + stage.skew * task_rows_s,
+                waves * (stage.task_s + task_rows_s), stage.task_s + stage.skew * task_rows_s
             )
         return total
 

@@ -124,8 +124,6 @@ class Fleet:
         leaving = sum(executor.leaving for executor in self.executors)
         if self._starting:
             return Rescaling(phase="growing", detail=f"{len(self._starting)} starting")
-        return (
-            Rescaling(phase="shrinking", detail=f"{leaving} leaving")
-            if leaving
-            else Rescaling(phase="steady")
-        )
+        if leaving:
+            return Rescaling(phase="shrinking", detail=f"{leaving} leaving")
+        return Rescaling(phase="steady")

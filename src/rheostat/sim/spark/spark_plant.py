@@ -102,10 +102,8 @@ class SparkPlant(Plant):
         if self.p.state_keys is not None:
             return self.p.state_keys * -math.expm1(-rows / self.p.state_keys)
         if self.p.state_window_s is not None:
-            older = (
-                self.arrivals.rows_at(self.events.now - self.p.state_window_s) * self.p.selectivity
-            )
-            return max(0.0, rows - older)
+            older = self.arrivals.rows_at(self.events.now - self.p.state_window_s)
+            return max(0.0, rows - older * self.p.selectivity)
         return 0.0
 
     @property
@@ -177,14 +175,8 @@ class SparkPlant(Plant):
     def _release_draining(self, now: float) -> None:
         """Release draining executors once no batch or state needs them."""
         if self.running is None:
-            self.fleet.release(
-                [
-                    executor
-                    for executor in self.fleet.executors
-                    if executor.leaving and not self._stages.needs(executor)
-                ],
-                now,
-            )
+            leaving = [executor for executor in self.fleet.executors if executor.leaving]
+            self.fleet.release([one for one in leaving if not self._stages.needs(one)], now)
 
     def _registered(self, now: float) -> None:
         if self._due:
@@ -199,10 +191,6 @@ class SparkPlant(Plant):
         """Return when a row may be available: at the next trigger, or at its arrival."""
         if self.p.trigger_s > 0:
             return self._next_multiple_s(now)
-        return max(
-            now + 0.01,
-            min(
-                self.arrivals.time_of(self.committed + 1, by_s=now + _IDLE_POLL_S),
-                now + _IDLE_POLL_S,
-            ),
-        )
+        latest_s = now + _IDLE_POLL_S
+        arrives_s = self.arrivals.time_of(self.committed + 1, by_s=latest_s)
+        return max(now + 0.01, min(arrives_s, latest_s))

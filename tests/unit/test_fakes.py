@@ -1,7 +1,7 @@
 import pytest
+from tests.fakes import RecordingActuator, ScriptedSensor
 
 from rheostat.model import Decision, Observation
-from rheostat.testing.fakes import RecordingActuator, ScriptedSensor
 
 
 def test_a_scripted_sensor_returns_observations_none_or_raises():
