@@ -103,11 +103,8 @@ def moments_of(table: Table, recording: str) -> Iterator[Moment]:
 
 def names_of(columns: Sequence[str], recording: str) -> dict[str, str]:
     """Return the column of each field of ``Observation``; raises BadInput for an invalid header."""
-    names = (
-        translate(columns, recording)
-        if is_thesis(columns)
-        else {column: column for column in columns}
-    )
+    of_thesis = is_thesis(columns)
+    names = translate(columns, recording) if of_thesis else dict(zip(columns, columns, strict=True))
     check_columns(columns, recording, names)
     return names
 

@@ -133,8 +133,5 @@ def _items(value: Any) -> Iterable[tuple[str, Any]]:
         return [(field.name, getattr(value, field.name)) for field in fields(value)]
     if isinstance(value, Mapping):
         return [(str(key), item) for key, item in value.items()]
-    return (
-        [(getattr(item, "name", "item"), item) for item in value if is_dataclass(item)]
-        if isinstance(value, tuple)
-        else ()
-    )
+    items = value if isinstance(value, tuple) else ()
+    return [(getattr(item, "name", "item"), item) for item in items if is_dataclass(item)]

@@ -250,16 +250,9 @@ def _show_calibration(calibration: Calibration) -> None:
 
 def _fitted(calibration: Calibration) -> list[dataclasses.Field[object]]:
     """Return the parameters that differ from their defaults."""
-    numbers = [
-        option
-        for option in dataclasses.fields(calibration.parameters)
-        if isinstance(getattr(calibration.parameters, option.name), float | int)
-    ]
-    return [
-        number
-        for number in numbers
-        if getattr(calibration.parameters, number.name) != number.default
-    ]
+    parameters = calibration.parameters
+    values = {one: getattr(parameters, one.name) for one in dataclasses.fields(parameters)}
+    return [one for one, v in values.items() if isinstance(v, float | int) and v != one.default]
 
 
 def _share(value: float | None) -> str:

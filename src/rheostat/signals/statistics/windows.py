@@ -117,12 +117,10 @@ def _of_some(times: Sequence[float], column: Sequence[float | None]) -> float | 
 def _of_all(deviations: Sequence[float], column: Sequence[Any], spread: float) -> float | None:
     if not spread:
         return None
-    return (
-        0.0
-        # Rounding would leave a slope of 1e-17 here, and policies compare slopes with 0.
-        if column.count(column[0]) == len(column)
-        else float(sum(map(mul, deviations, column))) / spread
-    )
+    # Rounding would leave a slope of 1e-17 here, and policies compare slopes with 0.
+    if column.count(column[0]) == len(column):
+        return 0.0
+    return float(sum(map(mul, deviations, column))) / spread
 
 
 def growth_per_s(samples: Samples) -> float | None:

@@ -253,14 +253,8 @@ def _starts(data: _Data, tasks: int, knots: int, run: Recorded) -> list[Floats]:
     """Return the starting points of the search."""
     floor_s = float(np.quantile(data.batch_s, 0.1))
     slots = data.executors * run.slots_per_executor
-    row_s = (
-        float(
-            np.median(
-                np.maximum(data.batch_s - 0.5 * floor_s, 0.1 * data.batch_s) * slots / data.rows
-            )
-        )
-        / 2
-    )
+    work_s = np.maximum(data.batch_s - 0.5 * floor_s, 0.1 * data.batch_s)
+    row_s = float(np.median(work_s * slots / data.rows)) / 2
     waves = tasks / float(np.median(slots))
     even = [0.5, math.log(_USUAL_NEW_S), 0.5, *[0.0] * (knots - 1)]
     return [
@@ -302,11 +296,8 @@ class Pace:
     def newness(self, ages_s: Sequence[float], first: int) -> float:
         """Return the mean newness of executors; 1 if all have just registered."""
         shares = [math.exp(-age_s / self.new_s) for age_s in ages_s]
-        return (
-            (self.first * sum(shares[:first]) + sum(shares[first:])) / len(shares)
-            if shares
-            else 0.0
-        )
+        newness = self.first * sum(shares[:first]) + sum(shares[first:])
+        return newness / len(shares) if shares else 0.0
 
 
 class PacedPlant(PlantWrapper):
@@ -322,17 +313,13 @@ class PacedPlant(PlantWrapper):
         """Run all events due up to ``now``, then set the pace from then on."""
         super().advance(now)
         fleet, pace = self._paced.fleet, self._pace
-        starting = (
-            self._starting(now) if self._starting else max(0, fleet.target - len(fleet.staying))
-        )
+        missing = max(0, fleet.target - len(fleet.staying))
+        starting = self._starting(now) if self._starting else missing
         # Executors are numbered in order of registration, so the initial ones come first.
         first = sum(executor.number < self._paced.p.executors for executor in fleet.executors)
         newness = pace.newness([now - executor.registered_s for executor in fleet.executors], first)
-        factor = (
-            float(pace.at(np.array([now]))[0])
-            * (1 + pace.per_start * starting)
-            * (1 + pace.new * newness)
-        )
+        of_machine = float(pace.at(np.array([now]))[0])
+        factor = of_machine * (1 + pace.per_start * starting) * (1 + pace.new * newness)
         self._paced.slow = factor
         for executor in fleet.executors:
             # Every call sets the factor again, so it needs no end.

@@ -129,13 +129,10 @@ def whatif(run: Recorded, question: Question) -> Answer:
     fitted = fit(run, run.batches)
     policy_run = played(fitted, run, question)
     demand = _demand(fitted, run, question)
+    as_recorded_run = forced(fitted, run, question.seed)[1]
     recorded, as_recorded, with_policy = (
         outcome(ledger, run, question.slo, demand)
-        for ledger in (
-            recorded_ledger(run),
-            forced(fitted, run, question.seed)[1],
-            policy_run.ledger,
-        )
+        for ledger in (recorded_ledger(run), as_recorded_run, policy_run.ledger)
     )
     more = with_policy.slot_hours - recorded.slot_hours
     share = more / recorded.slot_hours if recorded.slot_hours else 0.0
