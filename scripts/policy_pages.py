@@ -22,10 +22,7 @@ from rheostat_lab.comparison.spark_comparison import plain_cell  # noqa: E402
 from rheostat_lab.sweep.course_plot import Course, course, digest_in  # noqa: E402
 
 FOLDER = ROOT / "docs" / "policies"
-MADE = (
-    "<!-- Made by scripts/policy_pages.py from the policy's class; change that, not this page."
-    " -->\n"
-)
+MADE = "<!-- generated: scripts/policy_pages.py -->\n"
 PLOTS = """
 ## The plots
 

@@ -2,16 +2,20 @@
 
     python scripts/protocol_pages.py
 
+``transitions.csv`` beside them has every row of the three tables in the order of their tests.
+
 The rest of a page, outside ``<!-- generated: NAME -->`` and ``<!-- end -->``, is edited by hand.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from enum import Enum
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -54,18 +58,10 @@ def mermaid(table: Table[Any, Any], phases: Collection[str], without: Collection
 
 
 def markdown(table: Table[Any, Any]) -> str:
-    """Return two tables: the events of each phase in their order, and their meanings."""
-    phases = [
-        f"| {phase} | {', '.join(name_of(row.event) for row in table.of(phase))} |"
-        for phase in table.phases[:-1]
-    ]
+    """Return the table of the meanings of the events."""
     meanings = {event: text for _, event, _, _, text in (row.cells() for row in table.rows)}
     return "\n".join(
         [
-            "| phase | events, in the order in which they are tested |",
-            "|---|---|",
-            *phases,
-            "",
             "| event | holds when |",
             "|---|---|",
             *(f"| {event} | {text} |" for event, text in meanings.items()),
@@ -111,6 +107,24 @@ PAGES = {
 }
 
 
+TABLES: Mapping[str, Table[Any, Any]] = {
+    "rescaling": LIFE,
+    "restart": RESTART,
+    "repartition": REPARTITION,
+}
+
+
+def transitions(tables: Mapping[str, Table[Any, Any]]) -> str:
+    """Return the text of the CSV file of all rows of tables, in the order of their tests."""
+    text = StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("page", "phase", "event", "next phase", "order"))
+    for name, table in tables.items():
+        for phase in table.phases:
+            rows.writerows((name, *row.cells()[:4]) for row in table.of(phase))
+    return text.getvalue()
+
+
 def page(name: str) -> str:
     """Return the text of a page with its generated parts."""
     text = (FOLDER / f"{name}.md").read_text(encoding="utf-8")
@@ -118,5 +132,6 @@ def page(name: str) -> str:
 
 
 if __name__ == "__main__":
+    (FOLDER / "transitions.csv").write_text(transitions(TABLES), encoding="utf-8")
     for name in PAGES:
         (FOLDER / f"{name}.md").write_text(page(name), encoding="utf-8")

@@ -30,7 +30,7 @@ from rheostat.journal.record import SCHEMA  # noqa: E402
 from rheostat.metrics.catalog import FAMILIES  # noqa: E402
 
 FOLDER = ROOT / "docs" / "reference"
-MADE = "<!-- Made by scripts/reference_pages.py; change the code, not this page. -->\n"
+MADE = "<!-- generated: scripts/reference_pages.py -->\n"
 KEPT = (model.Observation, model.InFlight, model.Stage, model.ExecutorSample)
 RECORD = (model.Record, model.Decision, model.GuardChange, model.Rescaling)
 
@@ -57,13 +57,12 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 def command_line() -> str:
-    """Return the page of all commands, each with the first sentence of its help."""
-    own, lab = [], []
-    for path, command in _leaves("rheostat", get_command(application())):
-        row = f"* `{path}`: {_summary(command)}."
-        (lab if _is_of_the_lab(command) else own).append(row)
-    return (
-        "\n".join([MADE, *COMMAND_LINE, *own, "\n## The commands of `rheostat-lab`\n", *lab]) + "\n"
+    """Return the page of all commands, the product's with the first sentence of their help."""
+    leaves = _leaves("rheostat", get_command(application()))
+    own = [f"* `{path}`: {_summary(leaf)}." for path, leaf in leaves if not _is_of_the_lab(leaf)]
+    lab = ", ".join(f"`{path}`" for path, leaf in leaves if _is_of_the_lab(leaf))
+    return "\n".join(
+        [MADE, *COMMAND_LINE, *own, f"\n[`rheostat-lab`](../start/install.md) adds {lab}.\n"]
     )
 
 

@@ -23,6 +23,14 @@ def test_the_page_matches_the_script(name: str) -> None:
     assert re.findall(r"<!-- generated: (\w+) -->", text) == [*SCRIPT["PAGES"][name]]
 
 
+def test_the_table_of_transitions_has_every_row_of_every_protocol() -> None:
+    text = (PAGES / "transitions.csv").read_text(encoding="utf-8")
+    assert text == SCRIPT["transitions"](SCRIPT["TABLES"]), "run: python scripts/protocol_pages.py"
+    assert len(text.splitlines()) == 1 + sum(len(table.rows) for table in SCRIPT["TABLES"].values())
+    for name in SCRIPT["PAGES"]:
+        assert "(transitions.csv)" in (PAGES / f"{name}.md").read_text(encoding="utf-8")
+
+
 def test_both_diagrams_show_every_phase_and_transition() -> None:
     text = (PAGES / "rescaling.md").read_text(encoding="utf-8")
     arrows = set(re.findall(r"^    (\w+) --> (\w+): ([\w ]+?)(?: /|$)", text, re.MULTILINE))
@@ -73,6 +81,8 @@ def test_a_diagram_shows_the_rows_between_phases_with_their_orders() -> None:
 
 
 def test_tables_state_the_order_and_the_meaning_of_every_event() -> None:
+    rows = SCRIPT["transitions"]({"one": ONE}).splitlines()
+    assert rows[1:3] == ["one,a,stay,b,Hide", "one,a,go,z,"]
+    assert rows[3:] == ["one,b,stay,z,", "one,b,go,z,"]
     lines = SCRIPT["markdown"](ONE).splitlines()
-    assert lines[2:4] == ["| a | stay, go |", "| b | stay, go |"]
-    assert lines[7:] == ["| stay | It has to stay |", "| go | It may go |"]
+    assert lines[2:] == ["| stay | It has to stay |", "| go | It may go |"]
