@@ -31,7 +31,7 @@ _OTHER_PEAK = 2000.0
 cores, by query.
 """
 
-_PEAK_SHARE = {"kafka": 1.0, "files": 0.77, "delta": 0.5}
+_PEAK_SHARE = {"kafka": 1.0, "files": 0.65, "delta": 0.5}
 """The same from another source, as a share: each file is opened by a task of its own."""
 
 SOURCES = ("kafka", *LANDINGS)

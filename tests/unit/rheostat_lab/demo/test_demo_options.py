@@ -37,7 +37,7 @@ def test_the_defaults_are_valid():
 
 
 def test_the_default_peak_depends_on_the_query_and_the_source():
-    assert Demo(source="files").load_words == "200 to 2000 events/s"
+    assert Demo(source="files").load_words == "200 to 1700 events/s"
     assert Demo(source="delta").load_words == "200 to 1300 events/s"
     assert Demo().load_words == "200 to 2600 events/s"
     assert "200 to 2000 events/s" in Demo(query="q11").in_words()
