@@ -71,3 +71,10 @@ def keys(node: ast.AST) -> Iterator[str]:
             for key in part.keys:
                 if isinstance(key, ast.Constant):
                     yield str(key.value)
+
+
+def test_measured_throughput_counts_its_demand_in_rows_per_second():
+    decisions, _ = follow(create("measured-throughput"), [*script()])
+    demands = [d.evidence["demand"] for d in decisions if d.evidence.get("demand") is not None]
+    assert max(demands) > 100  # more than any number of executors
+    assert {term("demand").unit, term("lag_slope").unit} == {"rows/s"}

@@ -139,7 +139,8 @@ class Predictive:
         evidence = decision_evidence(at, present.late_share, surge_risk)
         is_late = present.late_rows > at.tolerated_rows
         if is_late:
-            why = f"rows would be late in {present.violation_s:.0f} s on the 90 % path"
+            when = f"in {present.violation_s:.0f} s" if present.violation_s >= 0.5 else "now"
+            why = f"{present.late_rows:,.0f} rows would be late {when} on the 90 % path"
         elif not within_error_budget(surge_risk, at):
             rate = evidence["surge_rows_per_s"]
             why = f"a surge to {rate:,.0f} rows/s would exceed the error budget"
@@ -155,11 +156,13 @@ def _scale_out(at: Situation, why: str, evidence: dict[str, Any], *, is_surge: b
     name, path = ("99 %", at.forecast.p99) if at.is_young else ("median", at.forecast.p50)
     sizes, most, until_s = (at.size, *at.larger), at.larger[-1], at.horizon_s
     late_rows = {q: on_path(at, path, q, until_s).late_rows for q in sizes}
+    counted_rows = "late rows"
     if min(late_rows[q] for q in at.larger) > at.tolerated_rows:
         # No size is in time, so the one that catches up first is better.
         until_s = max(until_s, WINDOW_S)
         results = {q: on_path(at, path, q, until_s) for q in sizes}
         late_rows = {q: result.late_rows + result.waiting_rows for q, result in results.items()}
+        counted_rows = "late rows or rows still waiting"
     allowed_rows = min(late_rows[q] for q in at.larger) + at.tolerated_rows
     least = risk(at, most)
     sufficient = (
@@ -170,7 +173,8 @@ def _scale_out(at: Situation, why: str, evidence: dict[str, Any], *, is_surge: b
     target = next(sufficient, most)
     costs = [Compared(q, late_rows[q], risk(at, q).overall) for q in (target, at.size)]
     evidence |= {"needed": target, "scenario": f"surge and {name} path" if is_surge else name}
-    reason = f"{why}; {compared(at, costs, until_s, evidence)} ({name} path)"
+    texts = compared(at, costs, until_s, evidence, counted_rows)
+    reason = f"{why}; {texts} ({name} path)"
     return Decision(target=target, reason=reason, evidence=evidence)
 
 
@@ -196,7 +200,8 @@ def _scale_in(at: Situation, evidence: dict[str, Any]) -> Decision:
             best, best_s, saved_slot_s = q, suffices_s, saving_slot_s
             smaller = Compared(q, late_rows)
     evidence["scenario"] = "90 %"
-    costs = [Compared(at.size, 0.0), *([smaller] if smaller else [])]
+    kept_rows = on_path(at, at.forecast.p90, at.size, at.horizon_s).late_rows
+    costs = [Compared(at.size, kept_rows), *([smaller] if smaller else [])]
     if best < at.size:
         evidence["needed"] = best
         text = compared(at, costs[::-1], at.horizon_s, evidence)
@@ -204,7 +209,8 @@ def _scale_in(at: Situation, evidence: dict[str, Any]) -> Decision:
         reason = f"{counted(best, 'executor')} {verb} {_for(best_s)} on the 90 % path; {text}"
         return Decision(target=best, reason=reason, evidence=evidence)
     text = compared(at, costs, at.horizon_s, evidence)
-    reason = "; ".join(part for part in ("size kept", text, refused) if part)
+    later = "more can still start in time" if kept_rows > at.tolerated_rows else ""
+    reason = "; ".join(part for part in ("size kept", text, later, refused) if part)
     if at.now.lag_rows is None:
         reason += "; the source reports no offsets"
     return Decision(target=at.size, reason=reason, evidence=evidence)

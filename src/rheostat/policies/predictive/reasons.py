@@ -12,7 +12,9 @@ from rheostat.signals.forecasts.forecast import HORIZONS_S, Path
 
 
 class Compared(NamedTuple):
-    """A size, its late rows on the deciding path, and the expected share of late rows in surges."""
+    """A size, its late rows on the deciding path, and the expected late rows in surges over those
+    that arrive at the present rate.
+    """
 
     executors: int
     late_rows: float
@@ -20,23 +22,30 @@ class Compared(NamedTuple):
 
 
 def compared(
-    at: Situation, costs: Sequence[Compared], within_s: float, evidence: dict[str, Any]
+    at: Situation,
+    costs: Sequence[Compared],
+    within_s: float,
+    evidence: dict[str, Any],
+    counted_rows: str = "late rows",
 ) -> str:
-    """Return the costs of the sizes in words, and add those of the first two to the evidence."""
-    texts = []
+    """Return the costs of the sizes in words, and add those of the first two to the evidence;
+    ``counted_rows`` is what their late rows are.
+    """
+    texts: list[str] = []
     evidence["horizon_s"] = within_s
+    if not at.is_attainable:
+        counted_rows = counted_rows.replace("late rows", f"rows later than {at.aim_s:g} s")
     for size, role in zip(costs, ("chosen", "rejected"), strict=False):
         slot_s = size.executors * at.slots * within_s
         late_rows = 0.0 if size.late_rows <= at.tolerated_rows else size.late_rows
         evidence |= {f"slot_s_{role}": slot_s, f"late_rows_{role}": late_rows}
-        late = f"{late_rows:,.0f} late rows" if late_rows else "no late rows"
-        if not at.is_attainable:
-            late = late.replace("late rows", f"rows later than {at.aim_s:g} s")
-        if size.surge_late_share:
-            late += f", {size.surge_late_share:.1%} in surges"
+        late = f"{late_rows:,.0f} {counted_rows}" if late_rows else f"no {counted_rows}"
+        late += "" if texts else f" within {within_s:.0f} s"
+        in_surges = size.surge_late_share * at.rate * at.back_s
+        if in_surges >= 1:
+            late += f", {in_surges:,.0f} expected in surges"
         executors = counted(size.executors, "executor")
         texts.append(f"{executors}: {slot_s:,.0f} slot-seconds, {late}")
-    texts[0] += f" within {within_s:.0f} s"
     return "; ".join(texts)
 
 

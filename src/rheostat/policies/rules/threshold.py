@@ -53,6 +53,6 @@ class Threshold:
             step, position = -self.step, f"below {self.low}"
         else:
             step, position = 0, "between the thresholds"
-        reason, evidence = f"utilization is {used:.2f}, {position}", {"utilization": used}
+        reason, evidence = f"utilization is {used:.2f}, {position}", {"used": used}
         # The guards enforce the minimum, but a job needs at least one executor.
         return Decision(target=max(1, size + step), reason=reason, evidence=evidence), {}
