@@ -36,6 +36,7 @@ def attach(
     policy: str | Policy | None = None,
     parameters: Mapping[str, Any] | None = None,
     slo: Slo | float | Mapping[str, float] | None = None,
+    priority: Mapping[str, float] | None = None,
     limits: Limits | tuple[int, int] | None = None,
     kafka: Mapping[str, Any] | str | None = None,
     journal: Path | str | None = None,
@@ -63,6 +64,8 @@ def attach(
       object with ``decide``.
     - ``slo``: latency objective in seconds (default 10), or one per query by its name, as
       ``{"orders": 10, "audit": 60}``; the strictest applies to all other queries.
+    - ``priority``: a number per query by its name, as ``{"orders": 2}``; all others have 1. Only
+      late rows of the highest priority spend the error budget.
     - ``limits``: minimum and maximum number of executors (default 1 and 8, or the number at the
       start if that is larger). With a minimum of 0 there are none between runs: while no query and
       no job runs, or between two batches of a trigger interval of ten minutes or more.
@@ -101,6 +104,7 @@ def shadow(
     policy: str | Policy | None = None,
     parameters: Mapping[str, Any] | None = None,
     slo: Slo | float | Mapping[str, float] | None = None,
+    priority: Mapping[str, float] | None = None,
     limits: Limits | tuple[int, int] | None = None,
     kafka: Mapping[str, Any] | str | None = None,
     journal: Path | str | None = None,

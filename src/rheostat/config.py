@@ -12,7 +12,8 @@ from rheostat.errors import BadInput
 T = TypeVar("T")
 
 SLO_HELP = "latency objective in seconds, or by query: orders=10,audit=60"
-"""Help text of the option and of the setting."""
+PRIORITY_HELP = "priority of queries, the others have 1; late rows count for the highest: orders=2"
+"""Help text of an option and of its setting."""
 
 WANTED = {
     float: "a finite number",

@@ -183,6 +183,9 @@ class Observation:
     """The application's latency objective, the strictest, over that of this query; absent if both
     are the same."""
 
+    priority: float | None = None
+    """The priority of this query; absent if no query has one."""
+
     def __post_init__(self) -> None:
         for name in self.__slots__:
             value = getattr(self, name)
@@ -240,11 +243,7 @@ class Slo:
         """
         if isinstance(given, str):
             try:
-                given = (
-                    dict(_objective(part) for part in given.split(","))
-                    if "=" in given
-                    else float(given)
-                )
+                given = by_query(given) if "=" in given else float(given)
             except ValueError:
                 raise BadInput(
                     "the latency objective must be seconds, such as 10, or seconds by query, such"
@@ -278,11 +277,12 @@ class Slo:
             )
 
 
-def _objective(text: str) -> tuple[str, float]:
-    name, _, seconds = text.rpartition("=")
-    if not name.strip():
+def by_query(text: str) -> dict[str, float]:
+    """Return the numbers of a text ``orders=10,audit=60``; raises ValueError for another text."""
+    parts = [part.rpartition("=") for part in text.split(",")]
+    if not all(name.strip() for name, _, _ in parts):
         raise ValueError(text)
-    return name.strip(), float(seconds)
+    return {name.strip(): float(number) for name, _, number in parts}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

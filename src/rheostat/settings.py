@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rheostat.config import (
+    PRIORITY_HELP,
     SLO_HELP,
     WANTED,
     ExportOptions,
@@ -30,6 +31,7 @@ from rheostat.policies.default_policy import DEFAULT_POLICY
 from rheostat.policies.parameters import parsed_bool
 from rheostat.policies.registry import check_policy_object, create, wrong_parameters
 from rheostat.ports import Policy
+from rheostat.signals.application import priorities
 from rheostat.storage.file_system import is_remote, local_path
 
 PREFIX = "spark.rheostat."
@@ -63,6 +65,7 @@ class Settings:
     policy: str | Policy = DEFAULT_POLICY
     parameters: Mapping[str, Any] = field(default_factory=dict)
     slo: Slo = field(default_factory=Slo)
+    priority: Mapping[str, float] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     limits_given: bool = False
     releases: bool = False
@@ -145,6 +148,8 @@ def settings_of(**arguments: Any) -> Settings:
         given |= {**_limits(given["limits"]), "limits_given": True}
     if "slo" in given:
         given["slo"] = Slo.of(given["slo"])
+    if "priority" in given:
+        given["priority"] = priorities(given["priority"])
     if isinstance(given.get(_KAFKA), str):
         given[_KAFKA] = {_SERVERS: given[_KAFKA]}
     if "journal" in given:
@@ -208,6 +213,7 @@ _OWN = (
         "policy.", _PARAMETERS, "", "a parameter of that policy, as policy.factor", family=True
     ),
     ConfSetting("slo", "slo", "10", SLO_HELP),
+    ConfSetting("priority", "priority", "", PRIORITY_HELP),
     ConfSetting(
         "limits.min",
         "limits",

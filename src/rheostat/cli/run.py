@@ -17,6 +17,7 @@ import typer
 from rheostat.cli.options import explicit_options, pairs, takes
 from rheostat.cli.output import emit, write_out
 from rheostat.config import (
+    PRIORITY_HELP,
     SLO_HELP,
     ExportOptions,
     GuardOptions,
@@ -54,6 +55,7 @@ class RunOptions:
         None, "ceiling of the number of executors; default: --local, else 8", flag="--max"
     )
     slo: str = option("10", SLO_HELP)
+    priority: str | None = option(None, PRIORITY_HELP)
     price: float = option(0.0, "price of a slot-hour, in which savings are shown; 0: none")
     shadow: bool = option(False, "only watch and advise; nothing is touched", flag="--shadow")
     master: str | None = option(
@@ -86,7 +88,9 @@ class RunOptions:
         from rheostat.kafka.client import client_config
         from rheostat.settings import GROUPS
 
-        given = {name: getattr(self, name) for name in {"policy", "slo", "price"} & explicit}
+        given = {
+            name: getattr(self, name) for name in {"policy", "slo", "priority", "price"} & explicit
+        }
         if "parameters" in explicit:
             given["parameters"] = pairs(self.parameters or ())
         if self.journal:

@@ -164,7 +164,7 @@ def _bucket(ticks: Sequence[Record], passed_s: Sequence[float], starts: Sequence
     bucket.latency_p50, bucket.latency_p99 = _latencies(observations)
     day = Day()
     for record, seconds in zip(ticks, passed_s, strict=True):
-        pass_rows(day, seconds, record.observation, start_at(starts, record.t_s))
+        pass_rows(day, seconds, record, start_at(starts, record.t_s))
     bucket.rows, bucket.late_rows = day.rows, day.late_rows
     bucket.parts_s = mean_parts(observed.batch_parts_s for observed in observations)
     bucket.parts_s.pop("triggerExecution", None)

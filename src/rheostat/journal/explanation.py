@@ -17,6 +17,7 @@ from rheostat.journal.totals import longest_gap_s
 from rheostat.model import Decision, Observation, Record
 from rheostat.plural import counted
 from rheostat.protocols.size_in_force import OTHER
+from rheostat.signals.application import most_important
 
 _EPOCH_S = 1e8
 """Times below this are not in seconds since 1970 (a simulation, a test)."""
@@ -46,6 +47,8 @@ def explain(record: Record) -> list[str]:
     """Return a record as lines: the decision, then what was observed, wanted and allowed."""
     observed = format_observation(record.observation)
     lines = [f"{when(record.t_s)}: {verdict(record)}", f"  observed: {observed}"]
+    important = most_important(record.queries)
+    lines += [f"    {_query(query, query in important)}" for query in record.queries]
     if record.raw:
         lines += [_wanted(record.raw), *_allowed(record)]
     lines += [f"  also: {action}" for action in record.actions]
@@ -139,6 +142,16 @@ def _number(value: float | int | str | None) -> str:
     if isinstance(value, float) and abs(value) < 1000:
         return f"{value:.4g}"
     return f"{value:,.0f}" if isinstance(value, int | float) else str(value)
+
+
+def _query(query: Observation, is_important: bool) -> str:
+    """Return one of several queries with what its objective and its priority mean."""
+    share, name = query.objective_share, query.query or "unnamed"
+    unimportant = f"priority {query.priority or 1:g}: late rows spend no error budget"
+    weights = (f"its times count {share:.0%}" if share else "", "" if is_important else unimportant)
+    weight = "; ".join(filter(None, weights))
+    named = f"{name} ({weight})" if weight else name
+    return f"{named}: {format_observation(query)}"
 
 
 def _item(before: str, value: float | None, after: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from rheostat.journal.starts import SHADOW, Start, start_at
 from rheostat.model import Observation, Record
+from rheostat.signals.application import most_important
 
 DAY_S = 86_400.0
 MOST_DAYS = 400
@@ -28,8 +29,9 @@ class Day:
     ``unknown_s`` is time without a decision or with an unknown size. ``shadow_s`` is the part of
     ``known_s`` in shadow mode. Outside shadow mode, ``slot_s`` are the slot-seconds of registered
     and standby executors, ``one_slot_s`` those of a single executor, and ``max_slot_s`` those of
-    the maximum, which is known for ``max_known_s``. ``rows`` arrived while rate and latency were
-    known; ``rows_unknown_s`` is the rest of the known time.
+    the maximum, which is known for ``max_known_s``. ``rows``, of the queries with the highest
+    priority, arrived while rate and latency were known; ``rows_unknown_s`` is the rest of the known
+    time.
     """
 
     known_s: float = 0.0
@@ -179,10 +181,7 @@ def _pass(
         day.unknown_s += passed_s
         return
     day.known_s += passed_s
-    pass_rows(day, passed_s, record.observation, start)
-    if start:
-        for query in record.queries:
-            _pass_query(day, passed_s, query, start.slo_s)
+    pass_rows(day, passed_s, record, start)
     if start and start.mode == SHADOW:
         day.shadow_s += passed_s
         return
@@ -196,22 +195,31 @@ def _pass(
         day.max_slot_s += max(start.max_executors, least) * one_slot_s
 
 
-def pass_rows(day: Day, passed_s: float, observed: Observation | None, start: Start | None) -> None:
-    """Add the rows of a time (s), if their number and latency are known."""
-    is_late = late(observed, start.slo_s) if observed and start else None
-    if observed is None or observed.input_rows_per_s is None or is_late is None:
+def pass_rows(day: Day, passed_s: float, record: Record, start: Start | None) -> None:
+    """Add the rows of a time (s), if their number and latency are known: of each query, and in
+    total of those with the highest priority.
+    """
+    for query in record.queries:
+        if rows := _rows(query, passed_s, start):
+            day.count(query.query or "unnamed", *rows)
+    single = (record.observation,) if record.observation else ()
+    important = most_important(record.queries or single)
+    counted = [rows for query in important if (rows := _rows(query, passed_s, start))]
+    if not counted or len(counted) < len(important):
         day.rows_unknown_s += passed_s
         return
-    rows = observed.input_rows_per_s * passed_s
-    day.rows += rows
-    day.late_rows += rows if is_late else 0.0
+    day.rows += sum(rows for rows, _ in counted)
+    day.late_rows += sum(late_rows for _, late_rows in counted)
 
 
-def _pass_query(day: Day, passed_s: float, query: Observation, slo_s: float) -> None:
-    is_late = late(query, slo_s / (query.objective_share or 1.0))
-    if query.input_rows_per_s is not None and is_late is not None:
-        rows = query.input_rows_per_s * passed_s
-        day.count(query.query or "unnamed", rows, rows * is_late)
+def _rows(query: Observation, passed_s: float, start: Start | None) -> tuple[float, float] | None:
+    """Return the rows of a query in a time (s) and how many are late; None if unknown."""
+    slo_s = start.slo_s / (query.objective_share or 1.0) if start else None
+    is_late = None if slo_s is None else late(query, slo_s)
+    if query.input_rows_per_s is None or is_late is None:
+        return None
+    rows = query.input_rows_per_s * passed_s
+    return rows, rows * is_late
 
 
 def _by_day(from_s: float, to_s: float) -> Iterator[tuple[str, float]]:

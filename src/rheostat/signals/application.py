@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from rheostat.model import Observation, Slo, Stage
+from rheostat.errors import BadInput
+from rheostat.model import Observation, Slo, Stage, by_query
 from rheostat.ports import Sensor
 
 
@@ -15,7 +17,9 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
 
     Rows and stages count for the slowest query's interval. A sum is absent if one summand is.
     Backlog and times of a query with a laxer objective count in proportion: with objectives of 10
-    and 60 s, a latency of 30 s as 5 s. The interval is that of a query with the strictest one.
+    and 60 s, a latency of 30 s as 5 s. The interval is that of a query with the strictest one. The
+    latency is that of the queries with the highest priority: only their late rows spend the error
+    budget.
     """
     if not queries:
         return None
@@ -32,6 +36,7 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         # The name of the slowest query would be wrong for sums over all of them.
         query=None,
         objective_share=None,
+        priority=None,
         input_rows_per_s=_sum(q.input_rows_per_s for q in queries),
         inputs=_named((q, q.inputs) for q in queries),
         processed_rows_per_s=_sum(q.processed_rows_per_s for q in queries),
@@ -45,7 +50,7 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
         lag_mean_s=_most(q.lag_mean_s for q in queries),
         # If the wait of one query is an estimate, so is the maximum.
         lag_littles_law_s=_most(q.wait_s for q in queries) if lag_s is None else None,
-        latency_s=_most(q.latency_s for q in queries),
+        latency_s=_most(q.latency_s for q in most_important(queries)),
         state_rows=_total(q.state_rows for q in queries),
         state_bytes=_total(q.state_bytes for q in queries),
         batch_rows=_rows(queries, shares),
@@ -59,19 +64,54 @@ def combine(queries: Sequence[Observation]) -> Observation | None:
     )
 
 
-class WithObjectives(Sensor):
-    """A sensor whose observations state how strict the objective of their query is."""
+def priorities(given: object) -> Mapping[str, float]:
+    """Return the priority of each named query: of ``{"orders": 2}`` or the text ``orders=2``.
 
-    def __init__(self, sensor: Sensor, slo: Slo) -> None:
+    Raises BadInput for anything but a positive number per query.
+    """
+    try:
+        named = by_query(given) if isinstance(given, str) else given
+    except ValueError:
+        named = given
+    if isinstance(named, Mapping) and all(map(_is_priority, named.values())):
+        return dict(named)
+    raise BadInput(
+        f"priority must be a positive number by query, such as orders=2, but it is {given!r}"
+    )
+
+
+def _is_priority(given: object) -> bool:
+    return isinstance(given, int | float) and given is not True and 0 < given < math.inf
+
+
+def most_important(queries: Sequence[Observation]) -> list[Observation]:
+    """Return the queries with the highest priority; those without one have priority 1."""
+    highest = max((query.priority or 1.0 for query in queries), default=1.0)
+    return [query for query in queries if (query.priority or 1.0) == highest]
+
+
+class WithObjectives(Sensor):
+    """A sensor whose observations state how strict the objective of their query is, and its
+    priority.
+    """
+
+    def __init__(
+        self, sensor: Sensor, slo: Slo, priority: Mapping[str, float] | None = None
+    ) -> None:
         self._sensor = sensor
+        self._priority = priority or {}
         self._shares = {
             name: slo.latency_s / own_s for name, own_s in slo.queries if own_s > slo.latency_s
         }
 
     def observe(self, now: float) -> Sequence[Observation]:
-        """Return the observations of the sensor with their ``objective_share``."""
+        """Return the observations of the sensor with their ``objective_share`` and ``priority``."""
         return [
-            replace(query, objective_share=self._shares.get(query.query or ""))
+            replace(
+                query,
+                objective_share=self._shares.get(query.query or ""),
+                priority=self._priority.get(query.query or "", 1.0) if self._priority else None,
+            )
             for query in self._sensor.observe(now)
         ]
 

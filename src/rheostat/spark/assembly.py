@@ -50,6 +50,7 @@ from rheostat.spark.sensing.capabilities import (
     application_id,
     initial_executors,
     is_connect,
+    is_fair,
     is_local,
     is_on,
     locality_wait_s,
@@ -123,6 +124,11 @@ def scaling_capabilities(
         cannot.append(placement.why)
     else:
         _log.info("rheostat: %s", placement.why)
+    if settings.priority and not is_fair(spark):
+        cannot.append(
+            "spark.scheduler.mode is not FAIR: a priority decides whose late rows count, but not"
+            " whose tasks run first"
+        )
     too_many = beyond_ceiling(settings, internals.executors.registered())
     if too_many:
         cannot.append(too_many)
@@ -142,7 +148,7 @@ def _parts(
     own = kept(spark, settings, internals)
     return Parts(
         settings=settings,
-        sensor=WithObjectives(sensor, settings.slo),
+        sensor=WithObjectives(sensor, settings.slo, settings.priority),
         kept=own,
         process=internals.process if internals else None,
         ended=internals.gateway.stopped if internals else partial(has_ended, spark),

@@ -78,3 +78,14 @@ def test_a_policy_on_the_command_line_discards_configured_parameters(settings_of
 def test_an_invalid_configuration_value_is_reported(settings_of: Any) -> None:
     with pytest.raises(BadInput, match=r"slo: the latency objective must be seconds, .* 'soon'"):
         settings_of(conf={"spark.rheostat.slo": "soon"})
+
+
+def test_a_priority_is_a_setting_and_an_option(settings_of: Any) -> None:
+    conf = {**CONF, "spark.rheostat.priority": "orders=2"}
+    assert settings_of(conf=conf).priority == {"orders": 2.0}
+    assert settings_of("--priority", "audit=3,orders=2", conf=conf).priority == {
+        "audit": 3.0,
+        "orders": 2.0,
+    }
+    with pytest.raises(BadInput, match=r"priority: priority must be .* it is 'high'"):
+        settings_of(conf={"spark.rheostat.priority": "high"})

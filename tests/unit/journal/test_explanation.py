@@ -83,3 +83,14 @@ def test_the_decision_and_its_guards_are_listed_in_order():
 def test_small_times_are_printed_as_seconds():
     assert when(12.5) == "12.5 s"
     assert when(1_769_850_000.25) == "2026-01-31 09:00:00 UTC (1769850000.25)"
+
+
+def test_each_of_several_queries_is_explained_with_its_objective_and_priority() -> None:
+    orders = Observation(t_s=0.0, query="orders", latency_s=3.0, priority=2.0)
+    audit = replace(orders, query="audit", latency_s=90.0, priority=1.0, objective_share=1 / 6)
+    lines = explain(replace(record(2, 2), queries=(orders, audit)))
+    assert lines[2:4] == [
+        "    orders: latency of a row 3 s",
+        "    audit (its times count 17%; priority 1: late rows spend no error budget): latency of a"
+        " row 90 s",
+    ]

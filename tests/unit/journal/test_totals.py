@@ -185,3 +185,20 @@ def test_each_of_several_queries_has_its_own_share_in_time():
     day = saving(total(read.days), "max", None)
     assert day.in_time_share == {"orders": 0.75, "audit": 1.0}
     assert total(read.days).queries["audit"] == [400.0, 0.0]
+
+
+@pytest.mark.parametrize(("priority", "counted"), [(None, [2000.0, 200.0]), (2.0, [1000.0, 0.0])])
+def test_the_late_rows_of_a_job_are_those_of_its_queries_with_the_highest_priority(
+    priority: float | None, counted: list[float]
+) -> None:
+    def both(t_s: float, latency_s: float) -> Record:
+        orders = Observation(
+            t_s=t_s, query="orders", input_rows_per_s=10.0, latency_s=1.0, priority=priority
+        )
+        audit = replace(orders, query="audit", latency_s=latency_s, priority=priority and 1.0)
+        return replace(record(t_s, 2, latency_s=latency_s), queries=(orders, audit))
+
+    ticks = [both(NOON_S + 5.0 * n, latency_s=30.0 if n < 5 else 1.0) for n in range(21)]
+    day = total(totals(*ticks).days)
+    assert [day.rows, day.late_rows] == counted
+    assert day.queries == {"orders": [1000.0, 0.0], "audit": [1000.0, 200.0]}

@@ -1,12 +1,14 @@
+import math
 from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rheostat.errors import BadInput
 from rheostat.model import InFlight, Observation, Slo, Stage
 from rheostat.ports import Sensor
-from rheostat.signals.application import WithObjectives, combine
+from rheostat.signals.application import WithObjectives, combine, priorities
 from rheostat.signals.true_rates import needs
 
 
@@ -186,8 +188,8 @@ class Queries(Sensor):
         return self._queries
 
 
-def combined(slo: Slo, *queries: Observation) -> Observation:
-    application = combine(WithObjectives(Queries(*queries), slo).observe(1.0))
+def combined(slo: Slo, *queries: Observation, **priority: float) -> Observation:
+    application = combine(WithObjectives(Queries(*queries), slo, priority).observe(1.0))
     assert application is not None
     return application
 
@@ -222,3 +224,25 @@ def test_an_objective_is_read_from_seconds_text_and_mapping():
     assert Slo.of({"orders": 10, "audit": 60}) == Slo.of("audit=60, orders=10") == BOTH
     assert Slo.of(5) == Slo.of("5") == Slo(latency_s=5)
     assert str(BOTH) == "10 s (audit 60 s, orders 10 s)"
+
+
+def test_late_rows_of_a_low_priority_query_spend_no_error_budget_but_its_load_counts() -> None:
+    queries = (
+        query("orders", latency_s=3.0, **ORDERS),
+        query("audit", latency_s=90.0, lag_s=90.0, **AUDIT),
+    )
+    both = combined(BOTH, *queries, orders=2.0)
+    assert (both.latency_s, both.lag_rows, both.input_rows_per_s) == (3.0, 300.0, 150.0)
+    assert combined(BOTH, *queries).latency_s == 15.0
+    assert combined(BOTH, *queries, audit=2.0).latency_s == 15.0
+
+
+def test_a_low_priority_query_that_runs_alone_counts() -> None:
+    assert combined(BOTH, query("audit", latency_s=90.0), orders=2.0).latency_s == 15.0
+
+
+def test_a_priority_is_read_from_text_and_mapping() -> None:
+    assert priorities("orders=2, audit=1") == priorities({"orders": 2, "audit": 1})
+    for wrong in ("2", "orders=high", {"orders": 0}, {"orders": True}, {"orders": math.inf}, 3):
+        with pytest.raises(BadInput, match="priority must be a positive number by query, such as"):
+            priorities(wrong)

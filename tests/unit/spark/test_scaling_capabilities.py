@@ -107,3 +107,14 @@ def test_more_executors_than_the_ceiling_are_reported() -> None:
     result = capabilities(StateOptions(placement="off"), Parts(executors=Executors(count=9)))
     assert len(result.cannot) == 1
     assert "9" in result.cannot[0]
+
+
+@pytest.mark.parametrize(("mode", "lines"), [("FIFO", 1), ("fair", 0)])
+def test_a_priority_without_the_fair_scheduler_is_reported(mode: str, lines: int) -> None:
+    session = Session()
+    session.sparkContext.getConf = lambda: Conf({"spark.scheduler.mode": mode})
+    settings = settings_of(limits=(1, 4), placement="off", priority={"orders": 2})
+    found = scaling_capabilities(
+        cast("Any", session), settings, cast("Internals", Parts()), Obstacles()
+    )
+    assert sum("whose tasks run first" in line for line in found.cannot) == lines

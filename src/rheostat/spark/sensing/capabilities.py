@@ -73,6 +73,11 @@ def is_in_cluster(spark: Any) -> bool:
     return _setting(spark, "spark.submit.deployMode", "client") == "cluster"
 
 
+def is_fair(spark: Any) -> bool:
+    """Return whether jobs share the executors by the weights of their pools."""
+    return _setting(spark, "spark.scheduler.mode", "FIFO").strip().upper() == "FAIR"
+
+
 def is_local(spark: Any) -> bool:
     """Return whether all tasks run in the driver's process."""
     return bool(re.fullmatch(r"local(\[.*\])?", spark.sparkContext.master))
