@@ -95,9 +95,6 @@ class Tuning:
     known_s: float = 600.0
     """Time in seconds after which half of the load's behaviour is known and warm-up ends."""
 
-    soon_s: float = 120.0
-    """Horizon in seconds up to which a forecast may exceed a rate if it falls below it again."""
-
     trend_steps: int = 12
     """Steps of the long trend and of the shortest period; half as many of the level."""
 
@@ -122,9 +119,6 @@ class Tuning:
 
     period_drop: float = 0.5
     """Least drop of the correlation at shorter shifts: a slow drift correlates at every shift."""
-
-    period_tie: float = 0.9
-    """The shortest period with this share of the best correlation is taken, not its multiples."""
 
     # Surges.
     rare_share: float = 0.002

@@ -186,7 +186,7 @@ def _scale_in(at: Situation, evidence: dict[str, Any]) -> Decision:
     smaller: Compared | None = None
     refused = "no smaller size is faster"
     for q in at.smaller:
-        suffices_s = at.forecast.until_above(at.sustained(q), at.tuning.soon_s)
+        suffices_s = at.forecast.until_above(at.sustained(q))
         saving_slot_s = (at.size - q) * at.slots * suffices_s
         if saving_slot_s <= saved_slot_s:
             refused = f"{q} would suffice {_for(suffices_s)} only, which pays no rescale"

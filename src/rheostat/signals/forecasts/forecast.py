@@ -28,14 +28,14 @@ class Forecast:
     p90: Path
     p99: Path
 
-    def until_above(self, limit: float, soon_s: float) -> float:
-        """Return the seconds until the 90 % path rises above a rate; 0 if it stays above it for
-        more than ``soon_s``.
+    def until_above(self, limit: float) -> float:
+        """Return the seconds until the 90 % path rises above a rate after it was below; 0 if it
+        stays above.
         """
         below = False
         for t_s, rate in self.p90:
-            if rate > limit and (below or t_s > soon_s):
-                return t_s if below else 0.0
+            if rate > limit and below:
+                return t_s
             below = below or rate <= limit
         return 2 * HORIZONS_S[-1] if below else 0.0
 

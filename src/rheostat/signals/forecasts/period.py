@@ -17,7 +17,10 @@ def period_s(rates: Rates) -> float | None:
 
 
 def period(series: Floats, tuning: Tuning = TUNING) -> int | None:
-    """Return the period of a series in steps, at most half its length; None if there is none."""
+    """Return the period of a series in steps, at most half its length; None if there is none.
+
+    It is the shortest shift with a clear peak of the correlation; longer ones are its multiples.
+    """
     shortest = tuning.trend_steps
     if len(series) < 2 * shortest + 1:
         return None
@@ -25,16 +28,13 @@ def period(series: Floats, tuning: Tuning = TUNING) -> int | None:
     inside = alike[1:-1]
     peaks = 1 + np.flatnonzero((inside >= alike[:-2]) & (inside >= alike[2:]))
     lowest = np.minimum.accumulate(alike)
-    clear = [
+    clear = (
         int(peak)
         for peak in peaks
         if peak >= shortest
         and alike[peak] >= max(tuning.period_correlation, lowest[peak] + tuning.period_drop)
-    ]
-    if not clear:
-        return None
-    best = max(float(alike[shift]) for shift in clear)
-    return min(shift for shift in clear if alike[shift] >= tuning.period_tie * best)
+    )
+    return next(clear, None)
 
 
 def _correlations(series: Floats) -> Floats:
