@@ -27,11 +27,11 @@ import numpy as np
 
 from rheostat.api import attach
 from rheostat.config import LoopOptions
-from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import end_driver
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.receivers.dstreams_sensor import read_batches
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape
 from rheostat_lab.receivers.line_feed import LineFeed
 

@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.api import attach
-from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import end_driver
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.dstreams import LOG
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.receivers.dstreams_sensor import read_batches
 from rheostat.spark.sensing.rest import Rest
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, pid_of, until
 from rheostat_lab.receivers.line_feed import LineFeed
 from rheostat_lab.rescale.rescale_ways import LOOP, Scripted

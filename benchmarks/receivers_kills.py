@@ -22,11 +22,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import end_driver
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.spark.fleet.fleet import Fleet
 from rheostat.spark.fleet.receiving import SOURCES
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.push.sender import Senders
 from rheostat_lab.receivers.dstreams_job import pid_of, until
 from rheostat_lab.receivers.fleet_job import FleetJob

@@ -25,12 +25,12 @@ from typing import Any
 
 from rheostat.api import attach
 from rheostat.config import LoopOptions
-from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import end_driver
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.protocols.receivers import receiver_moves
 from rheostat.spark.internals.executors import Executors
 from rheostat.spark.internals.internals import internals_of
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, pid_of, until
 from rheostat_lab.receivers.line_feed import LineFeed
 from rheostat_lab.rescale.rescale_ways import Scripted

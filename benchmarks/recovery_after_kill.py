@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.journal.folder import read
-from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.orderly_end import orderly_end
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.recovery.killed_job import ROW_MS, KilledJob, Load
 from rheostat_lab.services.broker import Broker
 

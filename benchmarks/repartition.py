@@ -9,12 +9,13 @@ CHECKPOINT] [--out FILE] [--plot FILE] [--access-plot FILE].
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,11 +28,21 @@ from rheostat.repartition.checkpoint import read_checkpoint
 from rheostat.repartition.spark_repartition import repartition
 from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat.repartition.state_engine import Rewrite, StateVersion
-from rheostat.spark.internals.state_rewrite import PartitionReport
+from rheostat.spark.internals.compiled_classes import CompiledClasses
+from rheostat.spark.internals.gateway import Gateway
+from rheostat.spark.internals.state_rewrite import (
+    CLASSES,
+    OpenStores,
+    PartitionReport,
+    StateRewrite,
+)
 from rheostat.storage.local_files import LocalFileSystem
 from rheostat_lab.repartition import access_plot
 from rheostat_lab.repartition.sized_state import write_state
 from rheostat_lab.repartition.ways_plot import draw
+
+READ_WAYS = str(Path(__file__).resolve().with_suffix("").with_name("ReadWays"))
+"""The Java class beside this file, without its ending."""
 
 SCREEN = Console(soft_wrap=True)
 
@@ -72,8 +83,29 @@ def spark_runner(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any
     return {"s": time.monotonic() - began}
 
 
+class ReadingJobs(StateRewrite):
+    """Jobs that read state with the methods that a rewrite does not use (``ReadWays``)."""
+
+    def read_otherwise(
+        self, stores: OpenStores, parts: Sequence[tuple[int, int, int, int]]
+    ) -> list[PartitionReport]:
+        """Read (store, old and new count, part)."""
+        task = self._made(READ_WAYS, stores.java)
+        return self._reports(self._rows(parts).mapPartitions(task), None)
+
+    @functools.cached_property
+    def _constructors(self) -> dict[str, Any]:
+        return self._classes.all_on_executors((*CLASSES, READ_WAYS))
+
+
 class WaysOfReading(SparkRewriter):
     """The ways of reading state that a rewrite does not use, for measurements."""
+
+    def __init__(self, spark: Any) -> None:
+        super().__init__(spark)
+        gateway = Gateway(spark)
+        self._reading = ReadingJobs(gateway, CompiledClasses(gateway))
+        self._jobs = self._reading
 
     def read_by_filter(self, state: StateVersion, partitions: int) -> list[PartitionReport]:
         """Read all partitions for every new partition, which keeps its own rows.
@@ -96,7 +128,7 @@ class WaysOfReading(SparkRewriter):
             for store in range(len(opened.stores))
             for part in parts
         ]
-        return self._jobs.read_otherwise(opened, rows)
+        return self._reading.read_otherwise(opened, rows)
 
 
 def filtered(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:

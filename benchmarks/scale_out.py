@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.local.spark_home import find_spark_home
-from rheostat.local.spark_processes import end_driver
+from rheostat.local.standalone_cluster import end_driver
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest

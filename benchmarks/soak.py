@@ -44,7 +44,6 @@ from tests.e2e.s3_here import BUCKET, s3a_settings
 
 from rheostat.errors import RheostatError
 from rheostat.local.spark_home import find_spark_home
-from rheostat.local.standalone_cluster import HOSTS, Cluster
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.resizing.state_placement import Placement
@@ -52,6 +51,7 @@ from rheostat.spark.running_queries import Rhythms, RunningQueries
 from rheostat.spark.warming.preload import BOUNDARY_S, GROUP, Preload
 from rheostat.spark.warming.warmup import GROUP as WARMING
 from rheostat.spark.warming.warmup import ROOM_S
+from rheostat_lab.clusters.standalone_cluster import HOSTS, Cluster
 from rheostat_lab.rescale.job_arguments import add_job_arguments, named_values
 from rheostat_lab.rescale.job_setting import PARTITIONS, Setting
 from rheostat_lab.rescale.rescale_ways import Live

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from rheostat.errors import RheostatError
-from rheostat.kafka.jars import broker_jars, source_jars
+from rheostat.kafka.jars import source_jars
 from rheostat.machine.jdk import find_jdk
 
 
@@ -21,6 +21,8 @@ def java() -> str:
 
 def jars() -> str:
     """Download the JARs of Spark's Kafka source and of a Kafka broker unless they are cached."""
+    from rheostat_lab.services.broker_jars import broker_jars
+
     broker, source = broker_jars(), source_jars()
     return (
         source.note

@@ -15,9 +15,9 @@ from rheostat.local.executor_options import session_options
 from rheostat.local.fast_local_files import class_path
 from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import driver_environment, find_spark_home
-from rheostat.local.standalone_cluster import HOSTS, Cluster
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
+from rheostat_lab.clusters.standalone_cluster import HOSTS, Cluster
 from rheostat_lab.services.broker import Broker
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from tests.e2e.drivers_elsewhere import until
 from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.run_on_cluster import COUNTS, Run
 
-from rheostat.local.standalone_cluster import HOSTS, Cluster
+from rheostat_lab.clusters.standalone_cluster import HOSTS, Cluster
 
 if TYPE_CHECKING:
     from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster

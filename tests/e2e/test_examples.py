@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 from rheostat.journal.folder import read
 from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
+from rheostat_lab.clusters.standalone_cluster import Cluster
 
 pytestmark = pytest.mark.e2e
 EXAMPLES = Path(__file__).parents[2] / "examples"

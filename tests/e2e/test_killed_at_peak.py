@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rheostat.journal.folder import read
-from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Record
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.recovery.killed_job import ROW_MS, KilledJob, Load
 from rheostat_lab.services.broker import Broker
 

@@ -17,7 +17,7 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 
-from rheostat.local.spark_processes import executors_under
+from rheostat_lab.clusters.executor_processes import executors_under
 from rheostat_lab.matrix.kept_run import observations
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]

@@ -13,7 +13,7 @@ from tests.e2e.s3_here import BUCKET, needs_s3, object_store
 from tests.e2e.test_hadoop_files import printed
 
 from rheostat.journal.folder import read
-from rheostat.local.standalone_cluster import Cluster
+from rheostat_lab.clusters.standalone_cluster import Cluster
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_s3]
 CHECKPOINT, JOURNAL = f"s3a://{BUCKET}/checkpoint", f"s3a://{BUCKET}/journal"

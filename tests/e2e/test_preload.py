@@ -9,9 +9,9 @@ from pathlib import Path
 import pyspark
 import pytest
 
-from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.spark.warming.preload import GROUP
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.rescale.job_setting import Setting
 from rheostat_lab.rescale.rescale_ways import Live
 from rheostat_lab.rescale.stateful_job import StatefulJob

@@ -16,8 +16,8 @@ import rheostat
 from rheostat.errors import BadInput
 from rheostat.journal.explanation import explain
 from rheostat.journal.reading import records
-from rheostat.local.standalone_cluster import Cluster
 from rheostat.spark.internals.internals import internals_of
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.push.sender import Senders
 from rheostat_lab.receivers.dstreams_job import DStreamsJob, Shape, until
 from rheostat_lab.receivers.fleet_job import FleetJob

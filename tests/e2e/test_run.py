@@ -17,8 +17,8 @@ import pyspark
 import pytest
 
 from rheostat.journal.folder import read
-from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Decision, Observation, Record
+from rheostat_lab.clusters.standalone_cluster import Cluster
 
 pytestmark = pytest.mark.e2e
 DEADLINE_S, GONE_DEADLINE_S = 300.0, 60.0

@@ -14,9 +14,9 @@ import rheostat
 from rheostat.config import LoopOptions
 from rheostat.journal.folder import read
 from rheostat.local.local_session import start_session
-from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.spark.handle import Handle
+from rheostat_lab.clusters.standalone_cluster import Cluster
 
 pytestmark = pytest.mark.e2e
 WANTED = 3

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rheostat.local.standalone_cluster import Cluster
+from rheostat_lab.clusters.standalone_cluster import Cluster
 
 pytestmark = pytest.mark.e2e
 SCRIPT = """

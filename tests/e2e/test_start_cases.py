@@ -14,8 +14,8 @@ import pytest
 
 from rheostat.clusters.scaling_settings import INSTANCES, allocation
 from rheostat.journal.folder import FolderJournal, read
-from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits, Observation, Record, Rescaling
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.recovery.killed_job import KilledJob, Load
 from rheostat_lab.services.broker import Broker
 

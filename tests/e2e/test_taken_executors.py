@@ -12,7 +12,7 @@ from tests.e2e.drivers_elsewhere import until
 from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.run_on_cluster import COUNTS, Run
 
-from rheostat.local.spark_processes import executor_id
+from rheostat_lab.clusters.executor_processes import executor_id
 from rheostat_lab.clusters.yarn.yarn_cluster import YarnCluster
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough]

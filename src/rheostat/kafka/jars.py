@@ -1,4 +1,4 @@
-"""JARs of a Kafka broker and of Spark's Kafka source, fetched once with PySpark's Ivy."""
+"""JARs of Spark's Kafka source, fetched once with PySpark's Ivy."""
 
 from __future__ import annotations
 
@@ -10,14 +10,6 @@ from pathlib import Path
 from rheostat.errors import BadInput
 from rheostat.machine.ivy import cached_jars
 from rheostat.machine.scratch_folder import cache_folder as user_cache
-
-KAFKA_VERSION = "4.2.0"
-
-# slf4j-simple lets the broker report why it does not start.
-_BROKER = f"""
-    <dependency org="org.apache.kafka" name="kafka_2.13" rev="{KAFKA_VERSION}" conf="jars->default"/>
-    <dependency org="org.apache.kafka" name="kafka-storage" rev="{KAFKA_VERSION}" conf="jars->default"/>
-    <dependency org="org.slf4j" name="slf4j-simple" rev="1.7.36" conf="jars->default"/>"""  # noqa: E501
 
 # All other dependencies are in the PySpark wheel, and another copy of them may clash.
 _SOURCE = """
@@ -35,11 +27,6 @@ class SourceJars:
     note: str | None = None
 
 
-def broker_jars() -> tuple[Path, ...]:
-    """Return a broker's JARs (45 MB), cached; raises ``BadInput`` without cache and network."""
-    return _cached("broker", KAFKA_VERSION, _BROKER, "unused")
-
-
 def source_jars(spark_version: str | None = None) -> SourceJars:
     """Return the JARs of Spark's Kafka source, cached, for a Spark version (default: PySpark's).
 
@@ -50,7 +37,8 @@ def source_jars(spark_version: str | None = None) -> SourceJars:
     major, *_ = numbers = _numbers(wanted)
     # PySpark's wheels of 3.x are built with Scala 2.12, those of 4.x with 2.13.
     scala = "2.12" if major == 3 else "2.13"
-    paths = _cached("source", wanted, _SOURCE.format(scala=scala), up_to(*numbers))
+    folder, dependencies = cache_folder() / f"source-{wanted}", _SOURCE.format(scala=scala)
+    paths = cached_jars(folder, "the Kafka source", dependencies, up_to(*numbers))
     version = next(
         match[1]
         for path in paths
@@ -94,8 +82,3 @@ def _numbers(version: str) -> tuple[int, int, int]:
     if not match or not (3, 5) <= (int(match[1]), int(match[2])) < (5, 0):
         raise BadInput(f"Spark {version} is not supported; it must be 3.5 to 4.3")
     return int(match[1]), int(match[2]), int(match[3])
-
-
-def _cached(name: str, version: str, dependencies: str, release: str) -> tuple[Path, ...]:
-    folder = cache_folder() / f"{name}-{version}"
-    return cached_jars(folder, f"the Kafka {name}", dependencies, release)

@@ -21,8 +21,7 @@ from rheostat.journal.control_channel import Order
 from rheostat.journal.folder import STOP_FILE
 from rheostat.kafka.jars import source_jars
 from rheostat.local.executor_options import arrivals, local_settings
-from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone_cluster import DEFAULT_MEMORY_MIB, Cluster
+from rheostat.local.standalone_cluster import DEFAULT_MEMORY_MIB, Cluster, end_driver
 from rheostat.local.user_settings import SUBMIT, with_master
 from rheostat.model import Limits
 from rheostat.policies.third_party import make_importable

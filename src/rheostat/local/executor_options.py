@@ -25,7 +25,6 @@ from rheostat.spark.warming.warm_start import WarmStart, prepare
 OPTIONS_FILE = "executor.args"
 
 _HEAP = "512m"
-SMALL = {"spark.executor.memory": _HEAP}
 """The default heap, so that there is room for an executor per core; Spark rejects 449 MiB."""
 
 # Files that libraries unpack (RocksDB, LZ4) go to the executor's own folder, which is always

@@ -1,10 +1,11 @@
-"""A Spark Standalone cluster on this computer's loopback: a master and its workers."""
+"""A Spark Standalone cluster on this computer's loopback: a master and its worker."""
 
 from __future__ import annotations
 
-import math
+import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,7 @@ import psutil
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
-from rheostat.local.spark_processes import executors_under
-from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
+from rheostat.machine.free_ports import LOOPBACK, free_port
 from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
@@ -24,34 +24,26 @@ POLL_S = 0.1
 DEFAULT_MEMORY_MIB = 1024
 """Memory per executor that workers account for: Spark's default, more than ours request."""
 
-HOSTS = (LOOPBACK, "127.0.0.2", "127.0.0.3")
-"""Loopback addresses of this computer that are three hosts to Spark."""
-
 # Cores are only accounted for and cost nothing; this limit catches typing errors.
 MOST_CORES = 10_000
+
+_DRIVER_PROGRAMS = ("org.apache.spark.deploy.SparkSubmit", "spark-submit")
+_GRACE_S = 8.0
 
 _MASTER = "org.apache.spark.deploy.master.Master"
 _WORKER = "org.apache.spark.deploy.worker.Worker"
 
 
 class Cluster:
-    """A master and workers with ``cores`` cores in total; they and their files end with this
-    process.
+    """A master and a worker with ``cores`` cores; they and their files end with this process.
 
-    Each of ``hosts`` is a loopback address with one worker; workers account for ``memory_mib`` per
-    executor. Raises ``BadInput`` without PySpark or Java; ``RheostatError`` after
-    ``START_DEADLINE_S``.
+    The worker accounts for ``memory_mib`` per executor. Raises ``BadInput`` without PySpark or
+    Java; ``RheostatError`` after ``START_DEADLINE_S``.
     """
 
-    def __init__(
-        self,
-        cores: int = 8,
-        memory_mib: int = DEFAULT_MEMORY_MIB,
-        hosts: Sequence[str] = (LOOPBACK,),
-    ) -> None:
+    def __init__(self, cores: int = 8, memory_mib: int = DEFAULT_MEMORY_MIB) -> None:
         check_cores(cores)
         self.cores = cores
-        self.hosts = tuple(hosts)
         self.memory_mib = memory_mib
         self.port, self.ui_port = free_port(), free_port()
         self._home = find_spark_home()
@@ -64,25 +56,13 @@ class Cluster:
         return url_of(self.port)
 
     @property
-    def settings(self) -> dict[str, str]:
-        """The settings that a session needs in addition to the master: none."""
-        return {}
-
-    @property
     def alive(self) -> bool:
-        """Whether master and workers run."""
-        return len(self._children) == 1 + len(self.hosts) and all(
-            child.alive for child in self._children
-        )
+        """Whether master and worker run."""
+        return len(self._children) > 1 and all(child.alive for child in self._children)
 
     def driver_environment(self) -> dict[str, str]:
         """Return the environment that a driver of this cluster needs."""
         return driver_environment(self._home.jdk, self.folder / "driver")
-
-    def executors(self) -> list[psutil.Process]:
-        """List the processes of the executors, oldest first."""
-        workers = [child.pid for child in self._children[1:]] if self.alive else []
-        return executors_under(workers)
 
     @property
     def folder(self) -> Path:
@@ -95,7 +75,7 @@ class Cluster:
         return self._scratch
 
     def start(self) -> Cluster:
-        """Start master and workers and wait until they have registered; idempotent."""
+        """Start master and worker and wait until they have registered; idempotent."""
         if self.alive:
             return self
         try:
@@ -104,16 +84,16 @@ class Cluster:
                 master_command(self._home, self.port, self.ui_port),
                 lambda: listens(self.ui_port),
             )
-            for number, host in enumerate(self.hosts, 1):
-                self._start_worker(number, host)
+            self._start_workers()
         except BaseException:
             self.stop()
             raise
         return self
 
-    def _start_worker(self, number: int, host: str) -> None:
-        name = "worker" if len(self.hosts) == 1 else f"worker-{number}"
-        cores = math.ceil(self.cores / len(self.hosts))
+    def _start_workers(self) -> None:
+        self._start_worker("worker", self.cores)
+
+    def _start_worker(self, name: str, cores: int, host: str = LOOPBACK, number: int = 1) -> None:
         command = worker_command(self._home, self.port, cores, self.memory_mib, self.folder, host)
         self._start_child(name, command, lambda: registered(self.ui_port, number), host)
 
@@ -132,7 +112,7 @@ class Cluster:
         wait_for(name, ready, lambda: child.alive, log)
 
     def stop(self) -> None:
-        """Stop workers and master with all executors, and remove their files."""
+        """Stop worker and master with all executors, and remove their files."""
         while self._children:
             self._children.pop().stop()
         if self._scratch:
@@ -166,11 +146,6 @@ def worker_command(
 def url_of(port: int) -> str:
     """Return the address of a master on loopback."""
     return f"spark://{LOOPBACK}:{port}"
-
-
-def given_or_free(port: int | None, purpose: str) -> int:
-    """Return the requested port, or a free one; raises ``BadInput`` if it is taken."""
-    return free_port() if port is None else claim_port(port, purpose)
 
 
 def listens(ui_port: int) -> bool:
@@ -218,3 +193,30 @@ def check_cores(cores: int) -> None:
         raise BadInput(f"a cluster needs at least 1 core, but {cores} were requested")
     if cores > MOST_CORES:
         raise BadInput(f"a cluster here has at most {MOST_CORES} cores, but {cores} were requested")
+
+
+def end_driver() -> None:
+    """End the JVMs that PySpark started in this process (SIGTERM, after 8 s SIGKILL).
+
+    They outlive Python by about a second and could write into removed folders. This process cannot
+    start a session afterwards.
+    """
+    doomed = [
+        process
+        for child in psutil.Process().children()
+        if any(word.endswith(_DRIVER_PROGRAMS) for word in _words(child))
+        for process in (child, *child.children(recursive=True))
+    ]
+    for signal_ in (signal.SIGTERM, signal.SIGKILL):
+        for process in doomed:
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(signal_)
+        _, doomed = psutil.wait_procs(doomed, timeout=_GRACE_S)
+
+
+def _words(process: psutil.Process) -> list[str]:
+    """Return the command line of a process; empty once it has ended."""
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []

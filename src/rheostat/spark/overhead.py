@@ -51,10 +51,6 @@ class Overhead:
         """Seconds since the start."""
         return time.monotonic() - self._started_s
 
-    def core_share(self) -> float:
-        """Return CPU seconds per second of one core."""
-        return sum(self.parts_s().values()) / max(self.elapsed_s, 1e-9)
-
     def _thread_parts(self) -> dict[str, float]:
         parts: dict[str, float] = {}
         if self._jvm_process is not None and _TASKS.exists():

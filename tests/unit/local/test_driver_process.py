@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from rheostat.local.spark_processes import end_driver
+from rheostat.local.standalone_cluster import end_driver
 
 DRIVER = "org.apache.spark.deploy.SparkSubmit"
 

@@ -14,6 +14,7 @@ from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_
 from rheostat.local.standalone_cluster import check_cores
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.machine.jdk import Jdk
+from rheostat_lab.clusters.standalone_cluster import HOSTS
 
 JDK = Jdk(Path("/jdk"), 17, True)
 HOME = SparkHome(Path("/spark"), "4.0.0", "2.13", JDK)
@@ -70,10 +71,10 @@ def test_master_and_worker_bind_to_loopback_and_open_no_rest_port() -> None:
 def test_workers_on_several_hosts_use_separate_folders() -> None:
     folders = {
         command[command.index("--work-dir") + 1]
-        for host in standalone.HOSTS
+        for host in HOSTS
         for command in [standalone.worker_command(HOME, 7077, 1, 1024, Path("/files"), host)]
     }
-    assert len(folders) == len(standalone.HOSTS)
+    assert len(folders) == len(HOSTS)
 
 
 def test_the_users_python_is_kept_and_driver_files_share_one_folder(

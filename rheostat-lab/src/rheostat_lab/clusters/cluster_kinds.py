@@ -16,9 +16,10 @@ from typing import Any, Protocol, TypeAlias
 import psutil
 
 from rheostat.errors import BadInput
-from rheostat.local.standalone_cluster import HOSTS, Cluster, check_cores
+from rheostat.local.standalone_cluster import check_cores
 from rheostat.machine.missing_module import Installation
 from rheostat_lab.clusters import standalone_service
+from rheostat_lab.clusters.standalone_cluster import HOSTS, Cluster
 
 GROUP = "rheostat.clusters"
 KINDS = ("standalone", "yarn", "kubernetes")

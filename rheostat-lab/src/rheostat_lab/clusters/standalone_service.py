@@ -10,7 +10,6 @@ from rheostat.local.spark_home import SparkHome, find_spark_home
 from rheostat.local.standalone_cluster import (
     DEFAULT_MEMORY_MIB,
     check_cores,
-    given_or_free,
     listens,
     master_command,
     registered,
@@ -18,9 +17,10 @@ from rheostat.local.standalone_cluster import (
     wait_for,
     worker_command,
 )
-from rheostat.machine.free_ports import claim_port, free_port
+from rheostat.machine.free_ports import free_port
 from rheostat.machine.scratch_folder import state_folder
 from rheostat_lab.services import own_folder, service
+from rheostat_lab.services.claimed_ports import claim_port, given_or_free
 
 NAME = "cluster"
 WORKER_NAME = "cluster-worker"

@@ -11,10 +11,10 @@ from importlib.metadata import version
 
 from rheostat.clusters.scaling_settings import ALLOCATION
 from rheostat.errors import RheostatError
-from rheostat.kafka.jars import SourceJars, broker_jars, source_jars
+from rheostat.kafka.jars import SourceJars, source_jars
 from rheostat.local.executor_options import arrivals, session_options
 from rheostat.local.fast_local_files import class_path, local_files
-from rheostat.local.spark_processes import end_driver
+from rheostat.local.standalone_cluster import end_driver
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder
@@ -26,6 +26,7 @@ from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View
 from rheostat_lab.nexmark.landing import Landing
 from rheostat_lab.services.broker import Broker
+from rheostat_lab.services.broker_jars import broker_jars
 from rheostat_lab.services.delta_jars import DELTA, DELTA_SETTINGS, delta_jars
 
 _BASE_BYTES = 2 * 1024**3

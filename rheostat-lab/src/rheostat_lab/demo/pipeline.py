@@ -13,7 +13,6 @@ from typing import Any
 import pyspark
 
 from rheostat.errors import RheostatError
-from rheostat.local.local_session import start_session
 from rheostat.model import Record
 from rheostat.spark.sensing import progress
 from rheostat.spark.sensing.query_shape import (
@@ -29,6 +28,7 @@ from rheostat_lab.nexmark.landing import landing_of
 from rheostat_lab.nexmark.queries import find_query
 from rheostat_lab.nexmark.streams import topic_streams, with_service_time
 from rheostat_lab.report.finished_run import CommittedBatch, ExecutorLife
+from rheostat_lab.services.logged_session import start_logged_session
 
 _ANSWER_S = 120.0
 """Seconds to wait for the driver's response after a run, when only the report needs it."""
@@ -109,7 +109,7 @@ class Pipeline:
     def start(self, master: str, options: Mapping[str, str], log: Path) -> None:
         """Start the session; ``log`` receives the output of Spark's driver."""
         files = {FILES: checkpoint_files_class(pyspark.__version__)}
-        self.spark = start_session(
+        self.spark = start_logged_session(
             master, {**QUERY_OPTIONS, **files, **options}, f"rheostat demo {self.name}", log
         )
 

@@ -13,18 +13,17 @@ from typing import Any
 
 from rheostat.api import attach
 from rheostat.errors import RheostatError
-from rheostat.kafka.jars import broker_jars, source_jars
+from rheostat.kafka.jars import source_jars
 from rheostat.local.executor_options import session_options
 from rheostat.local.fast_local_files import class_path, local_files
-from rheostat.local.local_session import start_session
-from rheostat.local.spark_processes import end_driver
-from rheostat.local.standalone_cluster import Cluster
+from rheostat.local.standalone_cluster import end_driver
 from rheostat.machine.jdk import find_jdk
 from rheostat.model import Record
 from rheostat.spark.fleet.fleet import Fleet, FleetState
 from rheostat.spark.fleet.receive_into import read_once, receive
 from rheostat.spark.handle import Handle
 from rheostat.spark.sensing import progress
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View
 from rheostat_lab.demo.machine_watch import MachineWatch
@@ -37,6 +36,8 @@ from rheostat_lab.push.sender import Senders
 from rheostat_lab.report.finished_run import CommittedBatch, Overhead, ReceiverCount, Run, Verdict
 from rheostat_lab.report.summary import Summary, summarize
 from rheostat_lab.services.broker import Broker
+from rheostat_lab.services.broker_jars import broker_jars
+from rheostat_lab.services.logged_session import start_logged_session
 
 _GIB = 1024**3
 _TOPIC = "pushed"
@@ -156,7 +157,7 @@ class _PushedLoad:
         )
         settings = {**QUERY_OPTIONS, **options, **local_files().settings}
         log = demo.out / DRIVER_LOG
-        spark = start_session(cluster.url, settings, "rheostat demo receivers", log)
+        spark = start_logged_session(cluster.url, settings, "rheostat demo receivers", log)
         self._stack.callback(spark.stop)
         return spark
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from rheostat.local.executor_options import session_options
-from rheostat.local.local_session import start_session
-from rheostat.local.standalone_cluster import Cluster
 from rheostat.model import Limits
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.receiver_tracker import DStreams
 from rheostat.spark.receivers.dstreams_sensor import COMPLETED, read_batches
 from rheostat.spark.sensing.rest import Rest
+from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.receivers.line_feed import LineFeed
+from rheostat_lab.services.logged_session import start_logged_session
 
 DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 START_S = 120.0
@@ -73,7 +73,9 @@ class DStreamsJob:
             **(options or {}),
         }
         kept = {name: value for name, value in settings.items() if name not in set(without)}
-        self.spark = start_session(cluster.url, kept, "receivers", cluster.folder / "driver.log")
+        self.spark = start_logged_session(
+            cluster.url, kept, "receivers", cluster.folder / "driver.log"
+        )
         stack.callback(self.spark.stop)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # we know that DStreams are deprecated

@@ -18,10 +18,11 @@ from confluent_kafka import Producer
 from rheostat.kafka.checkpoint_offsets import committed_offsets
 from rheostat.kafka.jars import source_jars
 from rheostat.kafka.offsets import Offsets
-from rheostat.local.executor_options import EXECUTOR_FLAGS, SMALL
-from rheostat.local.standalone_cluster import Cluster
+from rheostat.local.executor_options import EXECUTOR_FLAGS
 from rheostat.signals.lag import lag_rows
 from rheostat.storage.local_files import LocalFileSystem
+from rheostat_lab.clusters.executor_processes import SMALL
+from rheostat_lab.clusters.standalone_cluster import Cluster
 
 ROW_MS = 20
 """Milliseconds that a row occupies a slot, far more than a busy machine adds to a sleep."""

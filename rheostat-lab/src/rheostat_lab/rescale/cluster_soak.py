@@ -23,12 +23,13 @@ import psutil
 import pyspark
 
 from rheostat.errors import RheostatError
-from rheostat.local.spark_processes import end_driver, executor_id
+from rheostat.local.standalone_cluster import end_driver
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
 from rheostat.spark.warming.preload import GROUP
 from rheostat_lab.clusters.cluster_kinds import KINDS, LocalCluster, local_cluster
+from rheostat_lab.clusters.executor_processes import executor_id
 from rheostat_lab.clusters.kubernetes.control_plane import NAMESPACE
 from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 from rheostat_lab.rescale.job_setting import Setting

@@ -15,13 +15,14 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.kafka.client import settings
-from rheostat.kafka.jars import broker_jars
-from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
+from rheostat.machine.free_ports import LOOPBACK, free_port
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.orderly_end import undisturbed
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder, state_folder
 from rheostat_lab.services import service
+from rheostat_lab.services.broker_jars import broker_jars
+from rheostat_lab.services.claimed_ports import claim_port
 from rheostat_lab.services.own_folder import claim
 
 NAME = "kafka"

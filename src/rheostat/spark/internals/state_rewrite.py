@@ -40,10 +40,10 @@ class OpenStores:
 JOB = "rheostat rewrites state"
 """The name of these jobs in Spark's UI and event log."""
 
-_CLASSES = (
+CLASSES = (
     *("Hidden", "Scratch", "Tally", "StateStores", "Families", "LinkedFiles"),
     *("OpenedState", "MergedState", "NewState"),
-    *("Runs", "MeasureState", "RewriteState", "SplitState", "MergeState", "ReadWays"),
+    *("Runs", "MeasureState", "RewriteState", "SplitState", "MergeState"),
 )
 _POLL_S = 0.2
 
@@ -219,14 +219,6 @@ class StateRewrite:
         pieces = self._rows(parts).flatMapToPair(split).partitionBy(to_all)
         return self._reports(pieces.mapPartitionsWithIndex(merge, False), progress)
 
-    def read_otherwise(
-        self, stores: OpenStores, parts: Sequence[tuple[int, int, int, int]]
-    ) -> list[PartitionReport]:
-        """Read with the unused methods, to measure them (``ReadWays``)."""
-        return self._reports(
-            self._rows(parts).mapPartitions(self._made("ReadWays", stores.java)), None
-        )
-
     def _made(self, name: str, *parts: Any) -> Any:
         return self._constructors[name].newInstance(
             self._gateway.array(self._jvm.java.lang.Object, parts)
@@ -260,7 +252,7 @@ class StateRewrite:
 
     @functools.cached_property
     def _constructors(self) -> dict[str, Any]:
-        return self._classes.all_on_executors(_CLASSES)
+        return self._classes.all_on_executors(CLASSES)
 
 
 def parsed_line(line: str) -> PartitionReport:

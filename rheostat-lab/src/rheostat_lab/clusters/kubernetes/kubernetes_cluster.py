@@ -14,15 +14,14 @@ from pathlib import Path
 import psutil
 
 from rheostat.errors import RheostatError
-from rheostat.local.executor_options import SMALL
 from rheostat.local.spark_home import SparkHome, driver_environment, find_spark_home
-from rheostat.local.spark_processes import executors_under
 from rheostat.machine.free_ports import LOOPBACK
 from rheostat.machine.orderly_end import orderly_end, undisturbed
 from rheostat.machine.process import Child
 from rheostat.machine.scratch_folder import ScratchFolder, state_folder
 from rheostat_lab.clusters.cluster_kinds import ClusterKind, Report, Up, check_nodes
 from rheostat_lab.clusters.cluster_logs import trouble
+from rheostat_lab.clusters.executor_processes import SMALL, executors_under
 from rheostat_lab.clusters.kubernetes import plane_build
 from rheostat_lab.clusters.kubernetes.control_plane import HPA_S, NAMESPACE, ControlPlane
 from rheostat_lab.clusters.spark_defaults import write_defaults

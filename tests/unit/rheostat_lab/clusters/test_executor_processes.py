@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from rheostat.local.spark_processes import BACKENDS, executor_id, executors_under
+from rheostat_lab.clusters.executor_processes import BACKENDS, executor_id, executors_under
 
 WAITS = "import sys; sys.stdin.read()"
 

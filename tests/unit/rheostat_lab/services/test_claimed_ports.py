@@ -5,7 +5,8 @@ import socket
 import pytest
 
 from rheostat.errors import BadInput
-from rheostat.machine.free_ports import LOOPBACK, claim_port, free_port
+from rheostat.machine.free_ports import LOOPBACK, free_port
+from rheostat_lab.services.claimed_ports import claim_port, given_or_free
 
 
 def test_a_free_port_can_be_claimed() -> None:
@@ -34,3 +35,13 @@ def test_a_port_with_closing_connections_is_free() -> None:
             server.accept()[0].close()
             client.recv(1)
     assert claim_port(port, "Kafka") == port
+
+
+@pytest.mark.parametrize("name", ["the Spark master", "the Spark master's web page"])
+def test_a_port_already_in_use_is_reported_in_one_line(name: str) -> None:
+    with socket.socket() as taken:
+        taken.bind((LOOPBACK, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(BadInput, match=f"port {port} for {name} is taken"):
+            given_or_free(port, name)

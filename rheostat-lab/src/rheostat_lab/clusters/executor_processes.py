@@ -1,13 +1,14 @@
-"""Spark's processes on this computer: executors of any cluster, and this process's driver."""
+"""The processes of executors on this computer, of any kind of cluster."""
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Collection
-from contextlib import suppress
 from itertools import chain
 
 import psutil
+
+SMALL = {"spark.executor.memory": "512m"}
+"""The heap of executors of which many share this computer."""
 
 BACKENDS = frozenset(
     {
@@ -17,10 +18,6 @@ BACKENDS = frozenset(
     }
 )
 """The main class of an executor on Standalone, YARN and Kubernetes."""
-
-
-_DRIVER_PROGRAMS = ("org.apache.spark.deploy.SparkSubmit", "spark-submit")
-_GRACE_S = 8.0
 
 
 def executors_under(parents: Collection[int]) -> list[psutil.Process]:
@@ -61,22 +58,3 @@ def _words(process: psutil.Process) -> list[str]:
         return list(process.cmdline())
     except psutil.Error:
         return []
-
-
-def end_driver() -> None:
-    """End the JVMs that PySpark started in this process (SIGTERM, after 8 s SIGKILL).
-
-    They outlive Python by about a second and could write into removed folders. This process cannot
-    start a session afterwards.
-    """
-    doomed = [
-        process
-        for child in psutil.Process().children()
-        if any(word.endswith(_DRIVER_PROGRAMS) for word in _words(child))
-        for process in (child, *child.children(recursive=True))
-    ]
-    for signal_ in (signal.SIGTERM, signal.SIGKILL):
-        for process in doomed:
-            with suppress(psutil.NoSuchProcess):
-                process.send_signal(signal_)
-        _, doomed = psutil.wait_procs(doomed, timeout=_GRACE_S)

@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 
 from rheostat.errors import RheostatError
-from rheostat.local import local_session
+from rheostat_lab.services import logged_session
 
 
 @pytest.fixture(autouse=True)
 def _no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_session, "_DRIVERS", [])
+    monkeypatch.setattr(logged_session, "_DRIVERS", [])
 
 
 def test_driver_output_is_logged_and_one_driver_serves_all_sessions(
@@ -22,9 +22,9 @@ def test_driver_output_is_logged_and_one_driver_serves_all_sessions(
         started.append(settings)
         return "gateway"
 
-    monkeypatch.setattr(local_session, "launch_gateway", launch)
+    monkeypatch.setattr(logged_session, "launch_gateway", launch)
     log = tmp_path / "new" / "driver.log"
-    assert [local_session._driver("conf", log) for _ in range(2)] == ["gateway"] * 2
+    assert [logged_session._driver("conf", log) for _ in range(2)] == ["gateway"] * 2
     assert started == ["conf"]
     assert log.read_text() == "WARN something\n"
 
@@ -35,6 +35,6 @@ def test_a_driver_start_failure_names_its_log_in_one_line(
     def launch(settings: Any, popen_kwargs: dict[str, Any]) -> str:
         raise RuntimeError("Java gateway process exited")
 
-    monkeypatch.setattr(local_session, "launch_gateway", launch)
+    monkeypatch.setattr(logged_session, "launch_gateway", launch)
     with pytest.raises(RheostatError, match=r"Java gateway process exited.*driver\.log"):
-        local_session._driver("conf", tmp_path / "driver.log")
+        logged_session._driver("conf", tmp_path / "driver.log")
