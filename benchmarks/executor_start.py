@@ -22,13 +22,14 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from rheostat.local.executor_options import arrivals, session_options
+from rheostat.local.executor_options import arrivals
 from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import find_spark_home
 from rheostat.model import Limits
 from rheostat.spark.internals.executors import Executors
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.warming.warm_start import WarmStart
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.rescale.rate_query import start_rate_query
 

@@ -33,11 +33,11 @@ import psutil
 
 from rheostat.errors import RheostatError
 from rheostat.local.executor_options import arrivals
-from rheostat.local.fast_local_files import class_path
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.warming.warm_start import WarmStart
+from rheostat_lab.clusters.session_options import class_path
 from rheostat_lab.clusters.standalone_cluster import HOSTS, Cluster
 from rheostat_lab.rescale.job_arguments import add_job_arguments, named_values
 from rheostat_lab.rescale.job_setting import PARTITIONS, Setting

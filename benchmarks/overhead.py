@@ -28,11 +28,11 @@ from rich.table import Table
 import rheostat
 from rheostat.config import LoopOptions
 from rheostat.kafka.jars import source_jars
-from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.process import Child
 from rheostat.model import Decision, Limits, Memory, Observation, hold
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.services.broker import Broker
 

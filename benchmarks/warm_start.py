@@ -27,7 +27,6 @@ from rich.console import Console
 from rich.table import Table
 
 from rheostat.local.executor_options import arrivals
-from rheostat.local.fast_local_files import class_path
 from rheostat.machine.orderly_end import orderly_end
 from rheostat.model import Limits
 from rheostat.spark.internals.placed_tasks import COMPUTES, HOLDS, READS, STARTS_PYTHON
@@ -36,6 +35,7 @@ from rheostat.spark.running_queries import Rhythms, RunningQueries
 from rheostat.spark.sensing.rest import Rest
 from rheostat.spark.warming.warm_start import LIBRARIES, RECORD, WarmStart, use
 from rheostat.spark.warming.warmup import Warmup
+from rheostat_lab.clusters.session_options import class_path
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.rescale.job_setting import PARTITIONS, Setting
 from rheostat_lab.rescale.stateful_job import StatefulJob

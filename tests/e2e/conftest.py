@@ -11,12 +11,11 @@ import pytest
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from rheostat.local.executor_options import session_options
-from rheostat.local.fast_local_files import class_path
 from rheostat.local.local_session import start_session
 from rheostat.local.spark_home import driver_environment, find_spark_home
 from rheostat.model import Limits
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, Rest
+from rheostat_lab.clusters.session_options import class_path, session_options
 from rheostat_lab.clusters.standalone_cluster import HOSTS, Cluster
 from rheostat_lab.services.broker import Broker
 

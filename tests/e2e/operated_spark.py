@@ -14,11 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rheostat.local.executor_options import session_options
 from rheostat.machine.free_ports import free_port
 from rheostat.model import Limits
 from rheostat_lab.clusters.kubernetes.kubernetes_cluster import KubernetesCluster
 from rheostat_lab.clusters.kubernetes.objects import place
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.spark_defaults import write_defaults
 from rheostat_lab.operated.operator_process import OperatorProcess
 

@@ -14,9 +14,9 @@ from tests.e2e.drivers_elsewhere import DEADLINE_S, until
 from tests.e2e.kubernetes_here import RequestedSize
 
 from rheostat.journal.folder import read
-from rheostat.local.executor_options import session_options
 from rheostat.machine.process import Child
 from rheostat.model import Limits
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.spark_defaults import write_defaults
 
 ROWS, KEYS = 40, 13

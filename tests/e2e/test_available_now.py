@@ -17,10 +17,10 @@ from tests.e2e.kubernetes_here import needs_kubernetes
 import rheostat
 from rheostat.config import LoopOptions
 from rheostat.journal.folder import read
-from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat_lab.clusters.cluster_kinds import local_cluster
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.spark_defaults import write_defaults
 from rheostat_lab.clusters.standalone_cluster import Cluster
 

@@ -12,9 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from rheostat.journal.folder import read
-from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.model import Limits
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 
 pytestmark = pytest.mark.e2e

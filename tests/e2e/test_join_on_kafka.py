@@ -10,10 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from rheostat.kafka.jars import source_jars
-from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.spark.sensing.query_shape import SHUFFLE_PARTITIONS
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.demo.demo_environment import as_words
 from rheostat_lab.demo.pipeline import QUERY_OPTIONS, start_query

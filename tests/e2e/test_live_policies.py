@@ -13,10 +13,10 @@ from pyspark.sql import SparkSession
 
 import rheostat
 from rheostat.config import LoopOptions
-from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.model import Decision, Limits, Observation, Record
 from rheostat.spark.handle import Handle
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 
 pytestmark = pytest.mark.e2e

@@ -24,11 +24,11 @@ from rheostat.control.driver_report import TOKEN_VARIABLE
 from rheostat.journal.explanation import changes, explain
 from rheostat.journal.folder import STOP_FILE, read
 from rheostat.kafka.jars import source_jars
-from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.machine.free_ports import free_port
 from rheostat.machine.process import Child
 from rheostat.model import Limits
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.demo.pipeline import start_query
 from rheostat_lab.demo.verdict import verify

@@ -21,7 +21,6 @@ import rheostat
 from rheostat.config import LoopOptions
 from rheostat.journal.folder import FolderJournal
 from rheostat.journal.reading import records
-from rheostat.local.executor_options import session_options
 from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.protocols.executors.memory import GOING, KEEPABLE
@@ -32,6 +31,7 @@ from rheostat.spark.resizing.state_placement import Placement
 from rheostat.spark.running_queries import Rhythms, RunningQueries
 from rheostat.spark.warming.warmup import GROUP
 from rheostat.state.places import holders_of
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.rescale.rescale_ways import Scripted
 

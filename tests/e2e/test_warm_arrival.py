@@ -11,11 +11,12 @@ import psutil
 import pytest
 from pyspark.sql import SparkSession
 
-from rheostat.local.executor_options import arrivals, session_options
+from rheostat.local.executor_options import arrivals
 from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.warming.warm_start import WarmStart, of_session
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.rescale.rate_query import start_rate_query
 

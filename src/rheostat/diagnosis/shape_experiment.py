@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from pyspark.sql import SparkSession
 
+from rheostat.clusters.run_settings import planned
 from rheostat.errors import RheostatError
-from rheostat.local.executor_options import session_options
+from rheostat.local.executor_options import local_settings
 from rheostat.local.fast_local_files import CLASS, SETTING, local_files
-from rheostat.local.local_session import start_session
+from rheostat.local.local_session import DRIVER_FLAGS, ERRORS_ONLY, start_session
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.model import Limits
@@ -197,8 +198,13 @@ def shape_session() -> Iterator[SparkSession]:
     with Cluster(cores=EXECUTORS) as cluster:
         os.environ.update(cluster.driver_environment())
         files = local_files()
-        options = session_options(Limits.between(EXECUTORS, EXECUTORS), jars=files.jars, quiet=True)
-        session = start_session(cluster.url, {**options, **files.settings}, "rheostat doctor")
+        limits, local = Limits.between(EXECUTORS, EXECUTORS), local_settings(jars=files.jars)
+        options = {
+            **planned(limits, {}, cluster.url, local).settings,
+            DRIVER_FLAGS: ERRORS_ONLY,
+            **files.settings,
+        }
+        session = start_session(cluster.url, options, "rheostat doctor")
         session.sparkContext.setLogLevel("OFF")
         try:
             yield session

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from rheostat.clusters.scaling_settings import (
-    LINGER_S,
-    Given,
-    Wanted,
-    allocation,
-    beginning,
-    leaving,
-    merged,
-)
-from rheostat.clusters.standalone import Standalone
-from rheostat.errors import BadInput, RheostatError
+from rheostat.clusters.scaling_settings import Given, Wanted
+from rheostat.errors import RheostatError
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.free_ports import LOOPBACK
-from rheostat.model import Limits
 from rheostat.spark.warming.warm_start import WarmStart, prepare
 
 OPTIONS_FILE = "executor.args"
@@ -42,39 +31,8 @@ EXECUTOR_FLAGS = (
     "-Djava.io.tmpdir=.",
 )
 _FLAGS = "spark.executor.extraJavaOptions"
-_DRIVER_FLAGS = "spark.driver.extraJavaOptions"
 LOG_SETTINGS = f"-Dlog4j2.configurationFile={(Path(__file__).parent / 'templates' / 'log4j2.properties').as_uri()}"  # noqa: E501
 _CLASS_PATHS = ("spark.driver.extraClassPath", "spark.executor.extraClassPath")
-
-
-def session_options(
-    limits: Limits,
-    initial: int | None = None,
-    *,
-    jars: Sequence[Path] = (),
-    archive_flags: Sequence[str] = (),
-    driver_memory_mib: int | None = None,
-    quiet: bool = False,
-    linger_s: float = LINGER_S,
-    user: Mapping[str, str] | None = None,
-) -> dict[str, str]:
-    """Return all static options of a scalable session on the local cluster.
-
-    ``limits``, ``initial`` and ``linger_s`` are those of ``scaling_options``; ``jars`` are added to
-    the class paths; ``quiet`` logs errors only; ``user`` options are kept or extended. The driver
-    needs ``spark_home.driver_environment``. Raises ``BadInput`` as ``scaling_options`` does.
-    """
-    user = user or {}
-    wanted = local_settings(jars=jars, archive_flags=archive_flags)
-    wanted[_FLAGS] = replace(wanted[_FLAGS], joins=" ")
-    if driver_memory_mib:
-        wanted["spark.driver.memory"] = Wanted(f"{driver_memory_mib}m", "room for this driver")
-    if quiet:
-        flags = _flags([LOG_SETTINGS, "-Drheostat.log.level=error"])
-        wanted[_DRIVER_FLAGS] = Wanted(flags, "its log contains errors only", joins=" ")
-    given = {name: Given(value, "the caller") for name, value in user.items()}
-    options = {row.name: row.value for row in merged(wanted, given)}
-    return {**options, **scaling_options(limits, initial, linger_s=linger_s, user=user)}
 
 
 def local_settings(
@@ -101,37 +59,6 @@ def local_settings(
             if jars
         },
     }
-
-
-def scaling_options(
-    limits: Limits,
-    initial: int | None = None,
-    *,
-    linger_s: float = LINGER_S,
-    user: Mapping[str, str] | None = None,
-) -> dict[str, str]:
-    """Return the options that let executors be added and removed (``scaling_settings``).
-
-    ``initial`` defaults to the floor; ``linger_s`` is the minimum stay of a decommissioned executor
-    in seconds. Raises ``BadInput`` if ``initial`` is outside the limits or the cores are not a
-    number.
-    """
-    first = limits.min_executors if initial is None else initial
-    if not limits.min_executors <= first <= limits.max_executors:
-        raise BadInput(
-            f"{first} initial executors are outside of the limits {limits.min_executors} to"
-            f" {limits.max_executors}"
-        )
-    cores = (user or {}).get("spark.executor.cores", "1")
-    if not cores.isdecimal() or int(cores) < 1:
-        raise BadInput(f"spark.executor.cores must be a number from 1, but it is {cores!r}")
-    wanted = {
-        **Standalone().wanted(limits.max_executors, int(cores)),
-        **beginning(first),
-        **leaving(linger_s),
-        **allocation(limits, first),
-    }
-    return {name: item.value for name, item in wanted.items()}
 
 
 def _flags(flags: Iterable[str]) -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rheostat.errors import RheostatError
-from rheostat.kafka.jars import source_jars
 from rheostat.local.spark_home import find_spark_home
 from rheostat.machine.java_jar import build_jar
 from rheostat.machine.scratch_folder import cache_folder
@@ -43,8 +42,3 @@ def local_files() -> LocalFiles:
         _log.info("rheostat: each file of a local disk costs two processes: %s", fault)
         return LocalFiles()
     return LocalFiles((jar,), {SETTING: CLASS})
-
-
-def class_path() -> tuple[Path, ...]:
-    """Return the JARs of driver and executors: Spark's Kafka source and Rheostat's."""
-    return (*source_jars().paths, *local_files().jars)

@@ -12,8 +12,8 @@ from importlib.metadata import version
 from rheostat.clusters.scaling_settings import ALLOCATION
 from rheostat.errors import RheostatError
 from rheostat.kafka.jars import SourceJars, source_jars
-from rheostat.local.executor_options import arrivals, session_options
-from rheostat.local.fast_local_files import class_path, local_files
+from rheostat.local.executor_options import arrivals
+from rheostat.local.fast_local_files import local_files
 from rheostat.local.standalone_cluster import end_driver
 from rheostat.machine.jdk import find_jdk
 from rheostat.machine.process import Child
@@ -21,6 +21,7 @@ from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.model import Limits
 from rheostat.spark.warming.warm_start import WarmStart
 from rheostat_lab.clusters.cluster_kinds import LocalCluster, local_cluster
+from rheostat_lab.clusters.session_options import class_path, session_options
 from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION, Demo
 from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View

@@ -14,8 +14,7 @@ from typing import Any
 from rheostat.api import attach
 from rheostat.errors import RheostatError
 from rheostat.kafka.jars import source_jars
-from rheostat.local.executor_options import session_options
-from rheostat.local.fast_local_files import class_path, local_files
+from rheostat.local.fast_local_files import local_files
 from rheostat.local.standalone_cluster import end_driver
 from rheostat.machine.jdk import find_jdk
 from rheostat.model import Record
@@ -23,6 +22,7 @@ from rheostat.spark.fleet.fleet import Fleet, FleetState
 from rheostat.spark.fleet.receive_into import read_once, receive
 from rheostat.spark.handle import Handle
 from rheostat.spark.sensing import progress
+from rheostat_lab.clusters.session_options import class_path, session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View

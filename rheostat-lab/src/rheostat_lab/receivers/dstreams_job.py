@@ -11,12 +11,12 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rheostat.local.executor_options import session_options
 from rheostat.model import Limits
 from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.receiver_tracker import DStreams
 from rheostat.spark.receivers.dstreams_sensor import COMPLETED, read_batches
 from rheostat.spark.sensing.rest import Rest
+from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.receivers.line_feed import LineFeed
 from rheostat_lab.services.logged_session import start_logged_session

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from rheostat.local.executor_options import session_options
-from rheostat.local.fast_local_files import class_path
 from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.spark.fleet.fleet import Fleet
 from rheostat.spark.fleet.receive_into import read_once, receive
 from rheostat.spark.internals.internals import internals_of
+from rheostat_lab.clusters.session_options import class_path, session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.push.push_verdict import PushVerdict, judge
 from rheostat_lab.push.sender import Senders

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from rheostat.errors import RheostatError
-from rheostat.local.executor_options import session_options
-from rheostat.local.fast_local_files import class_path, local_files
+from rheostat.local.fast_local_files import local_files
 from rheostat.local.local_session import start_session
 from rheostat.model import Limits
 from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing import progress
 from rheostat.storage.file_system import is_remote
 from rheostat_lab.clusters.cluster_kinds import LocalCluster
+from rheostat_lab.clusters.session_options import class_path, session_options
 from rheostat_lab.rescale import event_log
 from rheostat_lab.rescale.disturbance import Timed
 from rheostat_lab.rescale.job_setting import Setting
