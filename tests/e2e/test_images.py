@@ -147,6 +147,7 @@ def test_the_operator_in_its_image_reconciles_on_a_real_api_server(
     images: Images, context: Path, tmp_path: Path
 ) -> None:
     images.build("deploy/docker/operator.Dockerfile", context, "operator")
+    (tmp_path / "plane").mkdir()
     with running_plane(tmp_path / "plane") as plane:
         Operator(plane).deploy()
         config = plane.folder / "operator-kubeconfig"
