@@ -283,7 +283,12 @@ def rescale_controller(
     )
     rhythms = Rhythms(internals.queries)
     queries = RunningQueries(
-        spark, internals.queries, internals.files, rhythms, verdict.on_object_stores
+        spark,
+        internals.queries,
+        internals.files,
+        rhythms,
+        verdict.on_object_stores,
+        verdict.loads_on_object_stores,
     )
     managers = internals.block_managers
     shares = settings.state.shares
@@ -298,13 +303,13 @@ def rescale_controller(
         longer=f"{max(STATE_WAIT_S, own_s, slo_s):g}s",
     )
     loads = verdict.loads and not capabilities.standby
-    preload = Preload(internals.state_loads.preload, queries.placed, rhythms.pause_left_s)
+    preload = Preload(internals.state_loads.preload, queries.loadable, rhythms.pause_left_s)
     return RescaleController(
         cluster,
         managers,
         queries,
         placement,
-        Warmup(internals.tasks, internals.warmup_runner, rhythms, queries.placed, loads=loads),
+        Warmup(internals.tasks, internals.warmup_runner, rhythms, queries.loadable, loads=loads),
         config,
         preload if verdict.loads else None,
         hold,

@@ -89,7 +89,8 @@ class RunningQueries:
     ended.
 
     ``rhythms`` are shared with other components. Without ``on_object_stores``, queries whose
-    checkpoint is on an object store count as stateless.
+    checkpoint is on an object store count as stateless; without ``loads_on_object_stores``, only
+    their batches load state.
     """
 
     spark: Any
@@ -97,6 +98,7 @@ class RunningQueries:
     files: FileSystem
     rhythms: Rhythms
     on_object_stores: bool = True
+    loads_on_object_stores: bool = True
 
     def __post_init__(self) -> None:
         self._queries: dict[str, Any] = {}
@@ -145,19 +147,21 @@ class RunningQueries:
         folder = self.streams.state_folder(query)
         if folder is None:
             return None
-        if not self._may_move(folder):
+        if not (self.on_object_stores or moves_in_one_step(folder)):
             self._stateless.add(run_id)
             _log.warning(_NO_SOAK, folder)
             return None
         return folder, operators(self.files, folder, read)
 
-    def placed(self) -> list[Any]:
-        """Return the active queries whose state may be moved, without ``refresh``."""
-        active = self.spark.streams.active
-        return [query for query in active if self._may_move(self.streams.state_folder(query))]
+    def loadable(self) -> list[Any]:
+        """Return the active queries whose state may be loaded before a batch, without
+        ``refresh``.
+        """
+        return [query for query in self.spark.streams.active if self._may_load(query)]
 
-    def _may_move(self, folder: str | None) -> bool:
-        return self.on_object_stores or folder is None or moves_in_one_step(folder)
+    def _may_load(self, query: Any) -> bool:
+        folder = self.streams.state_folder(query)
+        return self.loads_on_object_stores or folder is None or moves_in_one_step(folder)
 
 
 class QuietTime:

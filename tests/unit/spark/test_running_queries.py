@@ -56,10 +56,12 @@ class Streams:
         return None
 
 
-def running(*queries: Query, root: str = "file:", on_object_stores: bool = False) -> RunningQueries:
+def running(
+    *queries: Query, root: str = "file:", on_object_stores: bool = False, loads: bool = False
+) -> RunningQueries:
     session = SimpleNamespace(streams=SimpleNamespace(active=list(queries)))
     files, streams = MemoryFileSystem(), cast("Any", Streams(root))
-    known = RunningQueries(session, streams, files, Rhythms(streams), on_object_stores)
+    known = RunningQueries(session, streams, files, Rhythms(streams), on_object_stores, loads)
     assert list(known.refresh()) == [query.runId for query in queries]
     return known
 
@@ -109,12 +111,23 @@ def test_only_a_progress_with_a_batch_determines_the_state():
     ("root", "on_object_stores", "moves"),
     [("s3a://b", False, False), ("s3a://b", True, True), ("hdfs://n", False, True)],
 )
-def test_state_on_an_object_store_moves_only_if_that_is_forced(
+def test_state_on_an_object_store_moves_only_if_its_soak_has_passed(
     root: str, on_object_stores: bool, moves: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     query = Query("a")
     queries = running(query, root=root, on_object_stores=on_object_stores)
     query.end_batch(STATEFUL, addBatch=5)
     assert [queries.state("a") is not None for _ in range(2)] == [moves, moves]
-    assert queries.placed() == [query] * moves
     assert len([line for line in caplog.messages if "s3a://b/a/state" in line]) == (not moves)
+
+
+@pytest.mark.parametrize(
+    ("root", "loads", "is_loaded"),
+    [("s3a://b", False, False), ("s3a://b", True, True), ("hdfs://n", False, True)],
+)
+def test_only_batches_load_state_from_an_object_store_whose_soak_had_no_pauses(
+    root: str, loads: bool, is_loaded: bool
+) -> None:
+    query = Query("a")
+    queries = running(query, root=root, on_object_stores=True, loads=loads)
+    assert queries.loadable() == [query] * is_loaded

@@ -40,6 +40,7 @@ _ROCKSDB = "RocksDBStateStoreProvider"
 SOAKS = (
     Soak(spark="4.3.0", provider=_ROCKSDB, checkpoint_format=1, moves=10_106),
     Soak(spark="4.3.0", provider=_ROCKSDB, checkpoint_format=1, moves=14_585, pauses=True),
+    Soak(spark="4.3.0", provider=_ROCKSDB, checkpoint_format=1, moves=10_118, object_store=True),
     Soak(spark="3.5.7", provider=_ROCKSDB, checkpoint_format=1, moves=10_213),
 )
 """Each has a record in ``benchmarks/soaks``; ``docs/evidence/state-moves.md`` has the commands."""
@@ -47,14 +48,16 @@ SOAKS = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether state is placed, and why; ``loads``: also before the batch that needs it;
-    ``on_object_stores``: also that of checkpoints on object stores.
+    """Whether state is placed, and why; ``loads``: also before the batch that needs it.
+
+    State of checkpoints on object stores is placed, and loaded, only with the other two fields.
     """
 
     places: bool
     why: str
     loads: bool = False
     on_object_stores: bool = False
+    loads_on_object_stores: bool = False
 
 
 def verdict(
@@ -62,7 +65,7 @@ def verdict(
 ) -> Verdict:
     """Return whether state may be placed with this Spark, provider, format and mode.
 
-    State on object stores is also loaded in pauses, so its soak must have included that.
+    An object store needs its own soak, and loads in pauses one that included them.
     """
     if mode == "off":
         return Verdict(
@@ -77,9 +80,11 @@ def verdict(
         == (spark, provider, checkpoint_format)
     ]
     moves = max((soak.moves for soak in matching if not soak.object_store), default=0)
-    loaded = [soak for soak in matching if soak.pauses and soak.moves >= ENOUGH_MOVES]
-    loads = mode == "force" or any(not soak.object_store for soak in loaded)
-    on_object_stores = mode == "force" or any(soak.object_store for soak in loaded)
+    passed = [soak for soak in matching if soak.moves >= ENOUGH_MOVES]
+    forced = mode == "force"
+    loads = forced or any(soak.pauses and not soak.object_store for soak in passed)
+    on_object_stores = forced or any(soak.object_store for soak in passed)
+    loads_on_object_stores = forced or any(soak.object_store and soak.pauses for soak in passed)
     what = f"Spark {spark}, {provider}, checkpoint format {checkpoint_format}"
     if moves >= ENOUGH_MOVES:
         also = ", also with loads in the pauses of the query" if mode == "auto" and loads else ""
@@ -88,13 +93,15 @@ def verdict(
             f"state moves with the executors: {what} has passed {moves:,} moves{also}",
             loads,
             on_object_stores,
+            loads_on_object_stores,
         )
-    if mode == "force":
+    if forced:
         return Verdict(
             True,
             f"placement is forced: {what} has passed {moves:,} of {ENOUGH_MOVES:,} moves",
             loads,
             on_object_stores,
+            loads_on_object_stores,
         )
     return Verdict(
         False,

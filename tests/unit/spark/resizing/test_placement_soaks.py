@@ -68,23 +68,31 @@ def test_state_is_preloaded_only_where_preloading_was_soaked(mode, soaks, loads)
     assert verdict(mode, "4.3.0", ROCKS, 2, soaks).loads is loads
 
 
-ON_S3A = soak(ENOUGH_MOVES, pauses=True, object_store=True)
+ON_S3A = soak(ENOUGH_MOVES, object_store=True)
+LOADED_ON_S3A = soak(ENOUGH_MOVES, pauses=True, object_store=True)
 
 
 @pytest.mark.parametrize(
-    ("mode", "soaks", "places", "on_object_stores"),
+    ("mode", "soaks", "places", "on_object_stores", "loads"),
     [
-        ("auto", (soak(ENOUGH_MOVES, pauses=True),), True, False),
-        ("auto", (soak(ENOUGH_MOVES), ON_S3A), True, True),
-        ("auto", (soak(ENOUGH_MOVES), soak(ENOUGH_MOVES, object_store=True)), True, False),
-        ("auto", (ON_S3A,), False, False),
-        ("force", (), True, True),
-        ("off", (soak(ENOUGH_MOVES), ON_S3A), False, False),
+        ("auto", (soak(ENOUGH_MOVES, pauses=True),), True, False, False),
+        ("auto", (soak(ENOUGH_MOVES), LOADED_ON_S3A), True, True, True),
+        ("auto", (soak(ENOUGH_MOVES, pauses=True), ON_S3A), True, True, False),
+        ("auto", (soak(ENOUGH_MOVES), soak(9_999, object_store=True)), True, False, False),
+        ("auto", (LOADED_ON_S3A,), False, False, False),
+        ("force", (), True, True, True),
+        ("off", (soak(ENOUGH_MOVES), LOADED_ON_S3A), False, False, False),
     ],
 )
-def test_state_on_an_object_store_needs_a_soak_of_its_own(mode, soaks, places, on_object_stores):
+def test_state_on_an_object_store_needs_a_soak_of_its_own(
+    mode, soaks, places, on_object_stores, loads
+):
     decided = verdict(mode, "4.3.0", ROCKS, 2, soaks)
-    assert (decided.places, decided.on_object_stores) == (places, on_object_stores)
+    assert (decided.places, decided.on_object_stores, decided.loads_on_object_stores) == (
+        places,
+        on_object_stores,
+        loads,
+    )
 
 
 def test_a_refusal_reports_the_soak_progress_and_the_alternative():
