@@ -16,7 +16,7 @@ from rheostat.clusters.run_settings import planned
 from rheostat.errors import RheostatError
 from rheostat.local.executor_options import local_settings
 from rheostat.local.fast_local_files import CLASS, SETTING, local_files
-from rheostat.local.local_session import DRIVER_FLAGS, ERRORS_ONLY, start_session
+from rheostat.local.local_session import DRIVER_OPTIONS, ERRORS_ONLY, start_session
 from rheostat.local.standalone_cluster import Cluster
 from rheostat.machine.scratch_folder import ScratchFolder
 from rheostat.model import Limits
@@ -201,7 +201,7 @@ def shape_session() -> Iterator[SparkSession]:
         limits, local = Limits.between(EXECUTORS, EXECUTORS), local_settings(jars=files.jars)
         options = {
             **planned(limits, {}, cluster.url, local).settings,
-            DRIVER_FLAGS: ERRORS_ONLY,
+            DRIVER_OPTIONS: ERRORS_ONLY,
             **files.settings,
         }
         session = start_session(cluster.url, options, "rheostat doctor")

@@ -26,7 +26,7 @@ def start_session(master: str, options: Mapping[str, str], name: str) -> SparkSe
         return builder.getOrCreate()
 
 
-DRIVER_FLAGS = "spark.driver.extraJavaOptions"
+DRIVER_OPTIONS = "spark.driver.extraJavaOptions"
 QUIET, ERRORS_ONLY = (f"-Drheostat.log.level={level} {LOG_SETTINGS}" for level in ("off", "error"))
 """Options of a JVM whose log is off, and of one whose log contains errors only."""
 
@@ -44,7 +44,7 @@ def replay_session(
     options = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": str(sys.stderr.isatty()).lower(),
-        DRIVER_FLAGS: QUIET,
+        DRIVER_OPTIONS: QUIET,
     }
     if master.startswith("local"):
         options |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}

@@ -204,7 +204,7 @@ def end_driver() -> None:
     doomed = [
         process
         for child in psutil.Process().children()
-        if any(word.endswith(_DRIVER_PROGRAMS) for word in _words(child))
+        if any(word.endswith(_DRIVER_PROGRAMS) for word in command_line(child))
         for process in (child, *child.children(recursive=True))
     ]
     for signal_ in (signal.SIGTERM, signal.SIGKILL):
@@ -214,7 +214,7 @@ def end_driver() -> None:
         _, doomed = psutil.wait_procs(doomed, timeout=_GRACE_S)
 
 
-def _words(process: psutil.Process) -> list[str]:
+def command_line(process: psutil.Process) -> list[str]:
     """Return the command line of a process; empty once it has ended."""
     try:
         return list(process.cmdline())

@@ -20,7 +20,7 @@ from tests.e2e.repartition.s3a_history import FILES
 from tests.e2e.repartition.test_kills_on_spark import ROOT, environment
 from tests.e2e.s3_here import BUCKET, ObjectStore, needs_s3, object_store
 
-from rheostat_lab.rescale.stateful_job import DRIVER_FLAGS
+from rheostat_lab.clusters.session_options import DRIVER_FLAGS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_s3]
 FOLDER = "checkpoints"

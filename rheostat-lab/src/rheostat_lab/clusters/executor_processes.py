@@ -7,6 +7,8 @@ from itertools import chain
 
 import psutil
 
+from rheostat.local.standalone_cluster import command_line
+
 SMALL = {"spark.executor.memory": "512m"}
 """The heap of executors of which many share this computer."""
 
@@ -25,7 +27,7 @@ def executors_under(parents: Collection[int]) -> list[psutil.Process]:
     executors = {
         process.pid: process
         for process in chain.from_iterable(map(_descendants, parents))
-        if not BACKENDS.isdisjoint(_words(process))
+        if not BACKENDS.isdisjoint(command_line(process))
     }
     own = [process for process in executors.values() if _parent(process) not in executors]
     return sorted(own, key=lambda process: process.create_time())
@@ -33,7 +35,7 @@ def executors_under(parents: Collection[int]) -> list[psutil.Process]:
 
 def executor_id(process: psutil.Process) -> str | None:
     """Return Spark's executor ID of a process; None if it is not an executor."""
-    words = _words(process)
+    words = command_line(process)
     after = words[words.index("--executor-id") + 1 :] if "--executor-id" in words else []
     return after[0] if after else None
 
@@ -50,11 +52,3 @@ def _parent(process: psutil.Process) -> int | None:
         return process.ppid()
     except psutil.NoSuchProcess:
         return None
-
-
-def _words(process: psutil.Process) -> list[str]:
-    """Return the command line of a process; empty once it has ended."""
-    try:
-        return list(process.cmdline())
-    except psutil.Error:
-        return []

@@ -20,8 +20,12 @@ from rheostat.errors import BadInput
 from rheostat.kafka.jars import source_jars
 from rheostat.local.executor_options import local_settings
 from rheostat.local.fast_local_files import local_files
-from rheostat.local.local_session import DRIVER_FLAGS, ERRORS_ONLY
+from rheostat.local.local_session import DRIVER_OPTIONS, ERRORS_ONLY
 from rheostat.model import Limits
+
+DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""JVM flags for a driver that runs for minutes on cores that it shares with all executors, where
+optimization does not pay off."""
 
 _FLAGS = "spark.executor.extraJavaOptions"
 
@@ -49,7 +53,7 @@ def session_options(
     if driver_memory_mib:
         wanted["spark.driver.memory"] = Wanted(f"{driver_memory_mib}m", "room for this driver")
     if quiet:
-        wanted[DRIVER_FLAGS] = Wanted(ERRORS_ONLY, "its log contains errors only", joins=" ")
+        wanted[DRIVER_OPTIONS] = Wanted(ERRORS_ONLY, "its log contains errors only", joins=" ")
     given = {name: Given(value, "the caller") for name, value in user.items()}
     options = {row.name: row.value for row in merged(wanted, given)}
     return {**options, **scaling_options(limits, initial, linger_s=linger_s, user=user)}

@@ -16,12 +16,11 @@ from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.receiver_tracker import DStreams
 from rheostat.spark.receivers.dstreams_sensor import COMPLETED, read_batches
 from rheostat.spark.sensing.rest import Rest
-from rheostat_lab.clusters.session_options import session_options
+from rheostat_lab.clusters.session_options import DRIVER_FLAGS, session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.receivers.line_feed import LineFeed
 from rheostat_lab.services.logged_session import start_logged_session
 
-DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 START_S = 120.0
 POLL_S = 0.1
 

@@ -12,11 +12,11 @@ from rheostat.model import Limits
 from rheostat.spark.fleet.fleet import Fleet
 from rheostat.spark.fleet.receive_into import read_once, receive
 from rheostat.spark.internals.internals import internals_of
-from rheostat_lab.clusters.session_options import class_path, session_options
+from rheostat_lab.clusters.session_options import DRIVER_FLAGS, class_path, session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.push.push_verdict import PushVerdict, judge
 from rheostat_lab.push.sender import Senders
-from rheostat_lab.receivers.dstreams_job import DRIVER_FLAGS, until
+from rheostat_lab.receivers.dstreams_job import until
 from rheostat_lab.services.broker import Broker
 
 OPTIONS = {"spark.sql.shuffle.partitions": "2"}

@@ -20,7 +20,7 @@ from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.sensing import progress
 from rheostat.storage.file_system import is_remote
 from rheostat_lab.clusters.cluster_kinds import LocalCluster
-from rheostat_lab.clusters.session_options import class_path, session_options
+from rheostat_lab.clusters.session_options import DRIVER_FLAGS, class_path, session_options
 from rheostat_lab.rescale import event_log
 from rheostat_lab.rescale.disturbance import Timed
 from rheostat_lab.rescale.job_setting import Setting
@@ -32,10 +32,6 @@ from rheostat_lab.services.broker import Broker
 TOPIC_PARTITIONS = 8
 DEADLINE_S = 300.0
 POLL_S = 0.1
-DRIVER_FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""JVM flags for a driver that runs for minutes on cores that it shares with all executors, where
-optimization does not pay off."""
-
 MOST_FAILURES = 5
 
 
