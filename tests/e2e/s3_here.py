@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -108,9 +109,13 @@ class Faults:
 class ObjectStore:
     """A server of S3's protocol with one bucket, in this process."""
 
-    def __init__(self) -> None:
-        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+    location = f"s3a://{BUCKET}"
+    rejection = (
+        "application/xml",
+        b"<Error><Code>AccessDenied</Code><Message>dead</Message></Error>",
+    )
 
+    def __init__(self) -> None:
         self.faults = Faults()
         self.changes = 0
         """Requests that changed something, since the last count."""
@@ -120,7 +125,6 @@ class ObjectStore:
         """Whether every request is refused because of the client's clock."""
         self.log: list[tuple[str, str, int]] = []
         """Method, path with query, and time (Unix time in ns) of each request."""
-        self._app = DomainDispatcherApplication(create_backend_app)
         self.luck = random.Random(1)
         """Draws the faults."""
         self.server = make_server(LOOPBACK, 0, self._answer, True, request_handler=_Quiet)
@@ -130,6 +134,26 @@ class ObjectStore:
         """Where it answers."""
         return f"http://{LOOPBACK}:{self.server.server_port}"
 
+    @cached_property
+    def _moto(self) -> Any:
+        from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+
+        return DomainDispatcherApplication(create_backend_app)
+
+    def carry_out(self, environ: Any, start: Any) -> Any:
+        """Answer a request for which no fault was drawn."""
+        return self._moto(environ, start)
+
+    def create_bucket(self) -> None:
+        """Create the bucket; whatever an earlier store of this process held is gone."""
+        self.request("POST", "/moto-api/reset")
+        self.request("PUT", f"/{BUCKET}")
+
+    def request(self, method: str, path: str, body: bytes | None = None) -> None:
+        """Send a request that is expected to succeed."""
+        request = urllib.request.Request(f"{self.url}{path}", body, method=method)
+        _DIRECT.open(request, timeout=60).close()
+
     def _answer(self, environ: Any, start: Any) -> Any:
         query = environ["QUERY_STRING"]
         path = unquote(environ["PATH_INFO"] + (f"?{query}" if query else ""))
@@ -137,8 +161,9 @@ class ObjectStore:
         if path.startswith(_CONTROL):
             return self._controlled(path.removeprefix(_CONTROL), start)
         if self.dies_after is not None and self.changes >= self.dies_after:
-            start("403 Forbidden", [("Content-Type", "application/xml")])
-            return [b"<Error><Code>AccessDenied</Code><Message>dead</Message></Error>"]
+            kind, body = self.rejection
+            start("403 Forbidden", [("Content-Type", kind)])
+            return [body]
         if self.skewed:
             start("403 Forbidden", [("Content-Type", "application/xml")])
             return [b"<Error><Code>RequestTimeTooSkewed</Code><Message>clock</Message></Error>"]
@@ -150,7 +175,7 @@ class ObjectStore:
         if luck < faults.slow_down:
             start("503 Slow Down", [("Content-Type", "application/xml")])
             return [b"<Error><Code>SlowDown</Code><Message>Reduce your rate</Message></Error>"]
-        answer = self._app(environ, start)
+        answer = self.carry_out(environ, start)
         if luck < faults.slow_down + faults.lost:
             raise ConnectionResetError  # the server drops the connection
         if luck < faults.slow_down + faults.lost + faults.late:
@@ -191,18 +216,23 @@ class ObjectStore:
 
 
 @contextmanager
-def object_store() -> Iterator[ObjectStore]:
-    """Run one; what an earlier one of this process held is gone."""
-    store = ObjectStore()
-    thread = threading.Thread(target=store.server.serve_forever, name="s3", daemon=True)
+def served(store: ObjectStore) -> Iterator[None]:
+    """Serve a store with its bucket."""
+    thread = threading.Thread(target=store.server.serve_forever, name="store", daemon=True)
     thread.start()
     try:
-        for path, method in (("moto-api/reset", "POST"), (BUCKET, "PUT")):
-            request = urllib.request.Request(f"{store.url}/{path}", method=method)
-            _DIRECT.open(request, timeout=60).close()
+        store.create_bucket()
         store.log.clear()
-        yield store
+        yield
     finally:
         store.server.shutdown()
         thread.join()
         store.server.server_close()
+
+
+@contextmanager
+def object_store() -> Iterator[ObjectStore]:
+    """Run an empty store."""
+    store = ObjectStore()
+    with served(store):
+        yield store

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from tests.contract.file_system_checks import CHECKS
 from tests.e2e.drivers_elsewhere import DEADLINE_S, hdfs_of_one_node
-from tests.e2e.s3_here import BUCKET, needs_s3, object_store
+from tests.e2e.gcs_here import STORES, RunStore
+from tests.e2e.s3_here import object_store
 
 pytestmark = pytest.mark.e2e
 # Use a separate process: a JVM reads its class path at its start.
@@ -98,17 +99,20 @@ def test_hdfs_meets_the_contract(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@needs_s3
-def test_an_object_store_meets_the_contract(tmp_path: Path) -> None:
-    with object_store() as store:
+@pytest.mark.parametrize("run_store", STORES)
+def test_an_object_store_meets_the_contract(tmp_path: Path, run_store: RunStore) -> None:
+    with run_store() as store:
         (tmp_path / "here").mkdir()
-        assert passed(f"s3a://{BUCKET}/files", tmp_path / "here", store.settings) == ALL
+        assert passed(f"{store.location}/files", tmp_path / "here", store.settings) == ALL
 
 
 @pytest.mark.thorough
-@needs_s3
-def test_an_object_store_rejects_the_second_of_two_concurrent_writers(tmp_path: Path) -> None:
-    with object_store() as store:
-        lines = printed(RUN_RACE, f"s3a://{BUCKET}", tmp_path, store.settings)
+@pytest.mark.parametrize("run_store", STORES)
+def test_an_object_store_rejects_the_second_of_two_concurrent_writers(
+    tmp_path: Path, run_store: RunStore
+) -> None:
+    with run_store() as store:
+        lines = printed(RUN_RACE, store.location, tmp_path, store.settings)
         assert lines == ["True", "refused", "False fast"]
-        assert dict(store.requests("single")) == {"PUT": 1}
+        if run_store is object_store:
+            assert dict(store.requests("single")) == {"PUT": 1}

@@ -1,4 +1,4 @@
-"""Journal, checkpoint and kill switch on an object store, through Hadoop's ``s3a``."""
+"""Journal, checkpoint and kill switch on an object store, through Hadoop's connectors."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.drivers_elsewhere import DEADLINE_S, copied, until
+from tests.e2e.gcs_here import STORES, RunStore, google_store, needs_gcs
 from tests.e2e.run_on_cluster import IDLE, Run
-from tests.e2e.s3_here import BUCKET, needs_s3, object_store
+from tests.e2e.s3_here import needs_s3, object_store
 from tests.e2e.test_hadoop_files import printed
 
 from rheostat.journal.folder import read
 from rheostat_lab.clusters.standalone_cluster import Cluster
 
-pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_s3]
-CHECKPOINT, JOURNAL = f"s3a://{BUCKET}/checkpoint", f"s3a://{BUCKET}/journal"
-SCRIPT = IDLE.replace(".trigger", f'.option("checkpointLocation", "{CHECKPOINT}").trigger')
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
 QUIET_HOUR = """
 import sys
 from pathlib import Path
 from rheostat.spark.internals.hadoop_file_system import own_files
 from tests.unit.spark.journaling.test_object_store_requests import QuietJob
 
-job = QuietJob(Path(sys.argv[2], "near"), own_files())
+job = QuietJob(Path(sys.argv[2], "near"), own_files(), f"{sys.argv[1]}/journal")
 for _ in range(720):
     job.tick()
 """
@@ -36,18 +35,21 @@ def halt(checkpoint: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_S)
 
 
+@pytest.mark.parametrize("run_store", STORES)
 def test_a_journal_and_a_halt_on_an_object_store_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_store: RunStore
 ) -> None:
-    with object_store() as store, Cluster(cores=2) as cluster:
-        run = Run(tmp_path / "run", cluster, cluster.url, store.settings, SCRIPT, journal=JOURNAL)
+    with run_store() as store, Cluster(cores=2) as cluster:
+        checkpoint, journal = f"{store.location}/checkpoint", f"{store.location}/journal"
+        script = IDLE.replace(".trigger", f'.option("checkpointLocation", "{checkpoint}").trigger')
+        run = Run(tmp_path / "run", cluster, cluster.url, store.settings, script, journal=journal)
         monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "run" / "conf"))
         with run.child:
             run.await_line("rheostat: journal ")
             run.request_size(2)
             until("two executors", lambda: len(cluster.executors()) == 2 or not run.child.alive)
             until("a batch", lambda: store.requests("checkpoint/commits")["PUT"] > 1)
-            done = halt(CHECKPOINT)
+            done = halt(checkpoint)
             assert done.returncode == 0, done.stderr
             run.await_line("rheostat: halted since")
             batches = store.requests("checkpoint/commits")["PUT"]
@@ -55,18 +57,27 @@ def test_a_journal_and_a_halt_on_an_object_store_work(
             until("batches", lambda: store.requests("checkpoint/commits")["PUT"] > batches + 2)
             assert len(cluster.executors()) == 2
             assert run.ended() == 0, run.log_text()[-4000:]
-        records = list(read(copied(JOURNAL, tmp_path / "copy")))
+        records = list(read(copied(journal, tmp_path / "copy")))
     assert records[-1].rescaling.phase == "halted"
     assert [record.target for record in records if record.raw][-1] == 2
     assert (tmp_path / "copy" / "memory.json").exists()
 
 
-def test_an_idle_hour_needs_at_most_400_object_store_requests(tmp_path: Path) -> None:
-    with object_store() as store:
-        printed(QUIET_HOUR, "", tmp_path, store.settings)
+@pytest.mark.parametrize(
+    ("run_store", "most"),
+    [
+        pytest.param(object_store, 400, id="s3a", marks=needs_s3),
+        pytest.param(google_store, 1050, id="gs", marks=(needs_gcs, needs_s3)),
+    ],
+)
+def test_an_idle_hour_needs_a_bounded_number_of_object_store_requests(
+    tmp_path: Path, run_store: RunStore, most: int
+) -> None:
+    with run_store() as store:
+        printed(QUIET_HOUR, store.location, tmp_path, store.settings)
         requests = store.requests("")
     sys.stdout.write(f"{dict(requests)}\n")
-    assert 300 < requests.total() <= 400
+    assert 300 < requests.total() <= most
 
 
 def test_a_halt_without_the_s3a_jars_is_rejected_in_one_line(
@@ -74,7 +85,7 @@ def test_a_halt_without_the_s3a_jars_is_rejected_in_one_line(
 ) -> None:
     (tmp_path / "spark-defaults.conf").write_text("")
     monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
-    done = halt(CHECKPOINT)
+    done = halt("s3a://streams/checkpoint")
     assert done.returncode == 2
     lines = [line for line in done.stderr.splitlines() if "s3a://" in line]
     assert len(lines) == 1, done.stderr

@@ -155,7 +155,10 @@ def refused_place(location: str) -> str | None:
     """Return why a checkpoint cannot be repartitioned in its location; None if it can."""
     if creates_once(location):
         return None
-    return f"{location} is neither on this computer's disks nor on HDFS or S3 (s3a://): {_COPY}"
+    return (
+        f"{location} is neither on this computer's disks nor on HDFS, S3 (s3a://) or GCS (gs://):"
+        f" {_COPY}"
+    )
 
 
 def read_checkpoint(location: str, files: FileSystem) -> Checkpoint:

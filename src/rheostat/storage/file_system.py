@@ -16,7 +16,7 @@ _REMOTE = re.compile(r"(?!file:)([A-Za-z][A-Za-z0-9+.-]+):/")
 _MOVES_IN_ONE_STEP = frozenset({"hdfs", "viewfs"})
 """Schemes whose renames are one step and whose names can be taken once."""
 
-_CREATES_ONCE = frozenset({"s3a"})
+_CREATES_ONCE = frozenset({"gs", "s3a"})
 """Schemes without such renames whose names can be taken once: by conditional writes."""
 
 
@@ -24,10 +24,13 @@ class StorageError(RheostatError, OSError):
     """A file cannot be read or changed; the message is one line with its name."""
 
 
+_GOOGLE_CONNECTOR = (
+    "a JAR is missing: set PYSPARK_SUBMIT_ARGS='--jars gcs-connector-3.1.9-shaded.jar"
+    " pyspark-shell' (com.google.cloud.bigdataoss:gcs-connector on Maven Central)"
+)
 _PACKAGES = {
     "abfs": "hadoop-azure",
     "abfss": "hadoop-azure",
-    "gs": "hadoop-gcp",
     "s3a": "hadoop-aws",
 }
 
@@ -35,6 +38,8 @@ _PACKAGES = {
 def missing_connector(name: str, hadoop_version: str) -> str:
     """Return what to do where Hadoop has no connector for the scheme of a name."""
     scheme = name.partition(":")[0]
+    if scheme == "gs":
+        return _GOOGLE_CONNECTOR
     if scheme not in _PACKAGES:
         return f"Spark has no file system for {scheme}://"
     return (
@@ -64,9 +69,9 @@ class FileSystem(Protocol):
     file system refuses or cannot be reached, may be called again after a crash, and leaves readers
     with the old or the new file, never with a part of one.
 
-    | | local | HDFS | object store (S3A, GCS) |
+    | | local | HDFS | S3A, GCS |
     |---|---|---|---|
-    | ``create`` | atomic (hard link) | atomic (rename) | S3A: atomic (conditional PUT) |
+    | ``create`` | atomic (hard link) | atomic (rename) | atomic (conditional PUT) |
     | ``write`` | atomic (rename) | atomic (rename) | atomic (one PUT) |
     | ``append`` | adds bytes, fsync | adds bytes, hflush | replaces the file |
     | ``move`` | atomic | atomic | copy, then delete |

@@ -120,8 +120,8 @@ class HadoopFileSystem:
             self._rename(fresh, name, "OVERWRITE")
 
     def create(self, name: str, text: str) -> bool:
-        """Write a file unless it exists; of two writers at once S3A refuses the second, but other
-        object stores may let both succeed.
+        """Write a file unless it exists; of two writers at once S3A and GCS refuse the second, but
+        other object stores may let both succeed.
 
         A store whose first response was lost refuses the repeated request, too: a file with this
         very text counts as written.

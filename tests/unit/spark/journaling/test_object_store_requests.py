@@ -17,7 +17,6 @@ from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
 from rheostat.storage.file_system import FileStatus, FileSystem, StorageError
 
 JOURNAL, CHECKPOINT = "s3a://streams/journal", "s3a://streams/checkpoint"
-CHECKPOINTS = [CHECKPOINT, "s3a://streams/another"]
 TICK_S = 5.0
 PAUSE_S = JournalOptions().object_store_s
 TEXT_REQUESTS = 2
@@ -62,11 +61,13 @@ class CountedStore(MemoryFileSystem):
 class QuietJob:
     """A journal and a checkpoint on an object store, with a clock that is advanced by ticks."""
 
-    def __init__(self, folder: Path, files: FileSystem) -> None:
+    def __init__(self, folder: Path, files: FileSystem, journal: str = JOURNAL) -> None:
         self.now_s = 0.0
-        claim = Claim(files, JOURNAL, 2 * PAUSE_S, self.clock)
-        self.journal = RemoteJournal(folder, files, JOURNAL, far_claim=claim)
-        self.switches = KillSwitches(lambda: CHECKPOINTS, files, PAUSE_S, self.clock)
+        claim = Claim(files, journal, 2 * PAUSE_S, self.clock)
+        self.journal = RemoteJournal(folder, files, journal, far_claim=claim)
+        bucket = journal.rpartition("/")[0]
+        checkpoints = [f"{bucket}/checkpoint", f"{bucket}/another"]
+        self.switches = KillSwitches(lambda: checkpoints, files, PAUSE_S, self.clock)
         self.carry = Spaced(self.journal.carry, PAUSE_S, self.journal.decided, self.clock)
 
     def clock(self) -> float:

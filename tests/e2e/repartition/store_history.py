@@ -1,4 +1,4 @@
-"""Plays histories on S3A: the counting query and repartitions of its checkpoint, by turns.
+"""Plays histories on an object store: the counting query and repartitions of its checkpoint.
 
 The store is faulty, and cuts this process off at random changes; the parent may kill it. Every step
 is repeated until it succeeds, and a new process continues with the step that was interrupted.
@@ -18,7 +18,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from tests.e2e.repartition import counting_query as counting
-from tests.e2e.repartition.s3a_kills import control
+from tests.e2e.repartition.store_kills import control
 
 from rheostat.errors import BadInput, RheostatError
 from rheostat.repartition.checkpoint import read_checkpoint
@@ -27,6 +27,7 @@ from rheostat.repartition.repartition_log import RepartitionLog
 from rheostat.repartition.spark_repartition import repartition, undo
 from rheostat.repartition.spark_rewriter import SparkRewriter
 from rheostat.spark.internals.hadoop_file_system import own_files
+from rheostat.storage.file_system import numbered
 
 FAULT_SHARE = 0.05
 CUT_SHARE = 0.6
@@ -38,6 +39,7 @@ QUICK = {
     "spark.hadoop.fs.s3a.attempts.maximum": "1",
     "spark.hadoop.fs.s3a.retry.interval": "50ms",
     "spark.hadoop.fs.s3a.retry.throttle.interval": "50ms",
+    "spark.hadoop.fs.gs.http.max.retry": "3",
     "spark.task.maxFailures": "1",
 }
 FILES = 6
@@ -51,11 +53,13 @@ Failures = (PySparkException, Py4JError, RheostatError, OSError)
 def once(spark: Any, folder: Path, checkpoint: str, step: tuple[str, int], back: bool) -> None:
     """Try one step; an undo first where ``back`` is set."""
     command, number = step
+    files = own_files()
     if command == "run":
+        if not numbered(files, f"{checkpoint}/offsets"):
+            files.delete(checkpoint)  # Spark rejects what a start without a batch has left there
         counting.feed(folder, range(len(list((folder / "input").glob("*"))), number))
         counting.run(spark, folder, checkpoint=checkpoint)
         return
-    files = own_files()
     files.delete(f"{checkpoint}/_rheostat/lease.json")  # its holder may be this process
     if back:
         with suppress(BadInput):  # before the beginning or after the end
@@ -98,13 +102,14 @@ def played(spark: Any, folder: Path, checkpoint: str, server: str, chance: rando
 def main(folder: Path, bucket: str, server: str, histories: int) -> None:
     spark = counting.session(counting.ROCKSDB, 3, QUICK)
     spark.sparkContext.setLogLevel("OFF")
-    control(server, f"faults-{FAULT_SHARE}")
     for seed in range(histories):
+        control(server, f"faults-{FAULT_SHARE}")
         own, checkpoint = folder / str(seed), f"{bucket}/{CHECKPOINTS}/{seed}"
         own.mkdir(exist_ok=True)
         spark.conf.set("spark.sql.shuffle.partitions", "3")
         cuts = played(spark, own, checkpoint, server, random.Random(seed))
         control(server, "live")
+        control(server, "faults-0")  # what follows only reads the result
         assert read_checkpoint(checkpoint, own_files()).partitions == STEPS[-2][1]
         batches = counting.committed_batches(checkpoint, own_files())
         sys.stdout.write(json.dumps({"seed": seed, "cuts": cuts, "batches": batches}) + "\n")

@@ -1,4 +1,4 @@
-"""Cuts a repartition of the toy query on S3A off its store at many requests, and recovers it.
+"""Cuts a repartition of the toy query off its object store at many requests, and recovers it.
 
 A process of its own, because a JVM learns its class path at its start. After the request at which
 the store was told to die, every request is refused, so nothing that comes later happens. Prints a

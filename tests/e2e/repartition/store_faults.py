@@ -1,7 +1,7 @@
-"""Writes a journal and repartitions a checkpoint on S3A while the store is faulty.
+"""Writes a journal and repartitions a checkpoint on an object store while the store is faulty.
 
 A tenth of the requests is answered with 503 SlowDown, another tenth is carried out and its
-response is lost; S3A's own retries are what helps. Prints the number of journal lines.
+response is lost; only the retries of its client help. Prints the number of journal lines.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from tests.e2e.repartition.s3a_kills import NEW, OLD, assert_continues, control, stored, work
+from tests.e2e.repartition.store_kills import NEW, OLD, assert_continues, control, stored, work
 from tests.unit.journal.test_totals import record
 from tests.unit.repartition.toy_query import ToyQuery
 

@@ -1,4 +1,4 @@
-"""A checkpoint on S3A: repartitioned, cut off at many requests, and served by a faulty store."""
+"""A checkpoint on an object store: repartitioned, cut off, and served by a faulty store."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from tests.e2e.gcs_here import STORES, RunStore
 from tests.e2e.repartition import counting_query as counting
-from tests.e2e.repartition.s3a_history import FILES
+from tests.e2e.repartition.store_history import FILES
 from tests.e2e.repartition.test_kills_on_spark import ROOT, environment
-from tests.e2e.s3_here import BUCKET, ObjectStore, needs_s3, object_store
+from tests.e2e.s3_here import ObjectStore, needs_s3, object_store
 
 from rheostat_lab.clusters.session_options import DRIVER_FLAGS
 
-pytestmark = [pytest.mark.e2e, pytest.mark.thorough, needs_s3]
+pytestmark = [pytest.mark.e2e, pytest.mark.thorough]
+on_each_store = pytest.mark.parametrize("run_store", STORES)
 FOLDER = "checkpoints"
 CHECKPOINT = f"{FOLDER}/counting"
-POINTS = int(os.environ.get("S3A_KILLS", "30"))
-HISTORIES = int(os.environ.get("S3A_HISTORIES", "4"))
-KILLS = int(os.environ.get("S3A_HISTORY_KILLS", str(max(1, HISTORIES // 4))))
+POINTS = int(os.environ.get("STORE_KILLS", "30"))
+HISTORIES = int(os.environ.get("STORE_HISTORIES", "4"))
+KILLS = int(os.environ.get("STORE_HISTORY_KILLS", str(max(1, HISTORIES // 4))))
 KILLED_WITHIN = 150
 """The process that plays the histories is killed before a random one of so many changes."""
 
@@ -93,13 +95,14 @@ def in_process(store: ObjectStore, folder: Path, module: str, *words: str) -> st
     return done.stdout
 
 
-def test_a_kill_at_any_request_loses_no_checkpoint(tmp_path: Path) -> None:
-    with object_store() as store:
+@on_each_store
+def test_a_kill_at_any_request_loses_no_checkpoint(tmp_path: Path, run_store: RunStore) -> None:
+    with run_store() as store:
         printed = in_process(
             store,
             tmp_path,
-            "tests.e2e.repartition.s3a_kills",
-            f"s3a://{BUCKET}",
+            "tests.e2e.repartition.store_kills",
+            store.location,
             store.url,
             str(tmp_path / "work"),
             str(POINTS),
@@ -107,19 +110,23 @@ def test_a_kill_at_any_request_loses_no_checkpoint(tmp_path: Path) -> None:
         assert len(printed.splitlines()) >= POINTS
 
 
+@on_each_store
 def test_slow_downs_and_lost_responses_lose_no_line_or_checkpoint(
-    tmp_path: Path,
+    tmp_path: Path, run_store: RunStore
 ) -> None:
-    module = "tests.e2e.repartition.s3a_faults"
-    with object_store() as store:
-        words = (f"s3a://{BUCKET}", store.url, str(tmp_path / "work"))
+    module = "tests.e2e.repartition.store_faults"
+    with run_store() as store:
+        words = (store.location, store.url, str(tmp_path / "work"))
         assert int(in_process(store, tmp_path, module, *words).split()[-1]) == 20
 
 
-def test_a_killed_repartition_continues_with_exact_output(tmp_path: Path) -> None:
-    checkpoint = f"s3a://{BUCKET}/{CHECKPOINT}"
-    query = "tests.e2e.repartition.counting_on_s3a"
-    with object_store() as store:
+@on_each_store
+def test_a_killed_repartition_continues_with_exact_output(
+    tmp_path: Path, run_store: RunStore
+) -> None:
+    query = "tests.e2e.repartition.counting_on_store"
+    with run_store() as store:
+        checkpoint = f"{store.location}/{CHECKPOINT}"
         in_process(store, tmp_path, query, str(tmp_path), checkpoint, "0", "3")
         words = ("repartition", checkpoint, "--partitions", "5")
         code = killed(store, tmp_path, 15, "rheostat.cli", "state", *words)
@@ -132,10 +139,13 @@ def test_a_killed_repartition_continues_with_exact_output(tmp_path: Path) -> Non
     assert counting.output(tmp_path) == counting.expected(5)
 
 
-def test_random_faults_and_kills_lose_and_repeat_no_row(tmp_path: Path) -> None:
-    module, drawn = "tests.e2e.repartition.s3a_history", random.Random(HISTORIES)
-    with object_store() as store:
-        words = (str(tmp_path), f"s3a://{BUCKET}", store.url, str(HISTORIES))
+@on_each_store
+def test_random_faults_and_kills_lose_and_repeat_no_row(
+    tmp_path: Path, run_store: RunStore
+) -> None:
+    module, drawn = "tests.e2e.repartition.store_history", random.Random(HISTORIES)
+    with run_store() as store:
+        words = (str(tmp_path), store.location, store.url, str(HISTORIES))
         for _ in range(KILLS):
             after = drawn.randrange(KILLED_WITHIN)
             assert killed(store, tmp_path, after, module, *words) == -signal.SIGKILL
@@ -153,11 +163,12 @@ def test_random_faults_and_kills_lose_and_repeat_no_row(tmp_path: Path) -> None:
 
 BAD_INPUT = {
     "a missing bucket": ("s3a://nobucket/orders", {}, ""),
-    "missing credentials": (f"s3a://{BUCKET}/orders", {"access.key": "", "secret.key": ""}, ""),
-    "a skewed clock": (f"s3a://{BUCKET}/orders", {}, "skewed"),
+    "missing credentials": ("s3a://streams/orders", {"access.key": "", "secret.key": ""}, ""),
+    "a skewed clock": ("s3a://streams/orders", {}, "skewed"),
 }
 
 
+@needs_s3
 @pytest.mark.parametrize("case", BAD_INPUT)
 def test_a_rejecting_store_is_reported_in_one_line_with_exit_code_2(
     tmp_path: Path, case: str
