@@ -163,10 +163,11 @@ def test_the_operator_in_its_image_reconciles_on_a_real_api_server(
         )
         try:
             plane.apply(yaml.safe_load((ROOT / "deploy/example/application.yaml").read_text()))
-            assert has_status(plane, "etl")
+            reconciled = has_status(plane, "etl")
         finally:
             process.terminate()
             printed, _ = process.communicate(timeout=60)
+    assert reconciled, printed
     assert "Traceback" not in printed, printed
 
 

@@ -6,7 +6,7 @@ import os
 import socket
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -74,13 +74,15 @@ def run(
         config.load_config()
     except config.ConfigException as fault:
         raise BadInput(f"no cluster: not in a pod, and no usable KUBECONFIG: {fault}") from None
-    led = Leadership(*place, me=f"{socket.gethostname()}-{os.getpid()}") if place else None
+    me = f"{socket.gethostname()}-{os.getpid()}"
+    led = Leadership(*place, me=me) if place else None
     if led:
         led.await_turn()
         settings = replace(settings, leads=led.leads)
     try:
         kopf.run(
             registry=registry_of(settings),
+            identity=cast("Any", me),  # by default the user's name, which a container may lack
             standalone=True,
             clusterwide=not namespace,
             namespaces=namespace or (),
