@@ -121,7 +121,7 @@ class GoogleStore(ObjectStore):
             status, headers, content = self._forwarded(environ)
         elif upload[1] in self.uploaded:
             status, headers, content = self.uploaded[upload[1]]
-        elif environ.get("HTTP_CONTENT_RANGE", "").startswith("bytes */"):
+        elif re.match(r"bytes \*/(?!0$)", environ.get("HTTP_CONTENT_RANGE", "")):
             status, headers, content = "308 Resume Incomplete", [], b""
         else:
             status, headers, content = self._forwarded(environ)

@@ -73,31 +73,44 @@ def test_a_run_scales_out_for_its_deadline_and_reads_every_row(
     assert any("needed to process" in decision.reason for decision in decisions)
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "kind", ["standalone", "yarn", pytest.param("kubernetes", marks=needs_kubernetes)]
-)
-def test_no_executor_is_kept_between_two_runs(kind: str, tmp_path: Path) -> None:
+def printed(kind: str, folder: Path, program: str) -> dict[str, Any]:
+    """Return what a program prints on a cluster of two slots."""
     with local_cluster(kind, cores=2) as cluster:
         options = {
             **session_options(Limits.between(1, 2), quiet=True),
             "spark.sql.shuffle.partitions": "2",
             "spark.master": cluster.url,
         }
-        write_defaults(tmp_path / "conf", {**options, **cluster.settings})
+        write_defaults(folder / "conf", {**options, **cluster.settings})
         done = subprocess.run(
-            [sys.executable, "-m", "tests.e2e.two_runs_program", str(tmp_path)],
+            [sys.executable, "-m", program, str(folder)],
             env={
                 **os.environ,
                 **cluster.driver_environment(),
-                "SPARK_CONF_DIR": str(tmp_path / "conf"),
+                "SPARK_CONF_DIR": str(folder / "conf"),
             },
             cwd=Path(__file__).parents[2],
             capture_output=True,
             text=True,
         )
     assert done.returncode == 0, done.stderr[-4000:]
-    result = json.loads(done.stdout.splitlines()[-1])
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "kind", ["standalone", "yarn", pytest.param("kubernetes", marks=needs_kubernetes)]
+)
+def test_no_executor_is_kept_between_two_runs(kind: str, tmp_path: Path) -> None:
+    result = printed(kind, tmp_path, "tests.e2e.two_runs_program")
     assert (result["counts"], result["ten"]) == ({"one": 4, "two": 2}, 10)
     assert "no executors between two runs (min=0)" in result["details"]
     assert any("requested for the run that begins" in detail for detail in result["details"])
+
+
+@pytest.mark.thorough
+def test_executors_released_between_two_batches_are_back_before_the_next(tmp_path: Path) -> None:
+    result = printed("standalone", tmp_path, "tests.e2e.long_trigger_program")
+    assert result["counts"] == {"one": 3, "two": 1}
+    assert result["is_before"]
