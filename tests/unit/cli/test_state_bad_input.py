@@ -130,7 +130,7 @@ def test_insufficient_disk_space_is_rejected(
     assert everything(checkpoint) == before
 
 
-@pytest.mark.parametrize("location", ["gs://bucket/cp", "abfss://x@y/z"])
+@pytest.mark.parametrize("location", ["s3n://bucket/cp", "abfss://x@y/z"])
 def test_a_remote_path_is_rejected(
     checkpoint: Path, capsys: pytest.CaptureFixture[str], location: str
 ) -> None:
