@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from pyspark.sql import SparkSession
 from tests.e2e.drivers_elsewhere import until
-from tests.e2e.two_runs_program import has_no_executor
+from tests.e2e.two_runs_program import has_no_executor, started
 
 import rheostat
 from rheostat.config import LoopOptions
@@ -29,18 +28,7 @@ def main(folder: Path) -> None:
     spark.sparkContext.setLogLevel("OFF")
     loop = LoopOptions(interval_s=1.0)
     handle = rheostat.attach(spark, limits=(0, 2), journal=folder / "journal", loop=loop)
-    query: Any = (
-        spark.readStream.text(str(folder / "in"))
-        .groupBy("value")
-        .count()
-        .writeStream.outputMode("complete")
-        .foreachBatch(
-            lambda rows, _: rows.coalesce(1).write.mode("overwrite").json(f"{folder}/out")
-        )
-        .option("checkpointLocation", str(folder / "checkpoint"))
-        .trigger(processingTime="60 seconds")
-        .start()
-    )
+    query = started(spark, folder, processingTime="60 seconds")
     until("a batch", lambda: query.lastProgress is not None)
     until("all executors are released", lambda: has_no_executor(spark))
     batch = query.lastProgress["batchId"]

@@ -77,8 +77,13 @@ def test_hadoop_on_a_local_disk_meets_the_contract(tmp_path: Path) -> None:
     assert passed(f"file:{tmp_path}/files", tmp_path) == ALL
 
 
-def test_a_missing_connector_is_named_in_one_line(tmp_path: Path) -> None:
-    arguments = ["repartition", "s3a://bucket/orders", "--partitions", "7"]
+@pytest.mark.parametrize(
+    ("scheme", "connector"), [("s3a", "hadoop:hadoop-aws:"), ("gs", "gcs-connector-")]
+)
+def test_a_missing_connector_is_named_in_one_line(
+    tmp_path: Path, scheme: str, connector: str
+) -> None:
+    arguments = ["repartition", f"{scheme}://bucket/orders", "--partitions", "7"]
     ended = subprocess.run(
         [sys.executable, "-m", "rheostat.cli", "state", *arguments],
         env={**os.environ, "SPARK_CONF_DIR": str(tmp_path)},
@@ -88,7 +93,7 @@ def test_a_missing_connector_is_named_in_one_line(tmp_path: Path) -> None:
     )
     lines = [line for line in ended.stderr.splitlines() if line.startswith("rheostat")]
     assert (ended.returncode, len(lines)) == (2, 1), ended.stderr
-    assert "hadoop:hadoop-aws:" in lines[0]
+    assert connector in lines[0]
 
 
 @pytest.mark.thorough

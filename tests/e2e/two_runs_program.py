@@ -20,9 +20,9 @@ from rheostat.journal.folder import read
 from rheostat.protocols import release
 
 
-def run_once(spark: SparkSession, folder: Path) -> None:
-    """Read the new files of a folder and count the rows of each word."""
-    query: Any = (
+def started(spark: SparkSession, folder: Path, **trigger: Any) -> Any:
+    """Start a query that counts the rows of each word in the files of a folder."""
+    return (
         spark.readStream.text(str(folder / "in"))
         .groupBy("value")
         .count()
@@ -31,10 +31,9 @@ def run_once(spark: SparkSession, folder: Path) -> None:
             lambda rows, _: rows.coalesce(1).write.mode("overwrite").json(f"{folder}/out")
         )
         .option("checkpointLocation", str(folder / "checkpoint"))
-        .trigger(availableNow=True)
+        .trigger(**trigger)
         .start()
     )
-    query.awaitTermination()
 
 
 def has_no_executor(spark: SparkSession) -> bool:
@@ -57,7 +56,7 @@ def main(folder: Path) -> None:
     )
     for run in range(2):
         (folder / "in" / f"{run}.txt").write_text("one\ntwo\none\n")
-        run_once(spark, folder)
+        started(spark, folder, availableNow=True).awaitTermination()
         until("all executors are released", lambda: has_no_executor(spark))
     # A job of the session that is no query's gets an executor, too.
     counts = {row.value: row["count"] for row in spark.read.json(f"{folder}/out").collect()}
