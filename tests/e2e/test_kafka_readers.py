@@ -95,7 +95,7 @@ def planned(query: Query, wanted: int) -> dict[int, int]:
 def test_every_row_is_read_once_with_any_number_of_readers(
     local_spark: SparkSession, broker: Broker, tmp_path: Path
 ) -> None:
-    topic, bootstrap = "readers", broker.bootstrap
+    topic, bootstrap = f"readers-{tmp_path.name}", broker.bootstrap
     broker.create_topic(topic, 2)
     query = Query(local_spark, bootstrap, topic, tmp_path)
     append(bootstrap, topic, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -45,7 +46,7 @@ def ticks(job: KilledJob, since_s: float) -> list[Record]:
 def killed_and_started_again(
     tmp_path: Path, cluster: Cluster, broker: Broker, executors: int
 ) -> None:
-    topic = f"killed-{executors}"
+    topic = f"killed-{uuid4()}"  # The test may be repeated on the same broker.
     broker.create_topic(topic, executors)
     load = Load(broker.bootstrap, topic)
     options = ["--interval", "0.5", "--slo", "5", "--policy", "by_rate:ByRate"]
@@ -62,8 +63,8 @@ def killed_and_started_again(
         load.begin(ARRIVING * (executors - 0.2))
         job.until("the peak", lambda: at_work(job, first_s) == executors)
         job.kill()
-        load.append(int(6 * PER_EXECUTOR * executors))
         load.end()
+        load.append(int(6 * PER_EXECUTOR * executors))
 
         second_s = job.start()
         small = lambda: any(record.target == 1 for record in ticks(job, second_s))  # noqa: E731

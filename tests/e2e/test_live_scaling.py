@@ -238,16 +238,17 @@ def test_a_running_query_is_rescaled_with_exact_output(
 def test_a_broker_outage_is_recorded_and_foreach_batch_output_has_no_count(
     spark: SparkSession, broker: Broker, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    broker.create_topic("outage", 2)
+    topic = f"outage-{tmp_path.name}"
+    broker.create_topic(topic, 2)
     producer = Producer({"bootstrap.servers": broker.bootstrap})
 
     def append(rows: int = 200) -> None:
         for row in range(rows):
-            producer.produce("outage", b"row", partition=row % 2)
+            producer.produce(topic, b"row", partition=row % 2)
         assert producer.flush(60) == 0
 
     append()
-    source = spark.readStream.format("kafka").option("subscribe", "outage")
+    source = spark.readStream.format("kafka").option("subscribe", topic)
     source = source.option("kafka.bootstrap.servers", broker.bootstrap)
     source = source.option("startingOffsets", "earliest")
     stored: list[int] = []

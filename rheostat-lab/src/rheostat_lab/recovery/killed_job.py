@@ -71,7 +71,14 @@ class Load:
         self.rows = 0
 
     def append(self, rows: int) -> None:
-        """Append this number of rows now."""
+        """Append this number of rows now; raises RuntimeError between ``begin`` and ``end``, where
+        both would append the same numbers.
+        """
+        if self._thread:
+            raise RuntimeError("the load is being appended at a rate; end it first")
+        self._append(rows)
+
+    def _append(self, rows: int) -> None:
         for number in range(self.rows, self.rows + rows):
             self._producer.produce(self._topic, str(number).encode(), str(number).encode())
         self.rows += rows
@@ -89,12 +96,13 @@ class Load:
         self._end.set()
         if self._thread:
             self._thread.join()
+            self._thread = None
 
     def _run(self, rows_per_s: float) -> None:
         began, before = time.monotonic(), self.rows
         while not self._end.wait(0.1):
             due = int((time.monotonic() - began) * rows_per_s)
-            self.append(before + due - self.rows)
+            self._append(before + due - self.rows)
 
 
 class KilledJob:
