@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+pytest.importorskip("kopf", reason="comes with the extra operator")
+pytest.importorskip("starlette", reason="comes with the extra serve")
 import yaml
 from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.operator_plane import running_plane

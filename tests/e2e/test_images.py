@@ -17,6 +17,9 @@ from pathlib import Path
 
 import pyspark
 import pytest
+
+pytest.importorskip("kopf", reason="comes with the extra operator")
+pytest.importorskip("starlette", reason="comes with the extra serve")
 import yaml
 from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.operator_plane import GROUP, Operator, Plane, running_plane

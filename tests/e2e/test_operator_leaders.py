@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("kopf", reason="comes with the extra operator")
 pytest.importorskip("kubernetes", reason="comes with the extra operator")
-pytest.importorskip("prometheus_client", reason="comes with the extra agent")
+pytest.importorskip("prometheus_client", reason="comes with the extra serve")
 
 from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.operator_plane import GROUP, Driver, Operator, resource, running_plane, until

@@ -18,7 +18,7 @@ from rheostat_lab.clusters.kubernetes import plane_build
 
 pytest.importorskip("kopf", reason="comes with the extra operator")
 pytest.importorskip("kubernetes", reason="comes with the extra operator")
-pytest.importorskip("prometheus_client", reason="comes with the extra agent")
+pytest.importorskip("prometheus_client", reason="comes with the extra serve")
 
 from tests.e2e.operator_plane import Driver, environment
 

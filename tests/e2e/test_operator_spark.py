@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("kopf", reason="comes with the extra operator")
 pytest.importorskip("kubernetes", reason="comes with the extra operator")
-pytest.importorskip("prometheus_client", reason="comes with the extra agent")
+pytest.importorskip("prometheus_client", reason="comes with the extra serve")
 
 from tests.e2e.kubernetes_here import needs_kubernetes
 from tests.e2e.operated_spark import (
