@@ -60,7 +60,8 @@ class LoopOptions:
     cooldown_out_s: float = option(10.0, "seconds after a rescaling before the next scale-out")
     cooldown_in_s: float = option(60.0, "seconds after a rescaling before the next scale-in")
     reversal_hold_s: float = option(
-        3600.0, "seconds without a scale-in after one was reversed at the same load; 0: no hold"
+        3600.0,
+        "seconds without a scale-in after a reversal at the same load, doubled by each; 0: none",
     )
     stale_after_s: float = option(30.0, "seconds after which observations are too old to decide on")
 

@@ -1,4 +1,6 @@
-"""Reversal: at a constant load, a scale-in that was reverted is not repeated for an hour."""
+"""Reversal: at a constant load, a scale-in that was reverted is not repeated for an hour, then two,
+then four.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,14 @@ load that rises and falls within two minutes is not constant."""
 _SAME = 0.25
 """Relative difference up to which two mean rates count as the same load."""
 
+_LONGEST = 24
+"""The longest hold over the first one: each reversal at the same load doubles it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reversal:
     """Prevents scale-ins for ``hold_s`` after a scale-out that reverted a scale-in at the same
-    load.
+    load, for twice as long after each further one, at most 24 times ``hold_s``.
 
     The hold ends early when the load changes by more than a quarter. Without an arrival rate the
     guard does nothing.
@@ -40,7 +45,8 @@ class Reversal:
         """Return the decision, or the current target while a scale-in would repeat a failed one."""
         kept = self._remember(decision, observation, memory, now)
         hold, current = kept["hold"], observation.size
-        if hold is None or current is None or decision.target >= current:
+        is_over = hold is None or now >= hold["until_s"]
+        if is_over or current is None or decision.target >= current:
             return decision, kept
         reason = (
             f"{decision.reason}; the last scale-in was reversed at this load: none for"
@@ -56,17 +62,18 @@ class Reversal:
         scaled_in, hold = memory.get("scaled_in_rate"), memory.get("hold")
         # A schedule or another controller caused a change that was not requested.
         requested = change * memory.get("requested", 0) > 0
+        if hold and "lasts_s" not in hold:  # a journal of an earlier version
+            hold = {**hold, "lasts_s": self.hold_s}
+        # The lower bound covers a clock that was set back: the hold must not become longer.
+        if hold and not (hold["until_s"] - hold["lasts_s"] <= now and _is_same(hold["rate"], rate)):
+            hold = None
         if change > 0 and requested and _is_same(scaled_in, rate):
-            hold = {"rate": rate, "until_s": at_s + self.hold_s}
+            lasts_s = min(2 * hold["lasts_s"], _LONGEST * self.hold_s) if hold else self.hold_s
+            hold = {"rate": rate, "until_s": at_s + lasts_s, "lasts_s": lasts_s}
         if change:
             scaled_in = rate if change < 0 and requested else None
         elif not _is_same(scaled_in, rate):
             scaled_in = None
-        # The lower bound covers a clock that was set back: the hold must not become longer.
-        if hold and not (
-            hold["until_s"] - self.hold_s <= now < hold["until_s"] and _is_same(hold["rate"], rate)
-        ):
-            hold = None
         return {
             "seen": latest_size(observation),
             "requested": decision.target - (observation.size or decision.target),

@@ -1,4 +1,4 @@
-"""A scale-in that was reversed at the same load is not repeated within an hour."""
+"""A scale-in that was reversed at the same load is not repeated within an hour, then two."""
 
 from collections.abc import Mapping
 
@@ -51,6 +51,40 @@ def test_a_reversed_scale_in_is_held_for_an_hour():
     assert "the last scale-in was reversed at this load" in job.tick(4, 52.0, minutes=58)
     assert job.size == 6
     job.tick(4, 52.0, minutes=2)
+    assert job.size == 4
+
+
+def reverse_after(job: Job, hours: float) -> None:
+    job.tick(6, 52.0, minutes=60 * hours)
+    job.tick(4, 52.0)
+    job.tick(6, 52.0, minutes=1)
+    assert job.size == 6
+
+
+def test_each_reversal_at_the_same_load_doubles_the_hold():
+    job = reversed_at(52.0)
+    reverse_after(job, hours=1)
+    job.tick(4, 52.0, minutes=118)
+    assert job.size == 6
+    job.tick(4, 52.0, minutes=2)
+    assert job.size == 4
+
+
+def test_a_hold_lasts_a_day_at_most():
+    job = reversed_at(52.0)
+    for hours in (1, 2, 4, 8, 16, 24):
+        reverse_after(job, hours)
+    job.tick(4, 52.0, minutes=60 * 24)
+    assert job.size == 4
+
+
+def test_a_changed_load_forgets_earlier_reversals():
+    job = reversed_at(52.0)
+    reverse_after(job, hours=1)
+    job.tick(6, 90.0, minutes=5)
+    job.tick(6, 52.0, minutes=5)
+    reverse_after(job, hours=0)
+    job.tick(4, 52.0, minutes=60)
     assert job.size == 4
 
 
