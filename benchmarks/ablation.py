@@ -40,7 +40,7 @@ from rheostat_lab.sweep.sweep_spec import read_spec
 
 EXPERIMENT = Path(__file__).parents[1] / "experiments" / "predictive.yaml"
 EVERY = 16
-"""Decisions between two that are made again without each rule."""
+"""Number of decisions per decision that is repeated without each rule."""
 
 Switch = Tuning | tuple[Any, str, Any]
 
@@ -74,10 +74,10 @@ DECISION_RULES: dict[str, Switch] = {
     ),
     "longer batches after a scale-in": (policy, "_with_longer_batches", lambda at: at),
     "excess that ends before help": (policy, "_is_over", lambda *_: False),
-    "help beside a binding constraint": (policy, "_helps", lambda *_, **__: False),
+    "help despite a binding constraint": (policy, "_helps", lambda *_, **__: False),
     "binding constraint": (policy, "_bound", lambda *_: None),
 }
-"""Rules that one decision can be made without."""
+"""Rules that can be switched off for a single decision."""
 
 MEMORY_RULES: dict[str, Switch] = {
     "contention": Tuning(contention_prior=math.inf),
@@ -86,7 +86,7 @@ MEMORY_RULES: dict[str, Switch] = {
     "fitted forecast": (learning, "refit", lambda _, fits, __: fits),
     "learned cold batch": (RescaleCost, "with_cold_batch", lambda learned, *_: learned),
 }
-"""Rules that work through what is remembered: only whole runs show their worth."""
+"""Rules that act through the policy's memory: only complete runs show their effect."""
 
 
 def switch_of(name: str) -> Switch:
@@ -180,7 +180,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--starts", type=int, nargs="+", default=[10, 60], help="s")
     parser.add_argument("--loads", nargs="+", default=[], help="default: all")
     parser.add_argument("--minutes", type=float, default=140, help="length of a run")
-    parser.add_argument("--runs", nargs="*", help="rules that are switched off for whole runs")
+    parser.add_argument("--runs", nargs="*", help="rules to switch off for complete runs")
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--experiment", type=Path, default=EXPERIMENT)
     given = parser.parse_args(arguments)

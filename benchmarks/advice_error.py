@@ -8,7 +8,7 @@
 Each folder has ``events`` with one event log and ``demo/journal``. A CSV line is printed for each
 of the two recordings: the recorded run, the fitted job at the recorded sizes, and the cost of
 ``predictive`` and of a fixed size. The folder of a demo with ``--policy fixed --set executors=3
---min 3 --max 4`` contains the recorded result that the others predict.
+--min 3 --max 4`` contains the recorded result that the predictions are compared with.
 """
 
 from __future__ import annotations

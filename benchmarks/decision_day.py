@@ -30,7 +30,7 @@ def script(executors: int, n: int) -> list[Observation]:
     load = Cosine()
     looks = [*range(0, DAY_S, 60), *range(DAY_S, DAY_S + HOUR_S + n)]
     observations = [moment(t, executors, load) for t in looks]
-    # as many slot-seconds as the rows take: a model that fits is what a decision is slow with
+    # consistent with the rows: decisions are slow only with a fitted model
     return [
         replace(observation, batch_s=0.3 + (observation.batch_rows or 0) / 300_000)
         for observation in observations
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> None:
     memory: Memory = {}
     took_ms: list[float] = []
     observations = script(given.executors, given.n)
-    gc.freeze()  # a job has no thousands of observations that its collector would walk over
+    gc.freeze()  # the garbage collector of a real job does not traverse thousands of observations
     for observation in observations:
         began_ns = time.thread_time_ns()
         _, memory = policy.decide(observation, memory)

@@ -25,7 +25,7 @@ from rheostat_lab.loads.cosine import Cosine
 
 HISTORY_S = 3600
 VARIANTS = ("varga-v1 scope=pod", "varga-v2 scope=pod", "ds2 read=sum")
-"""What takes another way than the defaults; measured beside the registered policies."""
+"""Variants that differ from the defaults; measured in addition to the registered policies."""
 
 
 def moment(t: int, executors: int, load: Workload) -> Observation:
@@ -107,14 +107,14 @@ def main(arguments: list[str]) -> None:
         "--policy",
         action="append",
         choices=[*POLICIES, *VARIANTS],
-        help="only these (default: all)",
+        help="only these policies (default: all)",
     )
     parser.add_argument("--executors", type=int, default=16)
     parser.add_argument("--out", type=Path, help="write the result as JSON")
     given = parser.parse_args(arguments)
     load = Cosine()
     script = [moment(t, given.executors, load) for t in range(HISTORY_S + given.n)]
-    gc.freeze()  # a job has no thousands of observations that its collector would walk over
+    gc.freeze()  # the garbage collector of a real job does not traverse thousands of observations
     table, results = Table("policy", "median ms", "p99 ms", "memory bytes"), {}
     for name in given.policy or (*POLICIES, *VARIANTS):
         results[name] = measure(name, script, given.n)

@@ -43,7 +43,7 @@ _MEGABYTE = 1e6
 
 
 Line = str | list[str | tuple[str, int]]
-"""A progress event as it is, or the parts of another line: texts, and numbers with their kind."""
+"""An unchanged progress event, or the parts of another line: texts, and numbers with their kind."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Sample:
     body: Sequence[Line]
     step: Step
     rejoined: Sequence[Line]
-    """Removals of the executors that the end has and the beginning has not."""
+    """Removals of executors that exist at the end but not at the beginning."""
 
 
 def sample_of(place: str) -> Sample:
@@ -141,7 +141,7 @@ def _parts(line: str) -> Line:
 
 
 def _later(line: Line, step: Step, times: int) -> str:
-    """Return a line as it is after a number of repetitions."""
+    """Return a line after a number of repetitions."""
     if isinstance(line, str):
         event = json.loads(line)
         _move(event["progress"], step, times)
@@ -209,7 +209,7 @@ def _peaks(pid: int) -> dict[int, tuple[str, int]]:
 
 
 def _cpu_s(pid: int) -> float:
-    """Return the CPU seconds of a process; its children are not all waited for by their parents."""
+    """Return the CPU seconds of a process; not all children are waited for by their parents."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -271,17 +271,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("sample", help="a real event log, or the folder that has it")
+    parser.add_argument("sample", help="a real event log, or its folder")
     parser.add_argument("--gigabytes", type=float, default=10.0)
     parser.add_argument("--logs", type=int, default=20)
-    parser.add_argument("--distinct", type=int, help="logs that are written; others are links")
+    parser.add_argument(
+        "--distinct", type=int, help="number of distinct logs; the others are links"
+    )
     parser.add_argument("--folder", type=Path, help="keep the logs here; default: a scratch folder")
     parser.add_argument("--no-analyse", dest="analyse", action="store_false", help="write only")
-    given, more = parser.parse_known_args()  # The rest are options of the command.
+    given, more = parser.parse_known_args()  # The remaining arguments are passed to the command.
     folder = given.folder or Path(tempfile.mkdtemp(prefix="rheostat-event-logs-"))
     folder.mkdir(exist_ok=True)
     if shutil.disk_usage(folder).free < 1.5e9 * given.gigabytes:
-        parser.error(f"{folder} has no room for {given.gigabytes:g} GB")
+        parser.error(f"{folder} has not enough free space for {given.gigabytes:g} GB")
     try:
         if not any(folder.iterdir()):
             sample, size = sample_of(given.sample), given.gigabytes * 1e9 / given.logs

@@ -83,7 +83,7 @@ def _wait(done: Any) -> None:
     deadline = time.monotonic() + DEADLINE_S
     while not done():
         if time.monotonic() > deadline:
-            raise SystemExit(f"an executor did not come or go within {DEADLINE_S:.0f} s")
+            raise SystemExit(f"an executor did not register or leave within {DEADLINE_S:.0f} s")
         time.sleep(0.1)
 
 
@@ -121,7 +121,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--executors", type=int, default=8, help="how many to start of each kind (default 8)"
+        "--executors", type=int, default=8, help="executors to start of each kind (default 8)"
     )
     parser.add_argument("--out", type=Path, help="write the numbers to this file as JSON")
     options = parser.parse_args()

@@ -1,5 +1,5 @@
 """Measures how soon Chromium paints the page of a journal of 30 days at a decision every 5 s,
-served by a server that has read nothing yet.
+served by a newly started server.
 
 Run: python benchmarks/first_paint.py [--days 30] [--runs 10] [--journal FOLDER]. Needs chromium and
 chromedriver (Debian: chromium, chromium-driver) and the extras serve and test. Writing the journal
@@ -43,7 +43,7 @@ READY = "return painted.word > 1e-9 && painted.charts > 1e-9 && painted.charts !
 
 
 def browser() -> Any:
-    """Start a Chromium without a window."""
+    """Start a headless Chromium."""
     options = webdriver.ChromeOptions()
     options.binary_location = str(shutil.which("chromium"))
     for word in ("--headless=new", "--no-sandbox", "--disable-gpu"):
@@ -85,7 +85,7 @@ def main() -> None:
             show(f"{write(journal, given.days):,} records")
         driver = browser()
         try:
-            painted(driver, journal)  # byte code and the file cache, which are not counted
+            painted(driver, journal)  # an unmeasured run fills the byte code and file caches
             runs = [painted(driver, journal) for _ in range(given.runs)]
         finally:
             driver.quit()

@@ -49,7 +49,7 @@ from rheostat_lab.rescale.stateful_rows import KEEPING, Shape
 from rheostat_lab.services.broker import Broker
 
 YOUNG_BATCHES = 10
-"""Of a driver that has just started; they do not count."""
+"""Number of batches of a newly started driver that do not count."""
 KEYS, LARGEST_VALUE = 4000, 64_000
 """Few large values: session windows look at every row of the state in every batch."""
 
@@ -170,7 +170,7 @@ def await_calm(given: argparse.Namespace, way: str, job: StatefulJob) -> list[tu
         if share < given.calm:
             return [(since_s, time.time())]
         say(
-            f"{way}: others take {share:.0%} of the processors, waiting for less than"
+            f"{way}: other processes use {share:.0%} of the processors, waiting for less than"
             f" {given.calm:.0%}"
         )
     return []
@@ -311,7 +311,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--ways",
         default=",".join(WAYS),
-        help=f"of {', '.join(WAYS)} (default all), each in a process of its own",
+        help=f"of {', '.join(WAYS)} (default all), each in a separate process",
     )
     parser.add_argument(
         "--executors",
@@ -331,7 +331,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
         "--calm",
         type=float,
         default=1.0,
-        help="begin a pair only while others take less than this share (default 1)",
+        help="begin a pair only while other processes use less than this share (default 1)",
     )
     parser.add_argument(
         "--events",
@@ -340,7 +340,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
         help="keep Spark's event log of each way there, as WAY.events",
     )
     parser.add_argument(
-        "--out", type=Path, required=True, help="JSON file; the plot goes beside it"
+        "--out", type=Path, required=True, help="JSON file; the plot is written to the same folder"
     )
     read = parser.parse_args(given)
     read.executors = tuple(map(int, read.executors.split("-")))
@@ -377,7 +377,7 @@ def _add_job(parser: argparse.ArgumentParser) -> None:
         "--touch-every",
         type=int,
         default=50,
-        help="one row in so many changes a large value (default 50; not in a join)",
+        help="every N-th row changes a large value (default 50; not in a join)",
     )
 
 

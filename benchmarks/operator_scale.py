@@ -31,8 +31,10 @@ TIMES = ("decided", "at work")
 def ask_operator(place: Place) -> Callable[[int], None]:
     """Return a function that writes ``scale``, once the operator has adopted the driver."""
     create(place.plane, resource(NAME))
-    until(lambda: place.ready(NAME) == "Sized", "the operator has found the driver")
-    until(lambda: "replicas" in place.get(resource(NAME))["spec"], "its size is that of scale")
+    until(lambda: place.ready(NAME) == "Sized", "the operator has adopted the driver")
+    until(
+        lambda: "replicas" in place.get(resource(NAME))["spec"], "the driver has the size of scale"
+    )
     return lambda size: place.scale(NAME, size)
 
 
@@ -40,7 +42,7 @@ def ask_agent(place: Place, driver: Driver) -> Callable[[int], None]:
     """Return a function that calls the control API, with no resource that also sets the size."""
     if place.resources():
         delete(place.plane, resource(NAME))
-        until(lambda: not place.resources(), "the resource is gone")
+        until(lambda: not place.resources(), "the resource is deleted")
     return lambda size: driver.post("/scale", {"executors": size})
 
 
@@ -48,13 +50,13 @@ def took_s(driver: Driver, ask: Callable[[int], None]) -> dict[str, float]:
     """Return the seconds from the request to the decision, and until all have ended a task."""
     begun = time.monotonic()
     ask(LARGE)
-    until(lambda: (driver.status() or {}).get("target") == LARGE, "it is decided")
+    until(lambda: (driver.status() or {}).get("target") == LARGE, "the decision is recorded")
     decided_s = time.monotonic() - begun
-    until(lambda: driver.at_work() == LARGE, "they are at work")
+    until(lambda: driver.at_work() == LARGE, "all executors have completed a task")
     times_s = dict(zip(TIMES, (decided_s, time.monotonic() - begun), strict=True))
     ask(SMALL)
-    until(lambda: driver.at_work() == SMALL, "the others are gone")
-    time.sleep(2.0)  # what has left takes no processor from the next one
+    until(lambda: driver.at_work() == SMALL, "the additional executors have left")
+    time.sleep(2.0)  # executors that are shutting down take no CPU from the next measurement
     return times_s
 
 
@@ -62,10 +64,10 @@ def measure(place: Place, pairs: int) -> list[tuple[dict[str, float], dict[str, 
     """Return pairs of times, direct and through the operator; the order alternates."""
     create(place.plane, place.pod(NAME))
     driver = Driver(place, NAME)
-    until(lambda: driver.at_work() == SMALL, "the query runs")
+    until(lambda: driver.at_work() == SMALL, "the query is running")
     limits = {"min": SMALL, "max": 4}
     driver.post("/sizing", {"mode": "external", "size": SMALL, "limits": limits})
-    took_s(driver, ask_agent(place, driver))  # the first one warms up, and is not told
+    took_s(driver, ask_agent(place, driver))  # warm-up, not measured
     measured = []
     for number in range(pairs):
         pair = {}

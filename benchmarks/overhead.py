@@ -1,4 +1,4 @@
-"""Measures the cost of the autoscaler: CPU-seconds of its own threads and calls per second of one
+"""Measures the cost of the autoscaler: CPU-seconds of its threads and calls per second of one
 core, during a real query.
 
 Run: python benchmarks/overhead.py --tasks 200 --seconds 60 --repeat 3 --out FILE. The setup is a

@@ -2,8 +2,8 @@
 random.
 
 Each job is also sized by ``predictive`` with the highest future rate configured, by
-``measured-throughput``, and by the smallest fixed size that keeps its objective all the time, known
-afterwards. Jobs whose objective the maximum size cannot keep are left out.
+``measured-throughput``, and by the smallest fixed size that keeps its objective all the time, in
+hindsight. Jobs whose objective the maximum size cannot keep are left out.
 
 Run: python benchmarks/random_jobs.py [--first 110000] [--n 200]
 """
@@ -40,7 +40,7 @@ class Job:
     kind: str
     load: str
     peak: float
-    """The highest rate to come."""
+    """The highest future rate."""
 
     plant: SparkParameters
     slo: Slo
@@ -63,7 +63,7 @@ class Played:
     fixed: Sized
     ours: Sized
     informed: Sized
-    """Ours, with the peak configured."""
+    """``predictive`` with the peak configured."""
 
     theirs: Sized
 

@@ -1,4 +1,4 @@
-"""Compares Rheostat with Spark's own executor manager for DStreams on the same load: slot-hours,
+"""Compares Rheostat with Spark's executor manager for DStreams on the same load: slot-hours,
 delay, failed tasks, and lines that were sent and not received.
 
 Run: python benchmarks/receivers_beside_spark.py --ways rheostat,rheostat-1,spark --out FILE. The
@@ -46,7 +46,7 @@ OWN = {
     "spark.streaming.dynamicAllocation.maxExecutors": str(SHAPE.most),
 }
 STARTS = "spark.executor.instances"
-"""Spark's own manager refuses it."""
+"""Rejected by Spark's executor manager."""
 
 
 def rate(given: argparse.Namespace, t_s: float) -> float:

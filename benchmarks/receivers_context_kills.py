@@ -40,7 +40,7 @@ QUIET_S = 8.0
 """Before and after each kill: two batches."""
 
 DRAIN_S = 900.0
-"""A context on a busy computer is minutes behind after ten kills; what waits then is not lost."""
+"""On a busy computer a context is minutes behind after ten kills; its backlog is not lost."""
 
 
 def main() -> None:

@@ -2,9 +2,9 @@
 
 Run: python benchmarks/receivers_rebalance.py --rebalancings 20 --every 10 --out FILE. Five
 receivers run on executors of four cores of a local cluster. First comes the document's example at
-its own interval of a minute: 5 executors with a receiver each are reduced to 2, [3, 2]; one
+its interval of a minute: 5 executors with a receiver each are reduced to 2, [3, 2]; one
 registers, [3, 2, 0] -> [2, 2, 1]. Then the size alternates between 2 and 3 with a rebalancing every
-so many seconds instead of sixty. FILE contains the seconds from the registration of the third
+``--every`` seconds instead of sixty. FILE contains the seconds from the registration of the third
 executor to the stable allocation, and whether each receiver was where the rule requires it. --kills
 N ends the executor with the most receivers N times with kill -9: the seconds until all receivers
 run again, and the lines that were sent and not received, over the complete run.
@@ -121,7 +121,7 @@ def kill_fullest(job: DStreamsJob, cluster: Cluster, executors: Executors) -> fl
     held = Counter(executor for executor in job.places().values() if executor)
     fullest, _ = held.most_common(1)[0]
     os.kill(pid_of(fullest, cluster), signal.SIGKILL)
-    until("the executor is missed", lambda: fullest not in executors.hosts())
+    until("the loss of the executor is detected", lambda: fullest not in executors.hosts())
 
     def all_run() -> bool:
         places = job.places().values()

@@ -29,8 +29,8 @@ from rheostat_lab.services.broker import Broker
 
 PER_EXECUTOR = 1000 / ROW_MS
 TRIGGERS_S = 4.0
-"""A backlog is gone when it arrived within so many seconds: a row of a job without any backlog
-waits for up to two triggers of 1 s and the batches after them."""
+"""Arrival time in seconds up to which a backlog counts as gone: a row of a job without backlog
+waits for up to two triggers of 1 s and their batches."""
 
 
 def measure(given: argparse.Namespace, executors: int, options: list[str] | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Measures the time of a repartition of state: Rheostat's rewrite, Spark's own runner, and the two
+"""Measures the time of a repartition of state: Rheostat's rewrite, Spark's runner, and the two
 ways of reading that were rejected, on the same state, one after the other.
 
 Run: python benchmarks/repartition.py [--keys 3000000] [--value-bytes 150] [--partitions 8]
@@ -42,13 +42,13 @@ from rheostat_lab.repartition.sized_state import write_state
 from rheostat_lab.repartition.ways_plot import draw
 
 READ_WAYS = str(Path(__file__).resolve().with_suffix("").with_name("ReadWays"))
-"""The Java class beside this file, without its ending."""
+"""The Java class in this folder, without its extension."""
 
 SCREEN = Console(soft_wrap=True)
 
 
 def rheostat(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
-    """Rewrite the state, which is what Spark's runner does."""
+    """Rewrite the state, as Spark's runner does."""
     known = read_checkpoint(str(checkpoint), LocalFileSystem())
     rewriter = SparkRewriter(spark)
     began = time.monotonic()
@@ -76,9 +76,9 @@ def full_protocol(spark: Any, checkpoint: Path, partitions: int) -> dict[str, An
 
 
 def spark_runner(spark: Any, checkpoint: Path, partitions: int) -> dict[str, Any]:
-    """Run Spark's own hidden runner."""
+    """Run Spark's private runner."""
     began = time.monotonic()
-    # Hidden in Spark 4.3: there is no public name.
+    # Private in Spark 4.3: there is no public name.
     spark._streamingCheckpointManager.repartition(str(checkpoint), partitions)  # noqa: SLF001
     return {"s": time.monotonic() - began}
 
@@ -191,7 +191,7 @@ def measured(spark: Any, folder: Path, options: argparse.Namespace) -> dict[str,
             for way in options.ways:
                 copy = folder / "copy"
                 shutil.copytree(original, copy)
-                os.sync()  # else one pays for the bytes that the one before has left
+                os.sync()  # else the next measurement pays for unwritten bytes
                 before_s = cpu_s()
                 result = WAYS[way](spark, copy, partitions)
                 result["cpu_s"] = cpu_s() - before_s
@@ -226,10 +226,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--changelog", action="store_true")
-    parser.add_argument("--state", type=Path, help="a checkpoint that this has written before")
+    parser.add_argument("--state", type=Path, help="a checkpoint written by an earlier run")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--plot", type=Path)
-    parser.add_argument("--access-plot", type=Path, help="which rows every way reads, of 120 keys")
+    parser.add_argument("--access-plot", type=Path, help="rows that every way reads, of 120 keys")
     options = parser.parse_args()
     more = {"spark.driver.memory": "3g"}
     with (

@@ -1,4 +1,4 @@
-"""Shows the contents of the batches of a rescale: stages, executors and Rheostat's own jobs, from a
+"""Shows the contents of the batches of a rescale: stages, executors and Rheostat's jobs, from a
 run of live_rescale.py with --events.
 
 Run: python benchmarks/rescale_batches.py FILE FOLDER/WAY.events --way WAY --above 0.25. For every
@@ -22,7 +22,7 @@ from rheostat_lab.rescale.event_log import EventLog, Task
 from rheostat_lab.rescale.rescale_measures import TAIL_BATCHES
 
 NEARLY = 0.9
-"""Of a rescale's longest batch: batches that last so long are shown, too."""
+"""Share of a rescale's longest batch from which on other batches are shown as well."""
 
 
 class TimedBatch(NamedTuple):
@@ -147,7 +147,7 @@ def main(given: list[str]) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("file", type=Path, help="what live_rescale.py wrote")
+    parser.add_argument("file", type=Path, help="the output of live_rescale.py")
     parser.add_argument("events", type=Path, help="the way's event log")
     parser.add_argument("--way", default="rheostat")
     parser.add_argument("--kind", choices=("in", "out"), help="only one direction (default both)")

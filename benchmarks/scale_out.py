@@ -1,5 +1,5 @@
 """Measures the seconds from a decision until executors work, through the production loop and with
-Spark's own ``requestTotalExecutors`` alone, alternating in one application.
+Spark's ``requestTotalExecutors`` alone, alternating in one application.
 
 Run: python benchmarks/scale_out.py --kind kubernetes --pairs 5 [--more 2] [--out FILE]. The job is
 a count by key with its state in RocksDB. Each pair starts from one executor; the order alternates.
@@ -34,7 +34,7 @@ from rheostat_lab.services.broker import Broker
 
 ANSWER_S = 60.0
 REST_S = 8.0
-"""Before each request: YARN still counts an executor that has just left, and gives no other for
+"""Pause before each request: YARN still counts an executor that has just left and does not replace
 it."""
 
 SHAPE = Shape(
@@ -66,7 +66,7 @@ class Pairs:
         arrivals = self._arrivals(lambda: begun_s)
         executors.request_total(1)
         executors.decommission(self._job.executors()[1:])
-        self._job.until("one is left", lambda: len(self._job.executors()) == 1)
+        self._job.until("one executor is left", lambda: len(self._job.executors()) == 1)
         return arrivals
 
     def loop(self) -> dict[str, float]:
@@ -92,9 +92,9 @@ class Pairs:
 
     def _arrivals(self, begun_s: Callable[[], float]) -> dict[str, float]:
         job = self._job
-        job.until("they are registered", lambda: len(job.executors()) >= self._wanted)
+        job.until("all are registered", lambda: len(job.executors()) >= self._wanted)
         registered_s = time.time()
-        job.until("all have ended a task", self._at_work)
+        job.until("all have completed a task", self._at_work)
         return {"registered": registered_s - begun_s(), "at work": time.time() - begun_s()}
 
     def _at_work(self) -> bool:
@@ -115,7 +115,7 @@ def measure(kind: str, pairs: int, more: int) -> dict[str, list[dict[str, float]
         job = stack.enter_context(StatefulJob(SHAPE, SETTING, broker, cluster, folder, limits, 1))
         job.start()
         both = Pairs(job, more, folder)
-        both.spark()  # code that runs for the first time is slow in either way
+        both.spark()  # warm-up: code that runs for the first time is slow
         both.loop()
         for number in range(pairs):
             for way in ("loop", "spark") if number % 2 else ("spark", "loop"):
@@ -147,7 +147,7 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--kind", choices=KINDS, default="standalone")
     parser.add_argument("--pairs", type=int, default=5, help="of each way (default 5)")
-    parser.add_argument("--more", type=int, default=1, help="executors more (default 1)")
+    parser.add_argument("--more", type=int, default=1, help="additional executors (default 1)")
     parser.add_argument("--out", type=Path, help="write the same JSON to this file")
     given = parser.parse_args(words)
     with orderly_end():

@@ -96,13 +96,13 @@ def main() -> None:
     options.add_argument("--runs", type=int, default=3)
     options.add_argument("--seconds", type=float, default=60.0)
     options.add_argument("--scrapes", type=int, default=200)
-    options.add_argument("--jobs", type=int, help="measure only a list of as many live jobs")
+    options.add_argument("--jobs", type=int, help="measure only a list of this many live jobs")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as name:
         if given.jobs:
             spent = listed(Path(name), given.jobs, given.runs)
             middle = statistics.median(spent)
-            show(f"{given.jobs} jobs: {middle:.2f} CPU s a reading (n = {given.runs})")
+            show(f"{given.jobs} jobs: {middle:.2f} CPU s per reading (n = {given.runs})")
             return
         journal, metrics = Path(name) / "journal", MetricsRegistry()
         write(journal, 0.5)
@@ -117,12 +117,12 @@ def main() -> None:
             scrapes = [scraped(server.url, given.scrapes) / SCRAPE_S for _ in range(given.runs)]
             report(f"a scrape every {SCRAPE_S:g} s", scrapes)
             alone = [decide(journal, metrics, given.seconds) for _ in range(given.runs)]
-            report("ticks without a watcher", alone)
+            report("ticks without a browser", alone)
             shown = [
                 watched(driver, server.url, journal, metrics, given.seconds)
                 for _ in range(given.runs)
             ]
-            report("ticks with a watcher", shown)
+            report("ticks with a browser", shown)
         finally:
             driver.quit()
             server.close()

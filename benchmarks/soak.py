@@ -4,7 +4,7 @@ are killed, and the contents are compared with a batch computation.
 Run: python benchmarks/soak.py --moves 10000 --state soak.json; the same command continues where it
 was interrupted. A round is an application in its own process with one of the queries in turn (keyed
 count, session windows, join; others on request). Kinds:
-  moves    at every batch boundary all state partitions are assigned anew to the executors, through
+  moves    at every batch boundary all state partitions are reassigned to the executors, through
            the production placement; occasionally an executor is killed (SIGKILL). With a trigger
            interval they are also loaded in the pause after the batch, or an executor warms up with
            the state there, as a new one does
@@ -66,7 +66,7 @@ ROUND_DEADLINE_S = 1800.0
 SETTLE_S = 240.0
 BOUNDARY_POLL_S = 0.02
 WARM_UP_SHARE = 0.5
-"""Of the boundaries of a query with pauses."""
+"""Share of the batch boundaries at which an executor warms up, for a query with pauses."""
 COUNTED = (
     "moves",
     "preloads",
@@ -150,7 +150,7 @@ def play_round(given: argparse.Namespace, number: int) -> dict[str, Any]:
 def play_moves(
     given: argparse.Namespace, job: StatefulJob, cluster: Cluster, chance: random.Random, _: bool
 ) -> dict[str, int]:
-    """Assign all partitions anew at every batch boundary until the round has its moves."""
+    """Reassign all partitions at every batch boundary until the round has its moves."""
     internals = job.internals
     rhythms, placement = Rhythms(internals.queries), Placement(internals.coordinator)
     queries = RunningQueries(job.spark, internals.queries, internals.files, rhythms)
@@ -273,21 +273,15 @@ def begun(given: argparse.Namespace) -> dict[str, Any]:
     if not given.state.exists():
         return {**what, **dict.fromkeys(COUNTED, 0), "rounds": []}
     state: dict[str, Any] = json.loads(given.state.read_text())
-    older = {
-        "hosts": 1,
-        "conf": {},
-        "trigger": 0.0,
-        "s3a": False,
-    }  # of records from before there were others
+    # Older records lack these fields.
+    older = {"hosts": 1, "conf": {}, "trigger": 0.0, "s3a": False}
     if {name: state.get(name, older.get(name)) for name in what} != what:
-        raise SystemExit(
-            f"{given.state} is the record of another soak, not of {what}; name another file"
-        )
+        raise SystemExit(f"{given.state} records another soak, not {what}; name another file")
     return state
 
 
 def run_round(given: argparse.Namespace, arguments: Sequence[str], number: int) -> dict[str, Any]:
-    """Run a round, with an object store of its own if checkpoints are to be on one."""
+    """Run a round, with a separate object store if checkpoints are to be on one."""
     if not given.s3a:
         return run_child(given, arguments, number)
     with (
@@ -332,33 +326,33 @@ def arguments(given: list[str]) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--moves", type=int, default=10_000, help="moves in all, over all runs (default 10000)"
+        "--moves", type=int, default=10_000, help="total moves over all runs (default 10000)"
     )
     parser.add_argument(
         "--state",
         type=Path,
         required=True,
-        help="JSON file of the soak: read, gone on with, written after every round",
+        help="JSON file of the soak: continued if it exists, written after every round",
     )
     parser.add_argument(
         "--seconds",
         type=float,
         default=float("inf"),
-        help="start no new round after so many seconds (default: no limit)",
+        help="start no new round after this many seconds (default: no limit)",
     )
     parser.add_argument(
-        "--per-round", type=int, default=700, help="moves of a round of moves (default 700)"
+        "--per-round", type=int, default=700, help="moves per round of moves (default 700)"
     )
     parser.add_argument(
         "--rescalings-per-round",
         type=int,
         default=8,
-        help="random rescalings of the other rounds (default 8)",
+        help="random rescales per round of the other kinds (default 8)",
     )
     parser.add_argument(
         "--kind",
         choices=("moves", "planned", "killed"),
-        help="only rounds of this kind (default: by turns)",
+        help="only rounds of this kind (default: alternating)",
     )
     _add_job(parser)
     parser.add_argument("--s3a", action="store_true", help="checkpoints on S3A, at a local server")
@@ -381,7 +375,7 @@ def _add_job(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--queries",
         default=",".join(DEFAULT),
-        help=f"by turns, of {', '.join(QUERIES)} (default {','.join(DEFAULT)})",
+        help=f"alternating, from {', '.join(QUERIES)} (default {','.join(DEFAULT)})",
     )
     parser.add_argument(
         "--executors", type=int, default=5, help="executors of a round of moves (default 5)"

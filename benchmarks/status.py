@@ -76,7 +76,7 @@ def write(folder: Path, days: float) -> int:
                 target = 4 + tick // 720 % 2
                 tick_record = record(first_s + (tick + 1) * INTERVAL_S, size, target)
                 offset += file.write(to_line(tick_record) + "\n")
-                # The file is then as old as it may be while a job runs.
+                # The file is then as old as it can be while a job runs.
                 summary.add(tick_record, path.name, offset)
                 series.add(tick_record)
                 size = target
@@ -119,7 +119,7 @@ def main() -> None:
     options.add_argument("--runs", type=int, default=20)
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        # As installed: byte code is compiled once, in the first run, which is not counted.
+        # An unmeasured first run compiles the byte code, as an installation does.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
         os.environ["PYTHONPYCACHEPREFIX"] = f"{name}/bytecode"
         folder = Path(name) / "journal"

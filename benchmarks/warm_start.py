@@ -48,12 +48,12 @@ VARIANTS = {
     "archive, classes": ("archive", "classes"),
     "archive, classes, libraries": ("archive", "classes", "libraries"),
     "archive, classes, libraries, Catalyst": ("archive", "classes", "libraries", "catalyst"),
-    "the same, rehearsed": ("archive", "classes", "libraries", "catalyst", "rehearsal"),
+    "the same, warmed up": ("archive", "classes", "libraries", "catalyst", "rehearsal"),
 }
 CATALYST = frozenset({"codegen", "json"})
 OLD = 2
 OURS = frozenset({HOLDS, STARTS_PYTHON, READS, COMPUTES})
-"""Jobs of Rheostat's own."""
+"""Rheostat's Spark jobs."""
 
 
 class Bench:
@@ -276,7 +276,7 @@ def table(results: dict[str, list[dict[str, Any]]]) -> Table:
         "first state task CPU s": "state_first_cpu_s",
         "first five ": "state_five_cpu_s",
     }
-    shown = Table("", "n", *columns, title="a new executor, by how it arrives (medians)")
+    shown = Table("", "n", *columns, title="new executor, by kind of start (medians)")
     for name, samples in results.items():
         values = (
             [statistics.median(sample[key] for sample in samples) for key in columns.values()]
@@ -307,7 +307,7 @@ def main() -> None:
         nargs="+",
         choices=VARIANTS,
         default=list(VARIANTS),
-        help="which (default: all)",
+        help="variants (default: all)",
     )
     parser.add_argument("--out", type=Path, help="write the samples to this file as JSON")
     Console().print(table(run(parser.parse_args())))

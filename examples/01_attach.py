@@ -9,15 +9,15 @@ handle = rheostat.attach(
     spark,
     slo=10,  # seconds within which 99 % of the rows are to be committed
     limits=(1, 3),  # executors: floor and ceiling, never crossed
-    # kafka={"bootstrap.servers": "broker:9092"},  where the rows come from Kafka
+    # kafka={"bootstrap.servers": "broker:9092"},  for a Kafka source
 )
 
-# Your query, as it is. This one makes its own rows.
+# Your query, unchanged. This one generates its rows.
 rows = spark.readStream.format("rate").option("rowsPerSecond", 100).load()
 query = rows.writeStream.format("noop").trigger(processingTime="1 second").start()
 query.awaitTermination(10)
 
 if handle.last and handle.last.raw:
     print(f"{handle.last.target} executors, because: {handle.last.raw.reason}")
-handle.stop()  # the job would go on at the size that it has
+handle.stop()  # a job that kept running would keep its size
 query.stop()

@@ -1,7 +1,7 @@
 """A script that does not use Rheostat.
 
-Try it: ``rheostat run --max 2 examples/03_run_around.py -- 10``. Its argument is its duration in
-seconds.
+Try it: ``rheostat run --max 2 examples/03_run_around.py -- 10``. The argument is the duration
+in seconds.
 """
 
 import sys

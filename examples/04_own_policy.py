@@ -16,21 +16,21 @@ class PerExecutor:
     """executors = ceil(arrival rate / rows per second and executor)."""
 
     rows_per_s: float = field(
-        default=20_000.0, metadata={"help": "what one executor does", "unit": "rows/s"}
+        default=20_000.0, metadata={"help": "capacity of one executor", "unit": "rows/s"}
     )
 
-    @in_order  # a sample that comes late is absent
+    @in_order  # an out-of-order sample is treated as absent
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size for the arrival rate; it has no memory."""
         rate = observation.input_rows_per_s
         if rate is None:
             return hold(observation, "size kept: the arrival rate is unknown"), memory
         needed = max(1, math.ceil(rate / self.rows_per_s))
-        reason = f"{needed} needed: {rate:,.0f} rows/s at {self.rows_per_s:,.0f} an executor"
+        reason = f"{needed} needed: {rate:,.0f} rows/s at {self.rows_per_s:,.0f} per executor"
         return Decision(target=needed, reason=reason), memory
 
 
-if __name__ == "__main__":  # the promises that every policy keeps, checked on this one
+if __name__ == "__main__":  # check the contract of policies
     from rheostat.testing.contracts import policy_checks
 
     for promise, check in policy_checks():

@@ -1,6 +1,6 @@
 """Write docs/evidence/comparison.md, comparison.csv and the plots from the output of ``rheostat simulate compare --out FILE``.
 
-python scripts/comparison_page.py FILE "what it took"            the plots beside FILE are copied
+python scripts/comparison_page.py FILE "DURATION"            copies the plots in the folder of FILE
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ Hollow points missed the SLO on some seed.
 
 * The plant is not calibrated to a real job: read the direction of an effect, not its size. It has one query and no failures.
 * Two loads. State is small; with gigabytes the ranking changes ([open questions](open-questions.md)).
-* Policies designed for other engines read signals that a micro-batch job shows differently. A low rank here says little about them there.
-* The parameters are the best of those tried. `predictive` decides every 15 s here, every 5 s on [its own page](predictive.md).
+* Policies designed for other engines read signals that behave differently in a micro-batch job. A low rank here does not transfer to those engines.
+* Parameters are the best of those tried. `predictive` decides every 15 s here, every 5 s on [its own page](predictive.md).
 """
 COLUMNS = (
     "attained",

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Build wheel and source archive of both distributions into dist/, check them, and install the wheel with each extra alone.
-# Usage: scripts/dist.sh [quick]    quick: without the installations. Needs a network the first time.
+# Build the wheels and source archives of both distributions into dist/, check them, and install the wheel with each extra alone.
+# Usage: scripts/dist.sh [quick]    quick: skip the installations. The first run needs network access.
 set -eu
 cd "$(dirname "$0")/.."
 [ -x .venv-dist/bin/twine ] || {
@@ -16,13 +16,13 @@ rm -rf dist build/lib src/*.egg-info rheostat-lab/build rheostat-lab/src/*.egg-i
 
 wheel=$(ls dist/rheostat-[0-9]*.whl)
 lab=
-try() { # EXTRA, then a command that must work with it alone
+try() { # EXTRA COMMAND...: the command must work with only this extra installed
     extra=$1
     shift
     folder=$(mktemp -d)
     "${PYTHON:-python3}" -m venv "$folder/venv"
     "$folder/venv/bin/python" -m pip install --quiet "$wheel$extra" ${lab:+"$lab"}
-    (cd "$folder" && "$folder/venv/bin/python" "$@" >/dev/null) || { echo "dist: $wheel$extra ${lab:+with $lab }does not do: $*" >&2; exit 1; }
+    (cd "$folder" && "$folder/venv/bin/python" "$@" >/dev/null) || { echo "dist: $wheel$extra ${lab:+with $lab }failed: $*" >&2; exit 1; }
     rm -rf "$folder"
     echo "dist: works with ${lab:-${extra:-no extra}}"
 }

@@ -97,7 +97,7 @@ def rolled(spark: SparkSession) -> list[Any]:
 
 def compact(spark: SparkSession, folder: Path) -> None:
     """Compact all files of a rolled log but the newest, as the History Server does."""
-    jvm: Any = spark._jvm  # noqa: SLF001  (the class has no public way in)
+    jvm: Any = spark._jvm  # noqa: SLF001  (the class has no public constructor)
     hadoop = jvm.org.apache.hadoop.conf.Configuration()
     system = jvm.org.apache.hadoop.fs.FileSystem.getLocal(hadoop)
     compactor = jvm.org.apache.spark.deploy.history.EventLogFileCompactor(

@@ -1,7 +1,7 @@
 """Write the tables and figures of the evidence pages of a matrix from its committed runs.
 
 A second argument names a lab's folder whose finished runs are first copied to the committed ones,
-next to the specification. All rows and columns are in CSV files beside the page.
+next to the specification. CSV files next to the page have all rows and columns.
 
 Run: rheostat lab run experiments/thesis-spark.yaml
      python scripts/matrix_page.py thesis-spark out/lab
@@ -35,10 +35,10 @@ EVIDENCE = ROOT / "docs" / "evidence"
 
 
 LISTS = ("Where both attained", "Attained on no seed", "Not played")
-"""Sentences that the tables repeat."""
+"""Sentences that repeat the tables."""
 
 SHOWN = range(8)
-"""Of the table of a query: the measures, without the 99 % quantile, failed tasks and exactness."""
+"""Columns of the table of a query: all measures but the p99, failed tasks and exactness."""
 
 ROWS = 8
 """Policies in the table of a query; the CSV file has all."""
@@ -61,7 +61,7 @@ def totals(lines: Sequence[str]) -> list[str]:
 
 
 def write_rows(name: str, rows: Iterable[Sequence[str]]) -> None:
-    """Write a CSV file beside the page, without the marks of Markdown."""
+    """Write a CSV file next to the page, without Markdown markup."""
     with (EVIDENCE / "data" / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(
             [cell.replace("`", "") for cell in row] for row in rows
@@ -154,7 +154,7 @@ def fill(page: Path, marked: Mapping[str, Sequence[str]]) -> None:
 
 
 def main(name: str, lab: Path | None = None) -> None:
-    """Fill the pages ``name``*.md and draw the figures beside them."""
+    """Fill the pages ``name``*.md and draw the figures next to them."""
     path = ROOT / "experiments" / f"{name}.yaml"
     spec, results = spec_of(MatrixSpec, path, values_of(path)), results_of(path)
     if lab:

@@ -23,7 +23,7 @@ SPEC, OWN_SPEC = EXPERIMENTS / "predictive-peers.yaml", EXPERIMENTS / "predictiv
 OURS = "predictive"
 CHUNK = 15
 BEST = 2
-"""A cell that attained goes before one that did not, then the cheaper one."""
+"""Cells that attained the SLO rank first, then the cheaper ones."""
 
 
 def chosen(cells: Sequence[Cell], tried: Sequence[Row]) -> Iterator[Cell]:

@@ -1,7 +1,7 @@
-"""Performs the steps of the set-up that need Rheostat: ``prepare.py java`` finds a Java,
-``prepare.py jars`` downloads the JARs.
+"""Run the setup steps that need Rheostat: ``prepare.py java`` locates Java, ``prepare.py jars``
+downloads the JARs.
 
-``java`` needs no installed package. The exit code is 2, with one line, if a step is impossible.
+``java`` needs no installed package. If a step fails, it prints one message and exits with code 2.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from typing import Any
 FUNCTIONS = ("rate", "deriv", "avg_over_time", "max_over_time")
 START_S = 1_700_000_000
 HEAD = "# TYPE {0} gauge\n"
-"""A gauge, for a counter of OpenMetrics must end in _total and PromQL does not mind."""
+"""A gauge: OpenMetrics counters must end in _total, and PromQL does not check the type."""
 
 
 def series() -> dict[str, list[tuple[float, float]]]:

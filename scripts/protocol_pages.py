@@ -2,7 +2,7 @@
 
     python scripts/protocol_pages.py
 
-``transitions.csv`` beside them has every row of the three tables in the order of their tests.
+``transitions.csv`` in the same folder has every row of the three tables in evaluation order.
 
 The rest of a page, outside ``<!-- generated: NAME -->`` and ``<!-- end -->``, is edited by hand.
 """

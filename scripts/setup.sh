@@ -1,7 +1,7 @@
 #!/bin/sh
-# Make an environment that runs Rheostat: a virtual environment with the locked packages, a Java, the JARs of Kafka.
-# Usage: scripts/setup.sh [VENV [LOCK]]    defaults: .venv requirements/lock.txt; PYTHON=... names the interpreter
-# What is there already is kept, so a second run needs no network. Exit code 2 and one line if something is missing.
+# Create an environment that runs Rheostat: a virtual environment with the locked packages, Java, and Kafka's JARs.
+# Usage: scripts/setup.sh [VENV [LOCK]]    defaults: .venv requirements/lock.txt; PYTHON=... selects the interpreter
+# Existing parts are reused, so a second run needs no network. If a prerequisite is missing: one message, exit code 2.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 venv=${1:-.venv}
@@ -28,11 +28,11 @@ choose_python() {
         fits "$python" && return
     done
     found=$("${PYTHON:-python3}" --version 2>/dev/null) || found="none"
-    stop "PySpark $pyspark needs Python 3.10 to 3.$newest, but ${PYTHON:-python3} is $found; install one, or name it: make setup PYTHON=python3.11"
+    stop "PySpark $pyspark needs Python 3.10 to 3.$newest, but ${PYTHON:-python3} is $found; install a supported version, or select one: make setup PYTHON=python3.11"
 }
 choose_python
 
-# 2. Java, before anything large is fetched.
+# 2. Java, checked before large downloads.
 find_java() { PYTHONPATH=src "$python" scripts/prepare.py java; }
 find_java 2>/dev/null || {
     [ $? = 2 ] && can_apt && { apt_install openjdk-17-jdk-headless || apt_install openjdk-21-jdk-headless; }
@@ -44,13 +44,13 @@ if ! fits "$venv/bin/python" || ! "$venv/bin/python" -m pip --version >/dev/null
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     if ! "$python" -c 'import ensurepip' >/dev/null 2>&1; then
         can_apt && apt_install "python$version-venv"
-        "$python" -c 'import ensurepip' >/dev/null 2>&1 || stop "Python $version has no ensurepip; get it (Debian or Ubuntu: apt-get install python$version-venv) and try again"
+        "$python" -c 'import ensurepip' >/dev/null 2>&1 || stop "Python $version has no ensurepip; install it (Debian or Ubuntu: apt-get install python$version-venv) and try again"
     fi
-    say "$venv with Python $version"
-    "$python" -m venv --clear "$venv" || stop "Python $version cannot make a virtual environment in $venv"
+    say "creating $venv with Python $version"
+    "$python" -m venv --clear "$venv" || stop "Python $version cannot create a virtual environment in $venv"
 fi
 
-# 4. The locked packages. The small ones first: they show whether there is a network.
+# 4. The locked packages. The small build tools come first: they fail fast without a network.
 pip_install() {
     {
         "$venv/bin/python" -m pip install --no-input --progress-bar off "$@" 2>&1
@@ -70,18 +70,18 @@ pip_install() {
 failed() {
     why=$(grep -E '^ERROR' "$log" | tail -n 1)
     if grep -qE 'NewConnectionError|ConnectTimeout|NameResolution|ProxyError|ReadTimeout|Connection (aborted|refused|to .* timed out)|Max retries' "$log"; then
-        why="there is no way to the package index; the first set-up needs a network (or PIP_FIND_LINKS with the packages)"
+        why="the package index is unreachable; the first setup needs network access (or PIP_FIND_LINKS with the packages)"
     fi
     stop "the packages of $lock could not be installed: ${why:-see $log}"
 }
 : >"$log"
-say "packages of $lock (PySpark $pyspark is 400 MB and is built here: some minutes the first time)"
+say "installing the packages of $lock (PySpark $pyspark is 400 MB and is built locally: a few minutes the first time)"
 pip_install --retries 1 --constraint "$lock" pip setuptools setuptools-scm wheel || failed
 pip_install --requirement "$lock" || failed
 pip_install --no-deps --no-build-isolation --editable . --editable rheostat-lab || failed
 
 # 5. The JARs.
-say "JARs of Kafka (110 MB the first time)"
+say "fetching Kafka's JARs (110 MB the first time)"
 "$venv/bin/python" scripts/prepare.py jars || exit $?
 touch "$venv/.ready"
 say "ready: $venv"

@@ -1,4 +1,4 @@
-# The operator's image. In the repository's folder:
+# The operator's image. Build it from the root of the repository:
 #   docker build --file deploy/docker/operator.Dockerfile --tag rheostat-operator .
 FROM python:3.12-slim AS built
 COPY pyproject.toml README.md LICENSE /src/
@@ -9,7 +9,7 @@ RUN python -m venv /opt/rheostat \
  && /opt/rheostat/bin/pip install --no-cache-dir --constraint /src/requirements/lock.txt "/src[operator]"
 
 FROM python:3.12-slim
-# The operator makes the certificate of its metrics server with openssl.
+# The operator creates the certificate of its metrics server with openssl.
 # hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends openssl \

@@ -1,4 +1,4 @@
-"""``rheostat run`` under ``spark-submit``: the application's own script is its argument.
+"""``rheostat run`` under ``spark-submit``: the first argument is the application's script.
 
 spark-submit [--deploy-mode cluster] --conf spark.rheostat.limits.max=8 rheostat_run.py app.py --own
 """

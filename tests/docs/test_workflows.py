@@ -10,7 +10,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-VERSIONS = re.findall(r"^MATRIX = (.*)$", MAKEFILE, re.MULTILINE)[0].split()
+VERSIONS = re.findall(r"^MATRIX += (.*)$", MAKEFILE, re.MULTILINE)[0].split()
 TARGETS = {
     *re.findall(r"^([a-z][a-z-]*):", MAKEFILE, re.MULTILINE),
     *(f"matrix-{version}" for version in VERSIONS),
