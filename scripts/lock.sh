@@ -19,5 +19,5 @@ compile requirements/lock.txt --all-extras
 for version in "$@"; do
     # All other packages as in lock.txt, so that the environments of the matrix differ only in PySpark.
     { grep -Ev '^(pyspark|py4j)==' requirements/lock.txt; echo "pyspark==$version"; } |
-        compile "requirements/lock-$version.txt" --constraint - --extra spark --extra kafka --extra delta --extra cli --extra sim requirements/test.in
+        compile "requirements/lock-$version.txt" --constraint - --extra spark --extra kafka --extra delta --extra cli --extra serve --extra sim requirements/test.in
 done

@@ -40,7 +40,7 @@ query = counted.start()
 while len(query.recentProgress) < 24:
     query.awaitTermination(0.2)
 query.stop()
-progress = [json.loads(one.json) for one in query.recentProgress]
+progress = query.recentProgress
 seen = [[one["batchId"], one["numInputRows"]] for one in progress]
 Path(truth).write_text(json.dumps(seen))
 spark.stop()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from rheostat.errors import BadInput
 from rheostat_lab.demo.query_check import check, read_events, write_events
@@ -37,6 +38,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def arrow_table(frame: DataFrame) -> pa.Table:
+    """Return all rows; ``toArrow`` exists since Spark 4.0."""
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    return pa.Table.from_batches(frame._collect_as_arrow())
+
+
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_stream_matches_its_batch_oracle(
     spark: SparkSession, folder: Path, tmp_path: Path, name: str
@@ -53,7 +61,7 @@ def test_producer_records_are_parsed_unchanged(spark: SparkSession, kind: str) -
     parsed = parse_events(spark.createDataFrame(records, "value STRING"), kind)
     made = to_table(batch, CREATED_MS)
     for name in made.column_names:
-        column = parsed.toArrow().column(name).cast(made.schema.field(name).type)
+        column = arrow_table(parsed).column(name).cast(made.schema.field(name).type)
         assert column.to_pylist() == made.column(name).to_pylist()
 
 
@@ -69,7 +77,7 @@ def test_the_service_time_applies_once_per_row_without_python(spark: SparkSessio
 
 def test_q1_with_a_service_time_is_exact(spark: SparkSession, folder: Path) -> None:
     bids = spark.read.parquet(str(folder / "bids"))
-    served = find_query("q1").frame({"bids": with_service_time(bids, 0.05)}).toArrow()
+    served = arrow_table(find_query("q1").frame({"bids": with_service_time(bids, 0.05)}))
     assert judge("q1", read_events(folder, ("bids",)), served).exact
 
 
