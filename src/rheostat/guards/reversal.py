@@ -16,6 +16,10 @@ _MEAN_S = 20.0
 """Time constant of the mean arrival rate in seconds: single ticks at a low rate are noise, and a
 load that rises and falls within two minutes is not constant."""
 
+_HELD_MEAN_S = 60.0
+"""Time constant of the mean rate that ends a hold: noise of 20 % moves the shorter mean by a
+quarter several times a day."""
+
 _SAME = 0.25
 """Relative difference up to which two mean rates count as the same load."""
 
@@ -57,7 +61,8 @@ class Reversal:
     def _remember(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> dict[str, Any]:
-        rate = _mean_rate(observation, memory, now)
+        rate = _mean_rate(observation, memory, now, "rate", _MEAN_S)
+        held_rate = _mean_rate(observation, memory, now, "held_rate", _HELD_MEAN_S)
         at_s, change = resized(observation, memory)
         scaled_in, hold = memory.get("scaled_in_rate"), memory.get("hold")
         # A schedule or another controller caused a change that was not requested.
@@ -65,11 +70,13 @@ class Reversal:
         if hold and "lasts_s" not in hold:  # a journal of an earlier version
             hold = {**hold, "lasts_s": self.hold_s}
         # The lower bound covers a clock that was set back: the hold must not become longer.
-        if hold and not (hold["until_s"] - hold["lasts_s"] <= now and _is_same(hold["rate"], rate)):
+        if hold and now < hold["until_s"] - hold["lasts_s"]:
+            hold = None
+        if hold and not _is_same(hold["rate"], held_rate):
             hold = None
         if change > 0 and requested and _is_same(scaled_in, rate):
             lasts_s = min(2 * hold["lasts_s"], _LONGEST * self.hold_s) if hold else self.hold_s
-            hold = {"rate": rate, "until_s": at_s + lasts_s, "lasts_s": lasts_s}
+            hold = {"rate": held_rate, "until_s": at_s + lasts_s, "lasts_s": lasts_s}
         if change:
             scaled_in = rate if change < 0 and requested else None
         elif not _is_same(scaled_in, rate):
@@ -78,17 +85,20 @@ class Reversal:
             "seen": latest_size(observation),
             "requested": decision.target - (observation.size or decision.target),
             "rate": rate,
+            "held_rate": held_rate,
             "t_s": now,
             "scaled_in_rate": scaled_in,
             "hold": hold,
         }
 
 
-def _mean_rate(observation: Observation, memory: Memory, now: float) -> float | None:
-    rate, before = observation.input_rows_per_s, memory.get("rate")
+def _mean_rate(
+    observation: Observation, memory: Memory, now: float, name: str, mean_s: float
+) -> float | None:
+    rate, before = observation.input_rows_per_s, memory.get(name)
     if rate is None or before is None:
         return before if rate is None else rate
-    share = -math.expm1(-max(0.0, now - memory["t_s"]) / _MEAN_S)
+    share = -math.expm1(-max(0.0, now - memory["t_s"]) / mean_s)
     return float(before + share * (rate - before))
 
 

@@ -96,6 +96,13 @@ def test_a_changed_load_ends_the_hold(rate):
     assert job.size == 4
 
 
+def test_a_rate_that_is_higher_for_half_a_minute_does_not_end_the_hold():
+    job = reversed_at(52.0)
+    job.tick(6, 72.0, minutes=0.5)
+    job.tick(4, 52.0, minutes=50)
+    assert job.size == 6
+
+
 def test_a_scale_out_for_higher_load_is_not_a_reversal():
     job = Job(6)
     job.tick(4, 52.0)
@@ -135,4 +142,4 @@ def test_a_hold_of_zero_is_rejected():
 
 def test_memory_holds_plain_values():
     job: Mapping[str, object] = reversed_at(52.0).memory
-    assert set(job) == {"seen", "requested", "rate", "t_s", "scaled_in_rate", "hold"}
+    assert set(job) == {"seen", "requested", "rate", "held_rate", "t_s", "scaled_in_rate", "hold"}
