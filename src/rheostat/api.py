@@ -95,7 +95,7 @@ def attach(
     Raises BadInput before anything is changed: for an unknown policy, an invalid value, an argument
     that does not exist, a session that has been stopped, and one that is already autoscaled.
     """
-    return session.size(spark, _settings("attach", **locals()))
+    return session.autoscale(spark, _settings("attach", **locals()))
 
 
 def shadow(
@@ -126,7 +126,7 @@ def shadow(
 
     Takes the arguments of ``attach`` and raises what it raises. It can run next to an ``attach``.
     """
-    return session.watch(spark, _settings("shadow", **locals()))
+    return session.observe(spark, _settings("shadow", **locals()))
 
 
 def _settings(

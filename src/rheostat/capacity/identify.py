@@ -46,7 +46,7 @@ def with_sample(moments: Moments, x: float, y: float, forget: float) -> list[flo
     ]
 
 
-def through(
+def fitted_line(
     moments: Moments, slope: float | None = None, least: float = 0.0
 ) -> tuple[float, float]:
     """Return (intercept, slope) of the line; the intercept is at least 0, the slope at least
@@ -96,7 +96,7 @@ class StageFit(NamedTuple):
 
     def cost(self, factor: float = 1.0) -> StageCost:
         """Return the cost of the stage, multiplied by ``factor``."""
-        fixed_s, row_s = through(self.line)
+        fixed_s, row_s = fitted_line(self.line)
         return StageCost(
             tasks=self.tasks,
             row_s=row_s * factor,
@@ -246,10 +246,10 @@ class Batches:
         """Return the model fitted to the batches so far, of which there must be one."""
         factor = math.exp(self.bias)
         if self.staged:
-            fixed_s, slope = through(self.time, slope=1.0, least=tuning.least_slope)
+            fixed_s, slope = fitted_line(self.time, slope=1.0, least=tuning.least_slope)
             stages = tuple(StageFit(*fit).cost(slope * factor) for fit in self.stages.values())
         else:
-            fixed_s, slope = through(self.time)
+            fixed_s, slope = fitted_line(self.time)
             # As many tasks as any number of slots shares evenly.
             stages = (StageCost(tasks=10_000, row_s=slope * factor),)
         errors = sorted(self.errors)

@@ -43,26 +43,26 @@ def planned(
     limits: Limits,
     given: Mapping[str, Given],
     master: str,
-    beside: Mapping[str, Wanted] | None = None,
+    additional: Mapping[str, Wanted] | None = None,
     initial: int = 1,
 ) -> Plan:
     """Return the settings for an application on ``master`` that is to have ``limits`` executors.
 
     ``given`` are the user's settings. They stay unchanged, except that a wanted value with
-    ``joins`` is put in front of the user's. ``beside`` are additional wanted settings, and the only
-    ones on a ``local`` master, which has no executors. ``initial`` is the initial executor count if
-    the user has configured fewer.
+    ``joins`` is put in front of the user's. ``additional`` are further wanted settings, and the
+    only ones on a ``local`` master, which has no executors. ``initial`` is the initial executor
+    count if the user has configured fewer.
     """
-    beside = beside or {}
+    additional = additional or {}
     if master.startswith("local") and not master.startswith("local-cluster"):
-        return Plan(merged(beside, given), limits)
+        return Plan(merged(additional, given), limits)
     manager = cluster_manager(master)
     cores = _count(given, scaling.CORES) or 1
     fitting, clamped = _fitting(limits, given, cores if manager.starts_with_all else None)
     initial = _initial(fitting, given, initial)
     moves, override = _allocation(fitting, initial, given, manager.starts_with_all)
     wanted = {
-        **beside,
+        **additional,
         **manager.wanted(fitting.max_executors, cores),
         **scaling.beginning(initial),
         **scaling.leaving(),

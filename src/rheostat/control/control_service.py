@@ -49,22 +49,22 @@ class Refused(BadInput):
 class ControlService:
     """Controls the autoscaler of an application and reports its state, from any thread.
 
-    ``made_of`` returns the policy and the guards of a sizing and raises BadInput for an invalid
-    one; settings that the sizing omits keep the values with which the driver was started.
+    ``sizing_parts`` returns the policy and the guards of a sizing and raises BadInput for an
+    invalid one; settings that the sizing omits keep the values with which the driver was started.
     ``drain`` ends the queries of the application after their current batches.
     """
 
     def __init__(
         self,
         sized: Sized,
-        made_of: Callable[[Sizing], tuple[Policy, tuple[Guard, ...]]],
+        sizing_parts: Callable[[Sizing], tuple[Policy, tuple[Guard, ...]]],
         drain: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
         metrics: MetricsRegistry | None = None,
     ) -> None:
         self.metrics = metrics or MetricsRegistry()
         self._sized = sized
-        self._made_of = made_of
+        self._sizing_parts = sizing_parts
         self._drain = drain
         self._clock = clock
         self._lock = threading.RLock()
@@ -139,7 +139,7 @@ class ControlService:
             return self.report()
 
     def _parts(self, sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
-        policy, guards = self._made_of(sizing)
+        policy, guards = self._sizing_parts(sizing)
         if sizing.mode == "external":
             # An external size does not depend on observations; its writer has its own cooldown.
             kept = tuple(

@@ -35,8 +35,8 @@ class SlotNeed:
     shuffles: tuple[int, ...]
 
     def finding(self, available: int | None, per_executor: int) -> Finding:
-        """Return the needed slots beside the ``available`` ones (None: unknown); an executor has
-        ``per_executor`` slots.
+        """Return the slots needed in addition to the ``available`` ones (None: unknown); an
+        executor has ``per_executor`` slots.
         """
         unknown = [name for name, count in self.sources if count is None]
         if unknown:

@@ -134,19 +134,19 @@ def plan(
         name: setting for name, setting in request.given.items() if name != MASTER or not placed
     }
     given = {**outside, **own}
-    beside: Mapping[str, Wanted] = {}
+    additional: Mapping[str, Wanted] = {}
     if master is None:
-        beside = local or _local_before(given, request.settings.kafka is not None)
+        additional = local or _local_before(given, request.settings.kafka is not None)
     elif request.master:
-        beside = {MASTER: Wanted(request.master, "named on the command line")}
+        additional = {MASTER: Wanted(request.master, "named on the command line")}
     if request.connect:
-        beside = {**beside, **request.connect.wanted}
+        additional = {**additional, **request.connect.wanted}
     scales = attaches and (not request.shadow or master is None)
     settings = planned(
         request.planned_limits,
         given,
         (master or LOCAL) if scales else "local",
-        beside,
+        additional,
         initial=_initial(request, given),
     )
     return replace(settings, lines=(*_unused(request, own), *settings.lines))
@@ -300,9 +300,9 @@ class AppRun:
         since_s = time.time()
         watched = EverySession(spark) if self.request.connect else spark
         if self.request.shadow:
-            handle = session.watch(watched, settings)
+            handle = session.observe(watched, settings)
         else:
-            handle = session.size(watched, settings, gives_way=True)
+            handle = session.autoscale(watched, settings, gives_way=True)
         slots = 1 if application == "connect" else slots_per_executor(spark)
         self.applications.append(Application(application, handle, self._limits, slots, since_s))
         return handle

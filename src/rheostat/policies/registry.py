@@ -118,7 +118,7 @@ def wrong_parameters(name: str, given: Mapping[str, Any]) -> list[str]:
 
 
 def check_policy_object(policy: object, parameters: Mapping[str, Any]) -> None:
-    """Raise BadInput for a value that is no policy, and for parameters beside an object."""
+    """Raise BadInput for a value that is no policy, and for parameters next to an object."""
     decide = "decide(observation, memory)"
     if isinstance(policy, type):
         raise BadInput(

@@ -32,7 +32,7 @@ class ReportedBacklog(BacklogReader):
         before, after = dict(_numbers(start)), dict(_numbers(end))
         if not after or not before.keys() <= after.keys():
             return None
-        # Auto Loader's offset has other numbers beside the number of its newest file.
+        # Auto Loader's offset has other numbers in addition to the number of its newest file.
         if ("seqNum",) in after:
             return Amount(max(0.0, after["seqNum",] - before.get(("seqNum",), 0.0)), "files")
         if not all(

@@ -57,7 +57,7 @@ def _served(spark: Any, handle: Handle, settings: Settings, registry: Registry) 
     access = Access.of_environment(settings.serve.host_names)
 
     def directed(sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
-        parts = made_of(settings, sizing)
+        parts = sizing_parts(settings, sizing)
         if handle.start_event:
             new = settings_with(settings, sizing)
             handle.keep_start(directed_start(handle.start_event, new, sizing.mode))
@@ -69,7 +69,7 @@ def _served(spark: Any, handle: Handle, settings: Settings, registry: Registry) 
     def note(action: str, author: str) -> None:
         handle.note(Command(t_s=time.time(), action=action, author=author))
 
-    app = control_app(service, access, lambda: own_status(handle.journal), jobs, note)
+    app = control_app(service, access, lambda: driver_status(handle.journal), jobs, note)
     server = Server(app, *settings.serve.address, tls=settings.serve.tls)
     _link_spark_ui(spark, handle, server.url)
     handle.watch(service.see)
@@ -91,12 +91,12 @@ def _link_spark_ui(spark: Any, handle: Handle, url: str) -> None:
     SparkUi(gateway, CompiledClasses(gateway)).link(url)
 
 
-def own_status(journal: Path) -> dict[str, Any]:
+def driver_status(journal: Path) -> dict[str, Any]:
     """Return the status of this job, as ``rheostat status`` shows it."""
     return status_json(job_status(journal, time.time(), lambda _: True))
 
 
-def made_of(settings: Settings, sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
+def sizing_parts(settings: Settings, sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
     """Return the policy and the guards of a sizing; absent fields keep the driver's start settings.
 
     Raises BadInput for an invalid policy and for a guard out of range.

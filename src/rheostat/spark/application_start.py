@@ -34,7 +34,7 @@ from rheostat.signals.lag import Offsets, lag_rows
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import DriverCpu
 from rheostat.spark.internals.internals import Internals
-from rheostat.spark.journaling.journals import Kept, default_place
+from rheostat.spark.journaling.journals import SessionJournal, default_place
 from rheostat.spark.overhead import Overhead
 from rheostat.spark.sensing.capabilities import application_id
 from rheostat.state.proposed_count import Command
@@ -161,7 +161,7 @@ class Parts:
 
     settings: Settings
     sensor: Sensor
-    kept: Kept
+    journaling: SessionJournal
     process: DriverCpu | None
     ended: Callable[[], bool]
     command: Command | None = None
@@ -179,17 +179,17 @@ class Parts:
             policy=settings.built_policy,
             guards=settings.built_guards,
             actuator=actuator,
-            journal=self.kept.journal,
+            journal=self.journaling.journal,
             command=self.command,
         )
         loop.release = release
         return Handle(
             loop,
-            self.kept.journal,
+            self.journaling.journal,
             capabilities=actuator.capabilities(),
             overhead=overhead,
             ended=self.ended,
-            services=(self.kept,),
+            services=(self.journaling,),
             on_start=partial(begin, start, loop) if start else None,
             summary=settings.summary,
         )

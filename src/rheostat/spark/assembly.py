@@ -5,17 +5,14 @@ from __future__ import annotations
 import logging
 import shlex
 import time
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rheostat.clusters.scaling_settings import FAILURES
 from rheostat.guards.schedule import floor_at
 from rheostat.journal.control_channel import ControlChannel, Order
 from rheostat.model import Capabilities, Observation
 from rheostat.ports import SignalNeeds
-from rheostat.protocols.orders import tolerated_failures
 from rheostat.protocols.release import Release
 from rheostat.settings import Settings
 from rheostat.signals.application import WithObjectives
@@ -35,16 +32,11 @@ from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.stream_executions import table_of
-from rheostat.spark.journaling.journals import kept
-from rheostat.spark.resizing.actuator import LiveSize, NoopActuator, SparkActuator
-from rheostat.spark.resizing.conflict_detector import SharedCluster
-from rheostat.spark.resizing.locality import LocalityWait, TaskHold
-from rheostat.spark.resizing.placement_soaks import Verdict, placement_verdict
-from rheostat.spark.resizing.platform import Platform
-from rheostat.spark.resizing.rescale_controller import RescaleConfig, RescaleController
-from rheostat.spark.resizing.state_placement import Placement
+from rheostat.spark.journaling.journals import open_journal
+from rheostat.spark.resizing.actuator import NoopActuator, ScalingCapabilities, live_actuator
+from rheostat.spark.resizing.placement_soaks import placement_verdict
 from rheostat.spark.restarting import JobWatch, RestartActuator, SessionQueries
-from rheostat.spark.running_queries import QuietTime, Rhythms, RunningQueries
+from rheostat.spark.running_queries import QuietTime
 from rheostat.spark.sensing.capabilities import (
     Obstacles,
     application_id,
@@ -52,11 +44,8 @@ from rheostat.spark.sensing.capabilities import (
     is_connect,
     is_fair,
     is_local,
-    is_on,
-    locality_wait_s,
     observation_obstacles,
     obstacles,
-    slots_per_executor,
 )
 from rheostat.spark.sensing.local_processes import LocalExecutors
 from rheostat.spark.sensing.query_shape import rescale_command, rescaling_means
@@ -64,26 +53,18 @@ from rheostat.spark.sensing.resource_usage import OF_STAGES, LocalUsage, StageUs
 from rheostat.spark.sensing.rest import ExecutorsEndpoint, Pages, Rest
 from rheostat.spark.sensing.sensor import SparkSensor, wanted_receivers
 from rheostat.spark.sensing.stages import StagesEndpoint
-from rheostat.spark.warming.preload import Preload
-from rheostat.spark.warming.warm_start import of_session
-from rheostat.spark.warming.warmup import Warmup
 from rheostat.state.proposed_count import Command
 
 _log = logging.getLogger("rheostat")
-STATE_WAIT_S = 3.0
-"""Spark's default wait for a preferred executor, in seconds.
-
-With a shorter wait tasks move state by themselves, and no assignment lasts.
-"""
 
 
-def watcher(spark: Any, settings: Settings) -> Handle:
+def observing_handle(spark: Any, settings: Settings) -> Handle:
     """Return the handle that observes an application through public interfaces only."""
     cannot = ("shadow mode: nothing is changed", *observation_obstacles(spark))
     return _advised(spark, settings, None, cannot)
 
 
-def sizer(spark: Any, settings: Settings) -> Handle:
+def scaling_handle(spark: Any, settings: Settings) -> Handle:
     """Return the handle that autoscales an application, or only observes it and says why."""
     limitations = obstacles(spark)
     if is_connect(spark):
@@ -98,15 +79,6 @@ def sizer(spark: Any, settings: Settings) -> Handle:
         return _advised(spark, settings, internals, cannot)
     capabilities = scaling_capabilities(spark, settings, internals, limitations)
     return _sized(spark, settings, internals, capabilities)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingCapabilities:
-    """What may be done to the size of an application, and what may not, one line each."""
-
-    placement: Verdict
-    standby: int
-    cannot: tuple[str, ...]
 
 
 def scaling_capabilities(
@@ -145,11 +117,11 @@ def _parts(
     spark: Any, settings: Settings, internals: Internals | None, sensor: SparkSensor
 ) -> Parts:
     """Return the parts of an autoscaler; in shadow mode there are no ``internals``."""
-    own = kept(spark, settings, internals)
+    own = open_journal(spark, settings, internals)
     return Parts(
         settings=settings,
         sensor=WithObjectives(sensor, settings.slo, settings.priority),
-        kept=own,
+        journaling=own,
         process=internals.process if internals else None,
         ended=internals.gateway.stopped if internals else partial(has_ended, spark),
         command=partitions_command(spark, internals, settings, own.journal.folder),
@@ -184,19 +156,13 @@ def _sized(
 ) -> Handle:
     sensor = _sensor(spark, settings, internals)
     parts = _parts(spark, settings, internals, sensor)
-    size = LiveSize(internals.executors, initial_executors(spark), capabilities.standby)
-    latest = sensor.offsets.latest if sensor.offsets else None
-    configured = size.requested() or internals.executors.registered()
-    start = session_start(spark, settings, internals, parts.kept.journal, latest, configured)
-    cluster = _cluster(spark, internals)
-    actuator = SparkActuator(
-        rescale_controller(spark, settings, internals, capabilities, cluster),
-        Capabilities(can_scale=True, cannot=capabilities.cannot),
-        size,
-        LocalityWait(internals.locality_waits.set_wait, lambda: sensor.stateful),
-        JobNotes(spark, internals.queries.checkpoint),
-        cluster.poll,
+    notes = JobNotes(spark, internals.queries.checkpoint)
+    actuator = live_actuator(
+        spark, settings, internals, capabilities, lambda: sensor.stateful, notes
     )
+    latest = sensor.offsets.latest if sensor.offsets else None
+    configured = actuator.size.requested() or internals.executors.registered()
+    start = session_start(spark, settings, internals, parts.journaling.journal, latest, configured)
     return parts.handle(actuator, start, _release(spark, settings, internals))
 
 
@@ -207,20 +173,6 @@ def _release(spark: Any, settings: Settings, internals: Internals) -> Release | 
     return Release(
         QuietTime(spark, internals.queries), partial(floor_at, str(settings.guards.floor))
     )
-
-
-def _cluster(spark: Any, internals: Internals) -> SharedCluster:
-    """Return the executors with the observer of their cluster manager."""
-    failures = spark.sparkContext.getConf().get(FAILURES, None)
-    tolerated = tolerated_failures(failures, initial_executors(spark) or 1)
-    reasons = ExecutorsEndpoint(internals.status).remove_reasons
-    executors, warm = internals.executors, of_session(spark)
-    platform = Platform(internals.pods, reasons, tolerated, executors.leaving)
-    ended, application = internals.gateway.stopped, str(spark.sparkContext.applicationId)
-    if warm is None:
-        return SharedCluster(executors, platform, ended)
-    # A leaving executor writes a missing class archive.
-    return SharedCluster(executors, platform, ended, partial(warm.train_soon, application))
 
 
 def _sensor(spark: Any, settings: Settings, internals: Internals | None) -> SparkSensor:
@@ -262,58 +214,6 @@ def source_reader(
         return IcebergBacklog(table) if table else None
     checkpoint = internals.queries.checkpoint(query) if internals else None
     return reader_of(description, number, checkpoint, internals.files if internals else None)
-
-
-def rescale_controller(
-    spark: Any,
-    settings: Settings,
-    internals: Internals,
-    capabilities: ScalingCapabilities,
-    cluster: SharedCluster,
-) -> RescaleController:
-    """Return the rescale controller; if state is placed, tasks wait long enough for it."""
-    verdict, slo_s = capabilities.placement, settings.slo.latency_s
-    config = RescaleConfig(
-        slo_s=slo_s,
-        hides=not is_on(spark, "spark.storage.decommission.enabled"),
-        slots_per_executor=slots_per_executor(spark),
-        standby=capabilities.standby,
-        max_executors=settings.limits.max_executors,
-        frees_nodes=settings.state.free_nodes,
-    )
-    rhythms = Rhythms(internals.queries)
-    queries = RunningQueries(
-        spark,
-        internals.queries,
-        internals.files,
-        rhythms,
-        verdict.on_object_stores,
-        verdict.loads_on_object_stores,
-    )
-    managers = internals.block_managers
-    shares = settings.state.shares
-    weigh = internals.files.size if shares == "bytes" else None
-    placement = Placement(internals.coordinator, weigh, shares == "ranges", verdict.places)
-    if not verdict.places:
-        return RescaleController(cluster, managers, queries, placement, None, config)
-    own_s = locality_wait_s(spark)
-    hold = TaskHold(
-        internals.locality_waits.set_process_wait,
-        usual=f"{STATE_WAIT_S:g}s" if own_s < STATE_WAIT_S else None,
-        longer=f"{max(STATE_WAIT_S, own_s, slo_s):g}s",
-    )
-    loads = verdict.loads and not capabilities.standby
-    preload = Preload(internals.state_loads.preload, queries.loadable, rhythms.pause_left_s)
-    return RescaleController(
-        cluster,
-        managers,
-        queries,
-        placement,
-        Warmup(internals.tasks, internals.warmup_runner, rhythms, queries.loadable, loads=loads),
-        config,
-        preload if verdict.loads else None,
-        hold,
-    )
 
 
 def partitions_command(

@@ -17,7 +17,7 @@ from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.internals.internals import Internals, internals_of
 from rheostat.spark.internals.receiver_tracker import DStreams
-from rheostat.spark.journaling.journals import kept
+from rheostat.spark.journaling.journals import open_journal
 from rheostat.spark.receivers.dstreams_actuator import DStreamsActuator
 from rheostat.spark.receivers.dstreams_sensor import ANSWER_S, DStreamsSensor, read_interval
 from rheostat.spark.resizing.actuator import LiveSize, NoopActuator
@@ -93,7 +93,7 @@ def check(streaming: Any) -> None:
         raise BadInput("this StreamingContext has been stopped; attach to one that runs")
 
 
-def watcher(streaming: Any, settings: Settings) -> Handle:
+def observing_handle(streaming: Any, settings: Settings) -> Handle:
     """Return the handle that observes a StreamingContext through public interfaces, and advises."""
     rest = _rest(streaming)
     batch_s, count = partial(read_interval, rest), ExecutorsEndpoint(rest).count
@@ -101,13 +101,13 @@ def watcher(streaming: Any, settings: Settings) -> Handle:
     return Parts(
         settings=settings,
         sensor=DStreamsSensor(*_application(streaming, rest), batch_s, lambda: True, count),
-        kept=kept(streaming, settings, None),
+        journaling=open_journal(streaming, settings, None),
         process=None,
         ended=partial(has_ended, streaming),
     ).handle(NoopActuator(Capabilities(can_scale=False, cannot=watched)))
 
 
-def sizer(streaming: Any, settings: Settings) -> Handle:
+def scaling_handle(streaming: Any, settings: Settings) -> Handle:
     """Return the handle that autoscales a StreamingContext; raises BadInput if impossible."""
     refuse_two_managers(streaming)
     internals, dstreams = _dstreams(streaming)
@@ -170,7 +170,7 @@ def _batches_within(
     return Parts(
         settings=settings,
         sensor=DStreamsSensor(*application, dstreams.batch_s, active),
-        kept=kept(streaming, settings, None),
+        journaling=open_journal(streaming, settings, None),
         process=internals.process,
         ended=ended,
     ).handle(actuator)

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 from rheostat.control.journal_series import SeriesWriter
@@ -76,29 +75,28 @@ def _end(other: _Attachment, replaces: bool) -> None:
         )
 
 
-def watch(spark: Any, settings: Settings) -> Handle:
+def observe(spark: Any, settings: Settings) -> Handle:
     """Observe an application and advise; see ``rheostat.shadow``."""
     _check(spark, settings)
-    return _begin(spark, _builder_of(spark).watcher(spark, settings), settings)
+    is_streaming = dstreams.is_streaming_context(spark)
+    build = dstreams.observing_handle if is_streaming else assembly.observing_handle
+    return _begin(spark, build(spark, settings), settings)
 
 
-def size(spark: Any, settings: Settings, gives_way: bool = False) -> Handle:
+def autoscale(spark: Any, settings: Settings, gives_way: bool = False) -> Handle:
     """Autoscale an application; see ``rheostat.attach``.
 
     With ``gives_way`` a later ``attach`` replaces this autoscaler instead of being refused.
     """
     _check(spark, settings)
+    is_streaming = dstreams.is_streaming_context(spark)
+    build = dstreams.scaling_handle if is_streaming else assembly.scaling_handle
     return take(
         application_id(spark),
-        lambda: _begin(spark, _builder_of(spark).sizer(spark, settings), settings, gives_way),
+        lambda: _begin(spark, build(spark, settings), settings, gives_way),
         settings.replace,
         gives_way,
     )
-
-
-def _builder_of(spark: Any) -> ModuleType:
-    """Return the module that builds the autoscaler of a session or of a StreamingContext."""
-    return dstreams if dstreams.is_streaming_context(spark) else assembly
 
 
 def _check(spark: Any, settings: Settings) -> None:

@@ -19,7 +19,7 @@ class LocalFileSystem:
     """The port ``FileSystem`` on local disks; where ``durable``, ``create`` and ``append`` wait for
     the disk (fsync).
 
-    Hadoop's local file system keeps a checksum beside each file and refuses a file whose checksum
+    Hadoop's local file system keeps a checksum next to each file and refuses a file whose checksum
     is wrong, but accepts one without. ``create``, ``write`` and ``delete`` therefore delete it.
     """
 
@@ -154,7 +154,7 @@ class LocalFileSystem:
 
     @contextmanager
     def _fresh(self, name: str, text: str, durable: bool = False) -> Iterator[tuple[Path, Path]]:
-        """Write a temporary file beside a path; hand out both."""
+        """Write a temporary file next to a path; hand out both."""
         path = local_path(name)
         fresh = path.with_name(f".{path.name[:100]}.{self._suffix}")
         with _errors(name):

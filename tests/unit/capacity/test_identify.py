@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rheostat.capacity.batch import BatchModel, StageCost
-from rheostat.capacity.identify import EMPTY, Batches, ContentionFit, through, with_sample
+from rheostat.capacity.identify import EMPTY, Batches, ContentionFit, fitted_line, with_sample
 from rheostat.model import Stage
 
 TRUE = BatchModel(
@@ -70,11 +70,11 @@ def test_no_model_exists_before_the_first_batch() -> None:
 
 def test_one_x_gives_a_pure_slope_and_two_give_the_exact_line() -> None:
     one = with_sample(EMPTY, 10.0, 5.0, 0.02)
-    assert through(one) == (0.0, 0.5)
+    assert fitted_line(one) == (0.0, 0.5)
     two = one
     for _ in range(200):
         two = with_sample(with_sample(two, 10.0, 7.0, 0.0), 100.0, 52.0, 0.0)
-    intercept, slope = through(two)
+    intercept, slope = fitted_line(two)
     assert intercept == pytest.approx(2.0, abs=0.1)
     assert slope == pytest.approx(0.5, rel=0.02)
 

@@ -186,7 +186,7 @@ def test_every_application_has_its_own_limits_and_journal(
         sized.append((spark.applicationId, settings.limits, settings.journal))
         return SimpleNamespace(journal=settings.journal, capabilities=Capabilities(can_scale=True))
 
-    monkeypatch.setattr(session, "size", size)
+    monkeypatch.setattr(session, "autoscale", size)
     journal = tmp_path / "journal"
     app_request = request(
         tmp_path, {MASTER: URL, CORES_MAX: "8"}, settings=Settings(journal=journal)
@@ -208,7 +208,7 @@ def test_no_application_is_autoscaled_after_the_kill_switch(
 ) -> None:
     monkeypatch.setattr(
         session,
-        "size",
+        "autoscale",
         lambda _, settings, gives_way: SimpleNamespace(
             journal=settings.journal, capabilities=Capabilities(can_scale=True)
         ),
@@ -231,7 +231,7 @@ def test_an_unwritable_journal_leaves_spark_settings_unchanged(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(session, "size", lambda *_, **__: pytest.fail("it was attached"))
+    monkeypatch.setattr(session, "autoscale", lambda *_, **__: pytest.fail("it was attached"))
     monkeypatch.setenv("XDG_STATE_HOME", "/proc/self")
     journal = UNWRITABLE if named else None
     with AppRun(request(tmp_path, {MASTER: URL}, settings=Settings(journal=journal))) as run:
@@ -285,7 +285,7 @@ def test_a_failed_attach_restores_the_size_of_the_spark_settings(
     def size(*_: Any, **__: Any) -> Any:
         raise fault
 
-    monkeypatch.setattr(session, "size", size)
+    monkeypatch.setattr(session, "autoscale", size)
     settings = Settings(journal=tmp_path / "journal", limits=Limits.between(1, 4))
     app_request = request(tmp_path, {MASTER: URL, CORES_MAX: "12", CORES: "2"}, settings=settings)
     with AppRun(app_request) as run:
@@ -300,7 +300,7 @@ def test_an_autoscaler_that_cannot_scale_restores_the_size(
     able: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executors: FakeExecutors
 ) -> None:
     handle = SimpleNamespace(journal=tmp_path, capabilities=Capabilities(can_scale=able))
-    monkeypatch.setattr(session, "size", lambda *_, **__: handle)
+    monkeypatch.setattr(session, "autoscale", lambda *_, **__: handle)
     settings = Settings(journal=tmp_path / "journal", limits=Limits.between(1, 4))
     with AppRun(request(tmp_path, {MASTER: URL}, settings=settings)) as run:
         run.settings({})

@@ -10,8 +10,9 @@ import pytest
 
 from rheostat.config import StateOptions
 from rheostat.settings import settings_of
-from rheostat.spark.assembly import ScalingCapabilities, scaling_capabilities
+from rheostat.spark.assembly import scaling_capabilities
 from rheostat.spark.internals.internals import Internals
+from rheostat.spark.resizing.actuator import ScalingCapabilities
 from rheostat.spark.sensing.capabilities import Obstacles
 
 

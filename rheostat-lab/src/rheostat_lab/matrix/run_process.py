@@ -19,7 +19,7 @@ from rheostat_lab.experiment_file import as_values
 from rheostat_lab.matrix.matrix_spec import MatrixSpec
 from rheostat_lab.matrix.played_run import is_played
 
-_BESIDE_S = 900.0
+_LONGEST_SETUP_S = 900.0
 """The longest that a run may take in addition to its load; many times what a busy machine takes."""
 
 
@@ -33,9 +33,9 @@ def play(spec: MatrixSpec, number: int, folder: Path, lock: int) -> None:
     given = [json.dumps(asdict(spec)), str(number), str(folder)]
     program = [sys.executable, "-m", "rheostat_lab.matrix.run_process", *given]
     with Child(program, log=log, holds=[lock]) as child:
-        code = child.wait(60 * spec.minutes + _BESIDE_S)
+        code = child.wait(60 * spec.minutes + _LONGEST_SETUP_S)
     if code is None:
-        raise RheostatError(f"was ended after {_BESIDE_S:g} s more than its load; see {log}")
+        raise RheostatError(f"was ended after {_LONGEST_SETUP_S:g} s more than its load; see {log}")
     if not is_played(folder):
         lines = log.read_text(errors="replace").strip().splitlines()
         reason = lines[-1] if lines else "the log is empty"

@@ -188,8 +188,8 @@ def _title(panel: Any, row: Panel, theme: Theme, paper: Paper) -> None:
         fontweight="bold",
         **at,
     )
-    beside = {"xycoords": title, "xytext": (7, 0), "color": theme.faint, "fontsize": _SMALL}
-    panel.annotate(row.unit, (1, 0), **beside, **(at | {"va": "bottom"}))
+    placed = {"xycoords": title, "xytext": (7, 0), "color": theme.faint, "fontsize": _SMALL}
+    panel.annotate(row.unit, (1, 0), **placed, **(at | {"va": "bottom"}))
     handles, labels = panel.get_legend_handles_labels()
     if row.legend and handles:
         panel.legend(

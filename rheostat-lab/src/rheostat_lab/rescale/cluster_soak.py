@@ -146,8 +146,8 @@ def _change(
         if not fault:
             done.failed_in_planned += (endpoint.failed_tasks() or 0) - before
         took = f"{time.monotonic() - requested_s:.0f} s"
-        beside = f", {fault}" if fault else ""
-        log_line(f"{number + 1} of {wanted.rescalings}: {size} executors after {took}{beside}")
+        fault_text = f", {fault}" if fault else ""
+        log_line(f"{number + 1} of {wanted.rescalings}: {size} executors after {took}{fault_text}")
     verdict = job.finish()
     done.exact, done.rows = verdict.exact, verdict.expected
     done.failed_tasks, done.failed_queries = endpoint.failed_tasks() or 0, job.failures

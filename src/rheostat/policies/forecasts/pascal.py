@@ -10,7 +10,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
 from rheostat.policies.forecasts.interval_means import with_rate
-from rheostat.policies.forecasts.peak_model import learnt, peak
+from rheostat.policies.forecasts.peak_model import peak, updated
 from rheostat.policies.parameters import About, check_limits, parameter
 from rheostat.policies.sample_order import in_order
 from rheostat.signals.statistics.running_line import Line
@@ -93,7 +93,7 @@ class Pascal:
         model, before = memory.get("model", {}), memory.get("series", {}).get("place")
         # The model learns from means, and there is a new mean only once per interval.
         if series["means"] and series["place"] != before:
-            model = learnt(model, observation.t_s, series["means"], ahead, self.season_s)
+            model = updated(model, observation.t_s, series["means"], ahead, self.season_s)
         elif not series["means"]:
             model = {}  # a new series: outcomes of earlier forecasts are unknown
         profile, demand = memory.get("profile", {}), slot_s_per_row(observation)

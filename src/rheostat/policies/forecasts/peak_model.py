@@ -17,7 +17,7 @@ _WARM = 10
 """Number of observed peaks before the model predicts anything."""
 
 
-def learnt(
+def updated(
     model: Mapping[str, Any], t_s: float, rates: Sequence[float], ahead: int, season_s: float
 ) -> dict[str, Any]:
     """Return the model after the newest of ``rates`` (oldest first, one per interval)."""

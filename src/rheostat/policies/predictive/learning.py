@@ -17,7 +17,7 @@ WINDOW_S = 300.0
 """The objective holds for all rows, and less strictly for those of each five minutes."""
 
 
-def learnt(
+def updated(
     now: Observation, state: State, slo_s: float, given_s: float = 0.0, tuning: Tuning = TUNING
 ) -> tuple[State, Rates | None]:
     """Return the state after an observation, and the history of rates; None if the rate is unknown.

@@ -12,7 +12,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation, hold
 from rheostat.plural import counted
 from rheostat.policies.parameters import About, parameter
-from rheostat.policies.predictive.learning import WINDOW_S, learnt
+from rheostat.policies.predictive.learning import WINDOW_S, updated
 from rheostat.policies.predictive.reasons import Compared, compared, decision_evidence
 from rheostat.policies.predictive.scenarios import on_path, risk, within_error_budget
 from rheostat.policies.predictive.situation import Situation, situation
@@ -93,7 +93,7 @@ class Predictive:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the size and the numbers it was computed from."""
         before = State.from_json(memory)
-        state, rates = learnt(observation, before, self.slo, self.period_s, self.tuning)
+        state, rates = updated(observation, before, self.slo, self.period_s, self.tuning)
         simple = MeasuredThroughput(slo=self.slo)
         other, throughput = simple.decide(observation, before.throughput)
         state = replace(state, throughput=throughput)

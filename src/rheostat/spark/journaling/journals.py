@@ -37,7 +37,7 @@ _log = logging.getLogger("rheostat")
 _DAY_S = 86_400.0
 
 
-class Kept:
+class SessionJournal:
     """The journal of an application, and its background tasks by their descriptions, each of which
     is run once per ``interval_s`` seconds.
 
@@ -86,7 +86,7 @@ class Kept:
             self.journal.close()
 
 
-def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
+def open_journal(spark: Any, settings: Settings, internals: Internals | None) -> SessionJournal:
     """Return the journal of an application with its tasks, which are not started.
 
     Raises BadInput for a journal that cannot be reached.
@@ -103,7 +103,7 @@ def kept(spark: Any, settings: Settings, internals: Internals | None) -> Kept:
         switches = KillSwitches(noted, application_files(spark), pause_s)
         journal.other_switch = switches.pulled
         tasks["the checkpoints cannot be checked for a kill switch"] = switches.poll
-    return Kept(journal, tasks, settings.loop.interval_s)
+    return SessionJournal(journal, tasks, settings.loop.interval_s)
 
 
 def journal_of(spark: Any, settings: Settings) -> FolderJournal:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rheostat.policies.forecasts.peak_model import learnt, peak
+from rheostat.policies.forecasts.peak_model import peak, updated
 
 SEASON_S = 3600.0
 
@@ -12,7 +12,7 @@ SEASON_S = 3600.0
 def after(rates: list[float], ahead: int = 4, step_s: float = 60.0) -> dict[str, Any]:
     model: dict[str, Any] = {}
     for n in range(1, len(rates) + 1):
-        model = learnt(model, n * step_s, rates[max(0, n - 2 * ahead) : n], ahead, SEASON_S)
+        model = updated(model, n * step_s, rates[max(0, n - 2 * ahead) : n], ahead, SEASON_S)
     return model
 
 

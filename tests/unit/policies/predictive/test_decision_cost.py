@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rheostat.model import Memory, Observation
-from rheostat.policies.predictive.learning import learnt
+from rheostat.policies.predictive.learning import updated
 from rheostat.policies.predictive.policy import Predictive
 from rheostat.policies.predictive.situation import situation
 from rheostat.policies.predictive.state import State
@@ -36,7 +36,7 @@ def test_the_cached_history_gives_the_same_forecast_as_a_recomputed_one(
     rates: list[float], every_s: float
 ) -> None:
     now, memory = with_history(rates, every_s)
-    state, kept = learnt(now, State.from_json(memory), 10.0)
+    state, kept = updated(now, State.from_json(memory), 10.0)
     assert kept is not None
     model = state.batches.identified()
     assert model is not None
@@ -55,7 +55,7 @@ def test_horizons_are_recomputed_only_after_a_new_mean() -> None:
     now, memory = with_history([1000.0 + n % 7 for n in range(200)], 1.0)
     state, read = State.from_json(memory), 0
     for n in range(1, 16):
-        after, _ = learnt(replace(now, t_s=now.t_s + n), state, 10.0)
+        after, _ = updated(replace(now, t_s=now.t_s + n), state, 10.0)
         read += after.turn != state.turn
         state = after
     assert read == 3  # means over five seconds, observations every second

@@ -10,7 +10,7 @@ from tests.unit.storage.memory_files import MemoryFileSystem
 
 from rheostat.cli.app import run
 from rheostat.journal.folder import FolderJournal
-from rheostat.spark.journaling.journals import Kept
+from rheostat.spark.journaling.journals import SessionJournal
 from rheostat.spark.journaling.kill_switches import HALT_FILE, KillSwitches
 
 
@@ -53,7 +53,7 @@ def test_a_failing_task_is_logged_once_and_the_others_run(
         if broken[0]:
             raise OSError("connection refused")
 
-    tasks = Kept(
+    tasks = SessionJournal(
         FolderJournal(tmp_path), {"the journal": fails, "other": lambda: done.append("other")}, 60.0
     )
     with caplog.at_level(logging.WARNING, logger="rheostat"):

@@ -52,9 +52,9 @@ def yarn_class_path(home: SparkHome) -> str:
     """
     jars = cached_jars(_folder(home), "YARN", _dependencies(home))
     # YARN's JARs come before Spark's, which have the same version but lack some classes.
-    beside = ":".join([*map(str, jars), f"{home.folder / 'jars'}/*"])
-    ours = build_jar([_SOURCE], CLASS, beside, home.jdk, cache_folder() / "java")
-    return f"{ours}:{beside}"
+    class_path = ":".join([*map(str, jars), f"{home.folder / 'jars'}/*"])
+    ours = build_jar([_SOURCE], CLASS, class_path, home.jdk, cache_folder() / "java")
+    return f"{ours}:{class_path}"
 
 
 def _folder(home: SparkHome) -> Path:
