@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
@@ -172,10 +174,14 @@ def _cell(mean: Mapping[str, float] | None, unit: float = 1, digits: int = 1) ->
     )
 
 
-if __name__ == "__main__":
-    file = Path(sys.argv[1])
+def main(file: Path, duration: str) -> None:
+    """Write the page and copy the plots in the folder of FILE; DURATION is how long it took."""
     comparison = json.loads(file.read_text(encoding="utf-8"))
-    (DOCS / "comparison.md").write_text(page(comparison, sys.argv[2]), encoding="utf-8")
+    (DOCS / "comparison.md").write_text(page(comparison, duration), encoding="utf-8")
     (DOCS / "comparison.csv").write_text(table(comparison), encoding="utf-8")
     for plot in file.parent.glob("compare-*.svg"):
         shutil.copy(plot, DOCS / plot.name)
+
+
+if __name__ == "__main__":
+    typer.run(main)

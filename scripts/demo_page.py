@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+import typer
 
 EVIDENCE = Path(__file__).parents[1] / "docs" / "evidence"
 PAGE = EVIDENCE / "demo.md"
@@ -96,11 +97,11 @@ def page() -> str:
     return f"{text.split(begin)[0]}{begin}\n\n{table()}\n\n{end}{text.split(end)[1]}"
 
 
-def main(query: str, folders: Sequence[str]) -> None:
+def main(query: Literal["q1", "q11"], folders: list[Path]) -> None:
     """Write the CSV file of a query's runs, and the page."""
-    write_runs(query, [json.loads((Path(f) / "summary.json").read_text()) for f in folders])
+    write_runs(query, [json.loads((f / "summary.json").read_text()) for f in folders])
     PAGE.write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    typer.run(main)

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import json
 import lzma
-import sys
 import tarfile
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import typer
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -149,9 +149,8 @@ def cut_lines(log: Path) -> str:
     return "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in kept)
 
 
-def main() -> None:
+def main(kind: Literal["count", "mixed", "rolled"], folder: Path) -> None:
     """Run the application and write its log."""
-    kind, folder = sys.argv[1], Path(sys.argv[2])
     master = "local-cluster[2,1,512]" if kind == "mixed" else "local[1]"
     with tempfile.TemporaryDirectory() as events:
         builder = SparkSession.builder.master(master).appName("orders")
@@ -178,4 +177,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -13,6 +13,9 @@ import csv
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from rheostat_lab.experiment_file import spec_of, values_of
 from rheostat_lab.matrix.kept_run import (
@@ -153,7 +156,7 @@ def fill(page: Path, marked: Mapping[str, Sequence[str]]) -> None:
     page.write_text(text, encoding="utf-8")
 
 
-def main(name: str, lab: Path | None = None) -> None:
+def main(name: str, lab: Annotated[Path | None, typer.Argument()] = None) -> None:
     """Fill the pages ``name``*.md and draw the figures next to them."""
     path = ROOT / "experiments" / f"{name}.yaml"
     spec, results = spec_of(MatrixSpec, path, values_of(path)), results_of(path)
@@ -186,4 +189,4 @@ def main(name: str, lab: Path | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(Path, sys.argv[2:]))
+    typer.run(main)

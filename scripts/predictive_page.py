@@ -10,11 +10,12 @@ Run: rheostat simulate sweep experiments/predictive.yaml
 from __future__ import annotations
 
 import csv
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any, TypeAlias
+
+import typer
 
 from rheostat_lab.bounds.scoring import score
 from rheostat_lab.sweep.runner import rows
@@ -157,9 +158,8 @@ def _attainment(row: tuple[str, ...]) -> str:
     return f"{ours}, {theirs}, {row[4].split(' [')[0]}"
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(sweeps: Path) -> None:
     """Write the CSV file of each table whose sweeps exist, and the table of the page."""
-    sweeps = Path(arguments[0])
     for table, needed in TABLES.items():
         if all(rows(sweeps / sweep) for sweep in needed):
             made = table(sweeps)
@@ -173,4 +173,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    typer.run(main)

@@ -14,6 +14,8 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+import typer
+
 from rheostat_lab.sweep.runner import Row, here, rows, sweep
 from rheostat_lab.sweep.sweep_cell import BOUNDS, Cell
 from rheostat_lab.sweep.sweep_spec import read_spec
@@ -50,9 +52,8 @@ def _place(cell: Cell) -> tuple[str, str, str]:
     return cell.load, cell.plant, cell.policy
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(folder: Path, seeds: list[int]) -> None:
     """Run the chosen cells, one seed at a time; finished ones are not run again."""
-    folder, seeds = Path(arguments[0]), [int(seed) for seed in arguments[1:]]
     tuning = read_spec(SPEC)
     best = list(chosen(tuning, rows(folder)))
     best.sort(key=lambda cell: cell.policy == BOUNDS)
@@ -68,4 +69,4 @@ def _log_progress(ended: int, total: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    typer.run(main)
