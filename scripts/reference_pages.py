@@ -156,7 +156,7 @@ CONFIGURATION = [
     " setting is the name of the field; other settings are arguments of the same name, and `limits` is"
     " a pair.\n",
     "All errors are reported at once, one line each, before anything is changed:"
-    " `spark.rheostat.polcy is no setting of Rheostat; did you mean spark.rheostat.policy?`\n",
+    " `spark.rheostat.polcy is not a setting of Rheostat; did you mean spark.rheostat.policy?`\n",
 ]
 
 

@@ -57,8 +57,8 @@ class LoopOptions:
     """How often the loop decides, and which delays it applies."""
 
     interval_s: float = option(5.0, "seconds between two decisions")
-    cooldown_out_s: float = option(10.0, "seconds after a rescaling before the next scale-out")
-    cooldown_in_s: float = option(60.0, "seconds after a rescaling before the next scale-in")
+    cooldown_out_s: float = option(10.0, "seconds after a rescale before the next scale-out")
+    cooldown_in_s: float = option(60.0, "seconds after a rescale before the next scale-in")
     reversal_hold_s: float = option(
         3600.0,
         "seconds without a scale-in after a reversal at the same load, doubled by each; 0: none",
@@ -83,7 +83,7 @@ class JournalOptions:
     journal_days: float = option(30.0, "days for which ticks are kept; changes are kept longer")
     object_store_s: float = option(
         75.0,
-        "seconds between two writes of the journal to an object store, and between two looks there"
+        "seconds between two writes of the journal to an object store, and between two checks there"
         " for a kill switch; changes of size or target are written at once",
     )
 

@@ -224,12 +224,12 @@ _OWN = (
     ConfSetting(
         "limits.max", "limits", Limits().max_executors, "ceiling of the number of executors", "max"
     ),
-    ConfSetting(_KAFKA, _KAFKA, "", "ask Kafka for the lag: host:port"),
+    ConfSetting(_KAFKA, _KAFKA, "", "read the lag from Kafka: host:port"),
     ConfSetting(
         "kafka.",
         _KAFKA,
         "",
-        "a setting of Kafka's client as librdkafka calls it, as kafka.security.protocol",
+        "a setting of Kafka's client by librdkafka's name, such as kafka.security.protocol",
         family=True,
     ),
     ConfSetting(
@@ -238,7 +238,7 @@ _OWN = (
         "",
         "folder of the journal, also hdfs:// or s3a://; default: in the user's state folder",
     ),
-    ConfSetting("price", "price", 0.0, "price of a slot-hour, in which savings are shown; 0: none"),
+    ConfSetting("price", "price", 0.0, "price of a slot-hour, to show savings; 0: none"),
     ConfSetting("replace", "replace", False, "end another autoscaler of this application"),
 )
 
@@ -302,7 +302,7 @@ def _setting(name: str) -> ConfSetting:
     snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
     near = get_close_matches(snake, [known.name for known in known if not known.family], 1, 0.5)
     hint = f"; did you mean {PREFIX}{near[0]}?" if near else ""
-    raise BadInput(f"{PREFIX}{name} is no setting of Rheostat{hint}")
+    raise BadInput(f"{PREFIX}{name} is not a setting of Rheostat{hint}")
 
 
 def _value(setting: ConfSetting, name: str, text: str) -> Any:

@@ -125,7 +125,7 @@ def test_an_expired_token_is_reported_and_a_new_one_is_used(
         until("an executor", lambda: len(kubernetes.executors()) == 1 or not run.child.alive)
         kubernetes.plane.request("DELETE", f"{ACCOUNT}/short")  # this invalidates its tokens
         run.request_size(2)
-        run.await_line("the API server does not take the token (401): waiting for a new one")
+        run.await_line("the API server rejects the token (401): waiting for a new one")
         (tmp_path / "token").write_text(token(kubernetes))
         until("two executors", lambda: len(kubernetes.executors()) == 2 or not run.child.alive)
         assert run.ended() == 0, run.log_text()[-4000:]
@@ -182,5 +182,5 @@ def test_a_missing_yarn_queue_is_reported_in_one_line(tmp_path: Path) -> None:
     with YarnCluster(cores=2) as cluster:
         run = Run(tmp_path, cluster, cluster.url, {"spark.yarn.queue": "nope"})
         with run.child:
-            run.await_line("YARN takes no application in the queue nope; set spark.yarn.queue")
+            run.await_line("YARN accepts no applications in the queue nope; set spark.yarn.queue")
             assert run.ended() == 1

@@ -67,7 +67,7 @@ def test_a_standalone_broker_keeps_its_data_between_down_and_up(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     try:
         bootstrap = broker.up(folder=tmp_path / "data")
-        with pytest.raises(BadInput, match=f"kafka is up already at {bootstrap}"):
+        with pytest.raises(BadInput, match=f"kafka is already running at {bootstrap}"):
             broker.up()
         broker.create_topic(bootstrap, "bids", 2)
         append(bootstrap, "bids", 10)

@@ -229,7 +229,7 @@ def test_a_running_query_is_rescaled_with_exact_output(
     observations = [tick.observation for tick in ticks if tick.observation]
     assert {observation.executors for observation in observations} >= {1, 2, 3}
     assert {tick.rescaling.phase for tick in ticks} == {"steady", "growing", "shrinking"}
-    assert {tick.raw.reason for tick in ticks if tick.raw} == {"the script says so"}
+    assert {tick.raw.reason for tick in ticks if tick.raw} == {"set by the script"}
     assert max(observation.input_rows_per_s or 0.0 for observation in observations) > RATE
     assert any(len(tick.queries) == 2 for tick in ticks)
     assert all(observation.lag_rows is not None for observation in observations[-5:])

@@ -101,8 +101,8 @@ def fleet_of(
     assert handle.last.target == 2
     # The first guard that keeps two executors is the initial size while the application starts.
     assert [change.reason for change in handle.last.guards] in (
-        ["the script says so; not below the initial size of 2 until the backlog is gone"],
-        ["the script says so; 2 receivers need 3 cores"],
+        ["set by the script; not below the initial size of 2 until the backlog is gone"],
+        ["set by the script; 2 receivers need 3 cores"],
     )
     handle.stop()
     fleet.stop()

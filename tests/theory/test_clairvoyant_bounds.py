@@ -257,7 +257,7 @@ def test_a_load_with_an_unknown_law_is_rejected() -> None:
 
 
 def test_a_load_without_rows_is_rejected() -> None:
-    with pytest.raises(BadInput, match="the load brings no row in 600 s"):
+    with pytest.raises(BadInput, match="the load contains no rows in 600 s"):
         bounds(_job(), Constant(0), 600)
     with pytest.raises(
         BadInput, match="the number of executors must be within 1 and 3, but it is 9"

@@ -83,7 +83,7 @@ def test_settings_of_a_running_session_apply_on_every_pyspark(kind, tmp_path):
     handle = rheostat.shadow(kind(**own, **{"spark.sql.ansi.enabled": "true"}))
     handle.stop()
     assert handle.journal == tmp_path / "told"
-    with pytest.raises(BadInput, match=r"spark\.rheostat\.polcy is no setting of Rheostat"):
+    with pytest.raises(BadInput, match=r"spark\.rheostat\.polcy is not a setting of Rheostat"):
         rheostat.shadow(kind(**{"spark.rheostat.polcy": "hpa"}))
 
 
@@ -265,5 +265,5 @@ def test_call_arguments_override_sparks_configuration(tmp_path, caplog):
 
 def test_invalid_settings_in_sparks_configuration_are_rejected_before_any_change():
     remote = RemoteSession(**{"spark.rheostat.slow": "25"})
-    with pytest.raises(BadInput, match=r"slow is no setting of Rheostat; did you mean .*slo"):
+    with pytest.raises(BadInput, match=r"slow is not a setting of Rheostat; did you mean .*slo"):
         rheostat.attach(remote)

@@ -148,8 +148,8 @@ def test_all_errors_are_reported_at_once_in_separate_lines() -> None:
     assert len(lines) == 9
     text = "\n".join(lines)
     for expected in (
-        "guards.stepOut is no setting of Rheostat; did you mean spark.rheostat.guards.step_out?",
-        "polcy is no setting of Rheostat; did you mean spark.rheostat.policy?",
+        "guards.stepOut is not a setting of Rheostat; did you mean spark.rheostat.guards.step_out?",
+        "polcy is not a setting of Rheostat; did you mean spark.rheostat.policy?",
         "guards.step_in: step limit in_ must be at least 1 executor, but it is -2",
         "slo: the latency objective must be seconds, such as 10, or seconds by query, such as"
         " orders=10,audit=60, but it is 'ten'",
@@ -170,7 +170,7 @@ def test_all_errors_are_reported_at_once_in_separate_lines() -> None:
             "^spark.rheostat.policy: policy predictive has no parameter 'usable'; it has slo, .*$",
         ),
         ({"policy__factor": "2"}, "policy.factor is a parameter of a policy, but spark.rheos"),
-        ({"nothing_like_it_at_all": "1"}, "nothing_like_it_at_all is no setting of Rheostat$"),
+        ({"nothing_like_it_at_all": "1"}, "nothing_like_it_at_all is not a setting of Rheostat$"),
         ({"kafka__security__protocol": "SSL"}, "kafka: kafka= needs 'bootstrap.servers'"),
         ({"policy__": "SSL"}, "policy. is no setting"),
     ],

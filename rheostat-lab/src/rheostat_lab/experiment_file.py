@@ -15,13 +15,13 @@ Spec = TypeVar("Spec")
 
 
 class _Once(yaml.SafeLoader):
-    """YAML in which no name is there twice; by default the last value counts."""
+    """YAML in which no name occurs twice; by default the last value counts."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         names = [key.value for key, _ in node.value]
         if twice := [name for name in names if names.count(name) > 1]:
             raise yaml.MarkedYAMLError(
-                problem=f"{twice[0]} is there twice", problem_mark=node.start_mark
+                problem=f"{twice[0]} occurs twice", problem_mark=node.start_mark
             )
         return dict(super().construct_mapping(node, deep))
 

@@ -16,7 +16,7 @@ from rheostat.cli.run import OutputOptions, RunOptions
 def connect_server(
     context: typer.Context,
     address: Annotated[
-        str, typer.Argument(help="Where clients find it: a port, or HOST:PORT.")
+        str, typer.Argument(help="Address for clients: a port, or HOST:PORT.")
     ] = "15002",
     *,
     options: RunOptions,

@@ -42,10 +42,10 @@ def doctor(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--conf", help="A setting of your session, name=value; repeat it."),
+        typer.Option("--conf", help="A setting of your session, name=value; repeatable."),
     ] = None,
     slots: Annotated[
-        int | None, typer.Option(help="Slots at the most: executors x their cores.", min=1)
+        int | None, typer.Option(help="Maximum number of slots: executors x cores.", min=1)
     ] = None,
     journal: Annotated[
         Path | None,
@@ -54,7 +54,8 @@ def doctor(
     measure: Annotated[
         bool,
         typer.Option(
-            "--measure", help="Measure what each advice brings, on a local cluster; two minutes."
+            "--measure",
+            help="Measure the effect of each recommendation on a local cluster; takes two minutes.",
         ),
     ] = False,
     real_time: RealTime = None,
@@ -191,7 +192,7 @@ def _show(findings: list[Finding], gains: list[Gain]) -> None:
         console.print()
         console.print(_table(gains))
     else:
-        console.print("\nWhat the advice brings here is measured with: rheostat doctor --measure")
+        console.print("\nTo measure the effect on this computer: rheostat doctor --measure")
 
 
 def _table(gains: list[Gain]) -> Table:

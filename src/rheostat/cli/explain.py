@@ -102,11 +102,11 @@ def _at(kept: Iterable[Record], moment_s: float, journal: Path) -> Record:
     span = f"from {words.when(first_s)} to {words.when(last_s)}"
     if newest is None:
         raise BadInput(
-            f"--at {words.when(moment_s)} is before the journal {journal}, which goes {span}"
+            f"--at {words.when(moment_s)} is before the journal {journal}, which extends {span}"
         )
     if moment_s > last_s:
         typer.echo(
-            f"--at {words.when(moment_s)} is after the journal {journal}, which goes {span};"
+            f"--at {words.when(moment_s)} is after the journal {journal}, which extends {span};"
             " this is its last record:",
             err=True,
         )

@@ -36,7 +36,8 @@ def run(
         list[str] | None, typer.Option(help="Namespaces to watch; default: all.")
     ] = None,
     token_file: Annotated[
-        Path | None, typer.Option(help="File with the token of drivers without one of their own.")
+        Path | None,
+        typer.Option(help="File with the token for drivers that have no separate token."),
     ] = None,
     metrics: Annotated[
         str, typer.Option(help="HOST:PORT of external.metrics.k8s.io; empty: none.")

@@ -25,7 +25,7 @@ PolicyName = Annotated[
 ]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A parameter of the policy, name=value; repeat it."),
+    typer.Option("--set", help="A parameter of the policy, name=value; repeatable."),
 ]
 Floor = Annotated[int, typer.Option("--min", help="Floor of the number of executors.")]
 Interval = Annotated[

@@ -93,7 +93,10 @@ def policies(
         str | None, typer.Argument(help="A policy, or your own as module:Class; none: list all.")
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON: an object with a name, else a list of them.")
+        bool,
+        typer.Option(
+            "--json", help="Print JSON: one object if a policy is named, otherwise a list."
+        ),
     ] = False,
     out: Out = None,
 ) -> None:
@@ -145,7 +148,7 @@ def _show(descriptions: list[Description]) -> None:
         console.print(f"[bold]{title}[/bold]\n  " + escape(text.replace("\n", "\n  ")) + "\n")
     table = plain_table("parameter", "default", "unit", "description")
     for parameter in description.parameters:
-        default = "none: must be given" if parameter.default is None else str(parameter.default)
+        default = "none: required" if parameter.default is None else str(parameter.default)
         table.add_row(
             *(escape(text) for text in (parameter.name, default, parameter.unit, parameter.help))
         )

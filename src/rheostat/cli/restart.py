@@ -46,8 +46,8 @@ def restart(
     last = kept.last()
     if last is None:
         raise BadInput(
-            f"{journal} is no journal of a supervised job: start it with rheostat run --actuator"
-            " restart"
+            f"{journal} is not the journal of a supervised job: start it with rheostat run"
+            " --actuator restart"
         )
     if executors or partitions:
         if partitions:

@@ -48,7 +48,7 @@ class RunOptions:
         DEFAULT_POLICY, "policy by name, or your own as module:Class, also next to the script"
     )
     parameters: list[str] | None = option(
-        None, "a parameter of the policy, name=value; repeat it", flag="--set"
+        None, "a parameter of the policy, name=value; repeatable", flag="--set"
     )
     minimum: int = option(1, "floor of the number of executors; 0: none between runs", flag="--min")
     maximum: int | None = option(
@@ -56,23 +56,23 @@ class RunOptions:
     )
     slo: str = option("10", SLO_HELP)
     priority: str | None = option(None, PRIORITY_HELP)
-    price: float = option(0.0, "price of a slot-hour, in which savings are shown; 0: none")
-    shadow: bool = option(False, "only watch and advise; nothing is touched", flag="--shadow")
+    price: float = option(0.0, "price of a slot-hour, to show savings; 0: none")
+    shadow: bool = option(False, "observe and recommend only; change nothing", flag="--shadow")
     master: str | None = option(
-        None, "Spark master; default: the one of your settings, else a local cluster"
+        None, "Spark master; default: from your settings, otherwise a local cluster"
     )
     local: int | None = option(
         None, "a local Standalone cluster with room for this many executors", least=1
     )
     kafka: str | None = option(
         None,
-        "ask Kafka for the lag: host:port, or a file of properties (name=value lines as librdkafka"
-        " calls them, with SASL and TLS); a local cluster gets Kafka's source",
+        "read the lag from Kafka: host:port, or a properties file (name=value lines with"
+        " librdkafka's names, including SASL and TLS); a local cluster gets Kafka's source",
     )
     journal: str | None = option(
         None,
-        "folder of the journal, also hdfs:// or s3a:// and such; default: in the user's state"
-        " folder, one an application. Further applications of the script get folders in it",
+        "folder of the journal, also hdfs:// or s3a://; default: one per application in the"
+        " user's state folder. Further applications of the script get subfolders",
     )
 
     def __post_init__(self) -> None:
@@ -120,7 +120,7 @@ class OutputOptions:
 
     show_settings: bool = option(
         False,
-        "print what would be set in Spark, yours where there is one, and run nothing",
+        "print the Spark settings that would apply, including yours, without running the script",
         flag="--show-settings",
     )
     as_json: bool = option(
@@ -271,7 +271,7 @@ def run(
     context: typer.Context,
     script: Annotated[Path, typer.Argument(help="The PySpark script.")],
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="Its own arguments, after --.")
+        list[str] | None, typer.Argument(help="Arguments of the script, after --.")
     ] = None,
     *,
     options: RunOptions,

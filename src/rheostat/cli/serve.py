@@ -162,7 +162,7 @@ def _whatif(job: Job, question: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def top(
     places: Places = None,
-    every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.5)] = 2.0,
+    every: Annotated[float, typer.Option(help="Seconds between two updates.", min=0.5)] = 2.0,
     once: Annotated[bool, typer.Option(help="Print once and exit.")] = False,
     as_json: AsJson = False,
     out: Out = None,

@@ -163,7 +163,7 @@ def _number(value: int | None) -> str:
 @app.command()
 def plan(
     checkpoint: CheckpointName,
-    partitions: Annotated[int, typer.Option(help="The wanted number of state partitions.")],
+    partitions: Annotated[int, typer.Option(help="The requested number of state partitions.")],
     readers: Annotated[
         int | None,
         typer.Option(
@@ -213,7 +213,7 @@ def _plan_lines(planned: RepartitionPlan) -> list[str]:
     if planned.duration_s is not None and planned.disk_bytes is not None:
         lines.append(
             f"about {planned.duration_s:,.0f} s; {planned.rows or 0:,} rows; the new version takes up"  # noqa: E501
-            f" to {planned.disk_bytes / 1e6:,.1f} MB beside the old one"
+            f" to {planned.disk_bytes / 1e6:,.1f} MB in addition to the old one"
         )
     if planned.coalesce:
         lines.append(f"or: {planned.coalesce}")

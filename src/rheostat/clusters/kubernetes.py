@@ -75,7 +75,7 @@ class Kubernetes(ClusterManager):
         if ip and ip.is_unspecified:
             also = "" if setting == HOST else f"{POD_IP}=false and "
             yield _address(
-                f"executors call the driver at {called} ({setting}), which is no address to call;"
+                f"executors call the driver at {called} ({setting}), which is not reachable;"
                 f" add {also}{HOST}=an address that pods reach"
             )
         elif ip and ip.is_loopback:
@@ -101,7 +101,7 @@ class Kubernetes(ClusterManager):
             )
         if _TOKEN.search(message):
             return (
-                "the API server does not take the driver's token (401); give a new one in"
+                "the API server rejects the driver's token (401); set a new one in"
                 " spark.kubernetes.authenticate.oauthTokenFile"
             )
         return None

@@ -15,7 +15,7 @@ NEEDED: Mapping[str, Mapping[str, str]] = {
         "get": "Spark does not see how its executors end",
         "list": "the reason for missing executors is unknown",
         "watch": "Spark does not see how its executors end",
-        "delete": "what Spark ends stays there",
+        "delete": "pods that Spark ends are not deleted",
     },
     "events": {"list": "preempted, evicted and deleted executors cannot be distinguished"},
 }
@@ -224,7 +224,7 @@ def _waits(status: Mapping[str, Any]) -> str | None:
         if waiting:
             reason = str(waiting.get("reason") or "waiting")
             if reason in _STARTED:
-                return "its image is being pulled or its container made"
+                return "its image is being pulled or its container created"
             return ": ".join(filter(None, (reason, waiting.get("message"))))
     return None
 

@@ -152,7 +152,7 @@ def _allocation(
     ]
     starts = ""
     if starts_with_all:
-        starts = "; the application starts with all executors that it may have"
+        starts = "; the application starts with its maximum number of executors"
     elif scaling.ENABLED not in given or _is_off(given):
         return {}, ()  # YARN and Kubernetes honour spark.executor.instances
     if _is_off(given):

@@ -124,7 +124,7 @@ def failures() -> dict[str, Wanted]:
     lifetime, which ends a long-running application that started small.
     """
     return {
-        FAILURES: Wanted("100", "an application that begins small bears no more than 3 else"),
+        FAILURES: Wanted("100", "the default of an application that starts small is 3"),
         "spark.executor.failuresValidityInterval": Wanted("10m", "those of the last ten minutes"),
     }
 
@@ -138,7 +138,7 @@ def allocation(limits: Limits, initial: int) -> dict[str, Wanted]:
     requests of Rheostat.
     """
     return {
-        ENABLED: Wanted("true", "else a Standalone application starts with all it may have"),
+        ENABLED: Wanted("true", "otherwise a Standalone application starts with its maximum"),
         INITIAL: Wanted(str(initial), "the number of executors to start with"),
         LEAST: Wanted(str(initial), "Spark's own target stays there"),
         MOST: Wanted(str(limits.max_executors), "the ceiling"),

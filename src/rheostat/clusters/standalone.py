@@ -20,7 +20,7 @@ class Standalone(ClusterManager):
         """Return the size of an executor, and the ceiling in cores, which the master enforces."""
         return {
             scaling.CORES: Wanted(
-                str(cores), "else an executor takes a whole worker of a Standalone cluster"
+                str(cores), "otherwise an executor occupies a whole worker of a Standalone cluster"
             ),
             scaling.CORES_MAX: Wanted(
                 str(executors * cores), f"the ceiling: room for {executors} executors"

@@ -62,7 +62,7 @@ class Yarn(ClusterManager):
         queue = _QUEUE.search(message)
         if queue:
             return (
-                f"YARN takes no application in the queue {queue[1] or queue[2]}; set"
+                f"YARN accepts no applications in the queue {queue[1] or queue[2]}; set"
                 " spark.yarn.queue to an existing leaf queue (yarn queue -list)"
             )
         if _ENDED.search(message):

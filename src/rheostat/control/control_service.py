@@ -115,7 +115,7 @@ class ControlService:
         with self._lock:
             before = self._pinned[1] if self._pinned else self._sizing
             if before.mode == "external":
-                raise Refused("the mode is external: whoever writes the size decides it")
+                raise Refused("the mode is external: the size is decided by its external writer")
             report = self.direct(replace(before, mode="external", size=int(size)))
             self._pinned = self._clock() + 60.0 * float(minutes), before  # type: ignore[arg-type]
             return report

@@ -34,4 +34,4 @@ def call_driver(address: str, path: str, token: str | None = None, method: str =
             refusal.msg = json.load(refusal)["error"]
         raise
     except HTTPException as fault:
-        raise OSError(f"it is no HTTP answer: {fault!r}") from None
+        raise OSError(f"it is not an HTTP response: {fault!r}") from None

@@ -44,8 +44,8 @@ def _not_scaling(status: JobStatus) -> Health | None:
         return Health(NOT_SCALING, f"The job ended with {_executors(status.executors)}.")
     if status.state in ("dead", "silent"):
         words = {
-            "dead": ("Its process has gone", "Read the driver's log, and start the job again."),
-            "silent": ("Its process runs, but decides nothing", "Read the driver's log."),
+            "dead": ("The process has ended", "Read the driver's log, and start the job again."),
+            "silent": ("The process runs but makes no decisions", "Read the driver's log."),
         }
         what, action = words[status.state]
         age = "" if status.age_s is None else f" {format_duration(status.age_s)} ago"

@@ -35,7 +35,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     batches = numbered(files, str(folder / "offsets"))
     if not batches:
         raise BadInput(
-            f"{folder} is no checkpoint of a query that has started: it has no folder offsets with"
+            f"{folder} is not the checkpoint of a started query: it has no folder offsets with"
             " a batch in it"
         )
     newest = f"{folder}/offsets/{batches[-1]}"

@@ -55,7 +55,7 @@ class FolderJournal:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(
-                f"the journal folder {folder} cannot be made: {error.strerror}"
+                f"the journal folder {folder} cannot be created: {error.strerror}"
             ) from None
         self._segments = 0
         self._records = self._bytes = 0

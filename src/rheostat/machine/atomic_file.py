@@ -19,7 +19,7 @@ def require_writable(path: Path) -> None:
         if path.is_dir():
             raise BadInput(f"{path} is a folder; name a file")
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-            raise BadInput(f"{path} is no regular file; name another, or use a pipe")
+            raise BadInput(f"{path} is not a regular file; name another, or use a pipe")
         if not folder.is_dir():
             raise BadInput(f"{path} cannot be written: No such file or directory")
         if not os.access(folder, os.W_OK | os.X_OK):

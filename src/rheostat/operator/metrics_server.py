@@ -26,7 +26,7 @@ def certificate(folder: Path, names: list[str]) -> tuple[Path, Path]:
     try:
         subprocess.run(command, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as fault:
-        raise RheostatError(f"no certificate could be made with openssl: {fault}") from None
+        raise RheostatError(f"no certificate could be created with openssl: {fault}") from None
     return cert, key
 
 

@@ -327,4 +327,6 @@ def _sizing_text(sizing: Sizing) -> str:
     if sizing.mode == "external":
         return f"sized from outside: {sizing.size} executors" if sizing.size else "no size yet"
     by = sizing.policy or "the driver's own policy"
-    return f"sized by {by}" if sizing.mode == "policy" else f"advised by {by}, nothing is changed"
+    return (
+        f"sized by {by}" if sizing.mode == "policy" else f"recommended by {by}; nothing is changed"
+    )

@@ -138,7 +138,7 @@ def local_folder(location: str) -> Path:
     folder = local_path(location.rstrip("/") or location)
     if not location or not folder.is_dir():
         named = location or "an empty name"
-        raise BadInput(f"{named} is no folder: name the checkpointLocation of a query")
+        raise BadInput(f"{named} is not a folder: name the checkpointLocation of a query")
     return folder.resolve()
 
 
@@ -191,7 +191,7 @@ def planned_batches(files: FileSystem, location: str) -> list[int]:
     batches = numbered(files, f"{location}/offsets")
     if not batches:
         raise BadInput(
-            f"{location} is no checkpoint of a query that has started: it has no folder offsets"
+            f"{location} is not the checkpoint of a started query: it has no folder offsets"
             " with a batch in it"
         )
     return batches
@@ -204,7 +204,9 @@ def _planned(files: FileSystem, location: str, batch: int) -> PlannedBatch:
     if version not in ("v1", "v2"):
         raise BadInput(f"{name} has format {version!r}; v1 and v2 can be read")
     if not settings.get(SHUFFLE_PARTITIONS, "").isdecimal():
-        raise BadInput(f"{name} does not say {SHUFFLE_PARTITIONS}: Spark 2.3 or later writes it")
+        raise BadInput(
+            f"{name} does not contain {SHUFFLE_PARTITIONS}: Spark 2.3 or later writes it"
+        )
     return PlannedBatch(batch=batch, settings=settings, text=text)
 
 
@@ -220,7 +222,7 @@ def _committed(files: FileSystem, location: str, batch: int) -> CommittedBatch:
         }
     except (ValueError, TypeError, AttributeError):
         raise BadInput(
-            f"{name} is no entry of a commit log: its second line should be JSON"
+            f"{name} is not an entry of a commit log: its second line should be JSON"
         ) from None
     if version not in ("v1", "v2", "v3"):
         raise BadInput(f"{name} has format {version!r}; v1 to v3 can be read")
@@ -250,7 +252,7 @@ def _operator(files: FileSystem, folder: str, batch: int) -> Operator:
         return _parsed_operator(text)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise BadInput(
-            f"{name} is no metadata of an operator: its second line should be JSON with"
+            f"{name} is not the metadata of an operator: its second line should be JSON with"
             " operatorInfo and stateStoreInfo"
         ) from None
 

@@ -218,7 +218,9 @@ def entry_partitions(files: FileSystem, name: str) -> int:
         settings = entry_of(name, files.read_text(name) or "")[1]
         return int(settings[SHUFFLE_PARTITIONS])
     except (BadInput, ValueError, KeyError):
-        raise BadInput(f"{name} is no entry of an offset log: restore it from a backup") from None
+        raise BadInput(
+            f"{name} is not an entry of an offset log: restore it from a backup"
+        ) from None
 
 
 # Both entries of a repartition's batch are copies of the last committed batch's entries. Versions 1

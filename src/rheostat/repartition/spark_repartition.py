@@ -94,7 +94,7 @@ def undo(
     folder, files = checkpoint_folder(location, files)
     state = RepartitionLog(folder, files).read()
     if state is None or state.phase == "ended":
-        raise BadInput(f"{folder} has no repartition that could be taken back")
+        raise BadInput(f"{folder} has no repartition that can be undone")
     runner = RepartitionRunner(folder, state, files=files, on_progress=progress)
     _require_way_back(runner, folder, files)
     check_stopped(folder, files)
@@ -107,12 +107,12 @@ def _require_way_back(runner: RepartitionRunner, folder: str, files: FileSystem)
     plan, facts = runner.state.plan, runner.look(back=True)
     if facts.gone_on:
         raise BadInput(
-            f"{folder} cannot be taken back: its query has planned a batch with"
+            f"{folder} cannot be undone: its query has planned a batch with"
             f" {plan.partitions} partitions since; rheostat state repartition --partitions"
             f" {plan.partitions_before} goes back without a loss"
         )
     if facts.lock != OTHERS and files.status(f"{folder}/offsets/{plan.batch}") is None:
-        raise BadInput(f"{folder} cannot be taken back: batch {plan.batch} is no longer kept")
+        raise BadInput(f"{folder} cannot be undone: batch {plan.batch} is no longer kept")
 
 
 def _ended(state: RepartitionState, folder: str) -> RepartitionState:

@@ -65,7 +65,7 @@ def own_session() -> Iterator[Any]:
 def require_spark(version: str, way_out: str = WAY_OUT) -> None:
     """Raise BadInput with a ``way_out`` for a Spark version that is too old, such as ``4.2.1``."""
     if rescaling_means(version) != "own":
-        raise BadInput(f"PySpark {version} cannot read state as it is kept: {way_out}")
+        raise BadInput(f"PySpark {version} cannot read the stored state: {way_out}")
 
 
 _ESCAPED = re.compile(r"[^\w\-!.~'()*,;:$&+=/@]")

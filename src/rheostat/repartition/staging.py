@@ -43,9 +43,7 @@ class SinkLog:
         """Return the numbers of its batches; raises BadInput if the log does not exist."""
         known = self._numbers()
         if not known:
-            raise BadInput(
-                f"{self._output} is no folder that a file sink writes to: it has no {LOG}"
-            )
+            raise BadInput(f"{self._output} is not the folder of a file sink: it has no {LOG}")
         return known
 
     def require_newest(self, batch: int) -> None:

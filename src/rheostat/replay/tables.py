@@ -96,8 +96,7 @@ def observation_of(cells: Mapping[str, Any], names: Mapping[str, str], where: st
     except (TypeError, ValueError, AttributeError) as error:
         nested = {name: value for name, value in present.items() if isinstance(value, dict | list)}
         raise BadInput(
-            f"{where}: a nested value is not as it should be ({error}):"
-            f" {json.dumps(nested, default=str)[:200]}"
+            f"{where}: a nested value is invalid ({error}): {json.dumps(nested, default=str)[:200]}"
         ) from None
 
 
@@ -167,7 +166,7 @@ def _nested(name: str, cell: Any, column: str, where: str) -> Any:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _plain(value: Any) -> Any:

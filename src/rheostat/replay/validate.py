@@ -33,7 +33,7 @@ def check_columns(columns: Sequence[str], origin: str, names: Mapping[str, str])
     """Raise BadInput for a table without columns, duplicate or unknown ones, or a missing time."""
     twice = next((column for column in columns if columns.count(column) > 1), None)
     if twice is not None:
-        raise BadInput(f"{origin}: the column {twice!r} is there twice")
+        raise BadInput(f"{origin}: the column {twice!r} occurs twice")
     unknown = [column for name, column in names.items() if name not in FIELDS]
     if unknown:
         near = difflib.get_close_matches(unknown[0], FIELDS, n=1)
@@ -98,7 +98,7 @@ def check_times(moments: Iterable[Moment]) -> None:
             observation.query is None or None in at_once or observation.query in at_once
         ):
             raise BadInput(
-                f"{moment.where}: the time {observation.t_s:.15g} s is there twice (before in"
+                f"{moment.where}: the time {observation.t_s:.15g} s occurs twice (before in"
                 f" {before.where if before else ''})"
             )
         # Queries of one tick may be in any order, but each only once.

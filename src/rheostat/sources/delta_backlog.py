@@ -105,7 +105,7 @@ class DeltaBacklog(BacklogReader):
         versions = [int(name[:20]) for name in log if _is_commit(name)]
         # An offset names the version that comes next where it has read all there was.
         if not versions or not min(versions) <= version <= max(versions) + 1:
-            raise LookupError(f"the log of {self._table} has no version {version} any more")
+            raise LookupError(f"the log of {self._table} no longer has version {version}")
         self._next = version
 
     def _read_version(self) -> bool:

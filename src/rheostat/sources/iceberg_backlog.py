@@ -69,7 +69,7 @@ class IcebergBacklog(BacklogReader):
         self._read(end.number)
         index = self._index(end.number)
         if index is None:
-            raise LookupError(f"the history of the table has no snapshot {end.number} any more")
+            raise LookupError(f"the history of the table no longer has snapshot {end.number}")
         del self._history[: max(0, index - _KEPT)]
         rows = self._after(end)
         return None if rows is None else Backlog(now, Amount(rows, "rows"))

@@ -34,7 +34,7 @@ def too_big(slack_s: float | None, load_s: float | None) -> str | None:
         return None
     return (
         f"one state partition takes {load_s:.1f} s to load, a batch has {max(0.0, slack_s):.1f} s"
-        " to spare: its move will be felt"
+        " to spare: its move will delay a batch"
     )
 
 

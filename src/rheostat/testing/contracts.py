@@ -72,7 +72,7 @@ def _keeps_the_last_memory(make: Callable[[], Journal]) -> None:
     for n in range(3):
         journal.append(_record(float(n)), {"policy": {"n": n, "list": [1, 2.5, None]}})
     assert journal.restore() == {"policy": {"n": 2, "list": [1, 2.5, None]}}, (
-        "the memory is not the one that was kept last"
+        "the memory is not the one that was saved last"
     )
 
 

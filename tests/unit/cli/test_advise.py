@@ -202,4 +202,4 @@ def test_the_advice_includes_the_findings_of_doctor(monkeypatch, capsys, tmp_pat
     shown = capsys.readouterr().out
     assert "shop/stateful: 200 cost 2.8 to 9.0 s of slot time in every batch" in shown
     assert "shop/stateful: batches run back to back" in shown
-    assert "shop/stateful: every batch took all there was" in shown
+    assert "shop/stateful: every batch read the entire backlog" in shown

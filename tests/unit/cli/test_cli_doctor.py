@@ -62,7 +62,7 @@ def test_the_text_output_names_the_setting_for_every_advice(capsys):
         (
             ["--checkpoint", "/no"],
             (
-                "/no is no checkpoint of a query that has started: it has no folder offsets with a"
+                "/no is not the checkpoint of a started query: it has no folder offsets with a"
                 " batch in it"
             ),
         ),

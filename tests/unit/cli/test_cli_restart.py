@@ -80,7 +80,7 @@ def test_a_journal_without_a_supervised_job_is_rejected(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert run(["restart", str(tmp_path)]) == 2
-    assert "is no journal of a supervised job" in capsys.readouterr().err
+    assert "is not the journal of a supervised job" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_run_rejects_a_missing_script(capsys, tmp_path):
         (["--min", "4", "--max", "2"], "min executors (4) is above max executors (2)"),
         (
             ["--receivers", "--policy", "hpa", "--max", "8", "--set", "metrics=cpu 0.5"],
-            "--receivers plays a day of its own: leave out --policy, --max, --set; it takes",
+            "--receivers plays a separate day: leave out --policy, --max, --set; it takes",
         ),
         (
             ["--receivers", "--full", "--operator"],
@@ -184,7 +184,7 @@ def test_run_rejects_a_missing_script(capsys, tmp_path):
         ),
         (
             ["--receivers", "--operator"],
-            "--receivers plays a day of its own: leave out --operator; it takes",
+            "--receivers plays a separate day: leave out --operator; it takes",
         ),
     ],
 )
@@ -207,7 +207,8 @@ def test_a_port_in_use_is_rejected(capsys, monkeypatch, tmp_path, taken, room, p
 
 
 @pytest.mark.parametrize(
-    ("room", "message"), [("cluster", "no cluster was up\n"), ("kafka", "no broker was up\n")]
+    ("room", "message"),
+    [("cluster", "no cluster was running\n"), ("kafka", "no broker was running\n")],
 )
 def test_taking_down_a_stopped_service_is_not_a_failure(
     capsys, monkeypatch, tmp_path, room, message

@@ -101,7 +101,10 @@ def test_show_settings_prints_their_origin_and_starts_nothing(
     assert run(["run", "--show-settings", "--master", "spark://a:1", app]) == 0
     shown = capsys.readouterr().out
     file = tmp_path / "spark-defaults.conf"
-    assert f"spark.executor.cores = 4\n    {file}: else an executor takes a whole worker" in shown
+    assert (
+        f"spark.executor.cores = 4\n    {file}: otherwise an executor occupies a whole worker"
+        in shown
+    )
     assert "spark.dynamicAllocation.maxExecutors = 2\n    rheostat: the ceiling\n" in shown
     assert f"spark.cores.max=8 ({file}) has room for 2 executors of 4: 1 to 2" in shown
     assert shown.splitlines()[-1].startswith("1 to 2 executors. ")

@@ -75,8 +75,8 @@ def test_inspect_tolerates_files_deleted_by_a_running_query(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["inspect", "CHECKPOINT/nowhere"], "is no folder"),
-        (["inspect", "CHECKPOINT/state"], "is no checkpoint"),
+        (["inspect", "CHECKPOINT/nowhere"], "is not a folder"),
+        (["inspect", "CHECKPOINT/state"], "is not the checkpoint"),
         (["plan", "CHECKPOINT", "--partitions", "0"], "must be from 1 to 32768, but it is 0"),
         (["plan", "CHECKPOINT", "--partitions", "40000"], "must be from 1 to 32768"),
         (["plan", "CHECKPOINT"], "--partitions"),
@@ -85,12 +85,12 @@ def test_inspect_tolerates_files_deleted_by_a_running_query(tmp_path, capsys):
             "must be from 1 to 32768, but it is 0",
         ),
         (["repartition", "CHECKPOINT", "--partitions", "4"], "what"),
-        (["repartition", "CHECKPOINT/nowhere", "--partitions", "7"], "is no folder"),
-        (["repartition", "CHECKPOINT/state", "--partitions", "7"], "is no checkpoint"),
-        (["repartition", "", "--partitions", "7"], "an empty name is no folder"),
-        (["inspect", ""], "an empty name is no folder"),
+        (["repartition", "CHECKPOINT/nowhere", "--partitions", "7"], "is not a folder"),
+        (["repartition", "CHECKPOINT/state", "--partitions", "7"], "is not the checkpoint"),
+        (["repartition", "", "--partitions", "7"], "an empty name is not a folder"),
+        (["inspect", ""], "an empty name is not a folder"),
         (["undo", "dbfs:/checkpoints/orders"], "copy the checkpoint"),
-        (["undo", "CHECKPOINT"], "has no repartition that could be taken back"),
+        (["undo", "CHECKPOINT"], "has no repartition that can be undone"),
         (["repair", "CHECKPOINT"], "its newest batch 1 is committed"),
     ],
 )

@@ -41,8 +41,12 @@ def unchanged(_: Path) -> None:
 
 
 CASES: dict[str, tuple[Broken, int, str]] = {
-    "not a checkpoint": (shutil.rmtree, 7, "is no folder"),
-    "a folder of something else": (lambda f: shutil.rmtree(f / "offsets"), 7, "is no checkpoint"),
+    "not a checkpoint": (shutil.rmtree, 7, "is not a folder"),
+    "a folder of something else": (
+        lambda f: shutil.rmtree(f / "offsets"),
+        7,
+        "is not the checkpoint",
+    ),
     "no committed batch": (without_commits, 7, "has no committed batch"),
     "a batch that is not committed": (unlinked("commits/2"), 7, "but not committed it"),
     "an older Spark's": (without_metadata, 7, "an older Spark has written this checkpoint"),

@@ -27,7 +27,7 @@ FORBIDDEN = (
 def test_a_missing_queue_is_reported_with_its_setting(message: str) -> None:
     reason = why_refused(message)
     assert reason is not None
-    assert reason.startswith("YARN takes no application in the queue nope; set spark.yarn.queue")
+    assert reason.startswith("YARN accepts no applications in the queue nope; set spark.yarn.queue")
 
 
 def test_a_missing_namespace_is_reported_with_its_setting() -> None:

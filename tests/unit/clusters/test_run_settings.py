@@ -151,13 +151,13 @@ def test_an_initial_size_above_the_ceiling_is_reported() -> None:
     [
         (
             {scaling.ENABLED: "false"},
-            "spark.dynamicAllocation.enabled=false (a file); the application starts with all"
-            " executors that it may have",
+            "spark.dynamicAllocation.enabled=false (a file); the application starts with its"
+            " maximum number of executors",
         ),
         (
             {scaling.MOVING[1]: "60s"},
             "spark.dynamicAllocation.executorIdleTimeout=60s (a file): dynamic allocation stays"
-            " off; the application starts with all executors that it may have",
+            " off; the application starts with its maximum number of executors",
         ),
         (
             {scaling.ENABLED: "true", scaling.MOVING[1]: "60s"},
@@ -167,7 +167,7 @@ def test_an_initial_size_above_the_ceiling_is_reported() -> None:
         (
             {scaling.TRACKING: "false"},
             "spark.dynamicAllocation.shuffleTracking.enabled=false (a file): dynamic allocation"
-            " stays off; the application starts with all executors that it may have",
+            " stays off; the application starts with its maximum number of executors",
         ),
         (
             {"spark.decommission.enabled": "false"},

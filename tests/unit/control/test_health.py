@@ -35,7 +35,7 @@ SHADOWED = replace(WELL, start=start(t_s=NOON_S, mode=SHADOW), wanted=5)
     ("status", "word", "sentence", "action"),
     [
         (WELL, "Healthy", "committed in 2.0 s", ""),
-        (replace(WELL, state="dead"), "Not scaling", "process has gone", "start the job again"),
+        (replace(WELL, state="dead"), "Not scaling", "process has ended", "start the job again"),
         (replace(WELL, state="silent"), "Not scaling", "decides nothing", "log"),
         (replace(WELL, state="ended"), "Not scaling", "ended with 3 executors", ""),
         (replace(WELL, phase="failed", detail="no"), "Not scaling", "failed: no", "log"),

@@ -55,7 +55,7 @@ def test_an_offset_log_without_a_partition_count_leaves_it_unknown(tmp_path, tex
     "text", ["", "v1\n", "v1\nno json\n-", 'v1\n{"conf": null}\n-', "v1\n[]\n-"]
 )
 def test_an_invalid_offset_log_is_reported_with_its_file(tmp_path, text):
-    with pytest.raises(BadInput, match="offsets/7 is no entry of an offset log"):
+    with pytest.raises(BadInput, match="offsets/7 is not an entry of an offset log"):
         read_checkpoint(checkpoint(tmp_path, {"7": text}))
 
 
@@ -66,7 +66,7 @@ def test_a_newer_format_is_reported(tmp_path):
 
 @pytest.mark.parametrize("name", ["absent", "."])
 def test_a_folder_without_a_checkpoint_is_reported(tmp_path, name):
-    with pytest.raises(BadInput, match="is no checkpoint of a query that has started"):
+    with pytest.raises(BadInput, match="is not the checkpoint of a started query"):
         read_checkpoint(tmp_path / name)
 
 

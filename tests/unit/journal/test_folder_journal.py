@@ -141,7 +141,7 @@ def test_a_file_named_stop_is_the_kill_switch(tmp_path):
 
 def test_an_uncreatable_folder_is_reported_in_one_line(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(BadInput, match=r"journal folder .* cannot be made"):
+    with pytest.raises(BadInput, match=r"journal folder .* cannot be created"):
         FolderJournal(tmp_path / "file" / "journal")
 
 

@@ -245,7 +245,7 @@ def test_an_unwritable_journal_leaves_spark_settings_unchanged(
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        ({"spark.rheostat.slow": "5"}, "spark.rheostat.slow is no setting of Rheostat"),
+        ({"spark.rheostat.slow": "5"}, "spark.rheostat.slow is not a setting of Rheostat"),
         ({"spark.rheostat.policy": "absent_module:Policy"}, "cannot be loaded"),
         ({"spark.rheostat.kafka": " "}, "bootstrap.servers must be 'host:port'"),
     ],

@@ -54,9 +54,9 @@ def test_paths_that_are_not_regular_files_are_rejected(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(BadInput, match="is a folder; name a file"):
         require_writable(tmp_path)
-    with pytest.raises(BadInput, match="is no regular file"):
+    with pytest.raises(BadInput, match="is not a regular file"):
         require_writable(tmp_path / "pipe")
-    with pytest.raises(BadInput, match="is no regular file"):
+    with pytest.raises(BadInput, match="is not a regular file"):
         write_atomic(Path(os.devnull), "")
     with pytest.raises(BadInput, match="No such file"):
         require_writable(tmp_path / "nowhere" / "result.json")

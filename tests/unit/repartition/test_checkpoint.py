@@ -100,19 +100,19 @@ def delete_files(folder: Path, *names: str) -> None:
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        (lambda folder: delete_files(folder, "offsets", "commits"), "is no checkpoint"),
+        (lambda folder: delete_files(folder, "offsets", "commits"), "is not the checkpoint"),
         (lambda folder: delete_files(folder, "commits"), "has no committed batch"),
         (lambda folder: (folder / "offsets/1").unlink(), "offsets/1 is missing"),
         (lambda folder: delete_files(folder, "state"), "an older Spark"),
         (lambda folder: (folder / "state").rename(folder / "elsewhere"), "has no state"),
-        (lambda folder: (folder / "offsets/1").write_text("v1\n"), "no entry of an offset log"),
+        (lambda folder: (folder / "offsets/1").write_text("v1\n"), "not an entry of an offset log"),
         (lambda folder: (folder / "offsets/1").write_text('v9\n{"conf": {}}'), "format 'v9'"),
-        (lambda folder: plan_batch(folder, 1, "many"), "does not say"),
-        (lambda folder: (folder / "commits/1").write_text("v1\n]"), "no entry of a commit log"),
+        (lambda folder: plan_batch(folder, 1, "many"), "does not contain"),
+        (lambda folder: (folder / "commits/1").write_text("v1\n]"), "not an entry of a commit log"),
         (lambda folder: (folder / "commits/1").write_text("v7\n{}"), "format 'v7'"),
         (
             lambda folder: write_file(folder / "state/0/_metadata/metadata", "v1"),
-            "no metadata of an",
+            "not the metadata of an",
         ),
     ],
 )

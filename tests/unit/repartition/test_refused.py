@@ -54,11 +54,11 @@ def assert_refused(folder: Path, partitions: int, message: str) -> None:
 
 
 def test_a_folder_without_a_checkpoint_is_rejected(tmp_path: Path) -> None:
-    assert_refused(tmp_path, 7, "is no checkpoint of a query")
+    assert_refused(tmp_path, 7, "is not the checkpoint of a")
 
 
 def test_a_missing_folder_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="is no folder"):
+    with pytest.raises(BadInput, match="is not a folder"):
         to(tmp_path / "none", 7)
 
 
@@ -194,7 +194,7 @@ def test_a_query_that_continues_meanwhile_keeps_its_number_and_output(checkpoint
 
 
 def test_undo_without_a_repartition_is_rejected(checkpoint: Path) -> None:
-    with pytest.raises(BadInput, match="has no repartition that could be taken back"):
+    with pytest.raises(BadInput, match="has no repartition that can be undone"):
         undo(str(checkpoint), check_stopped=quiet)
 
 

@@ -57,13 +57,17 @@ def expired() -> BacklogReader:
 
 
 BAD: dict[str, tuple[BacklogReader, Any, str]] = {
-    "a vacuumed log": (delta(commit(7), commit(8)), DELTA_OFFSET, "no version 3 any more"),
+    "a vacuumed log": (delta(commit(7), commit(8)), DELTA_OFFSET, "no longer has version 3"),
     "no bucket for a table": (DeltaBacklog(NoBucket(), "/t"), DELTA_OFFSET, "NoSuchBucket"),
     "no bucket for files": (FileBacklog(NoBucket(), "/in", "/log"), {"logOffset": 1}, "NoSuchB"),
     "a damaged commit": (delta((commit(3)[0], "{")), DELTA_OFFSET, "Expecting property name"),
     "an opaque offset": (ReportedBacklog(), "opaque", "it reports none"),
     "an opaque offset of a table": (delta(commit(3)), "opaque", "it reports none"),
-    "an expired snapshot": (expired(), {"snapshot_id": 1, "position": 2}, "no snapshot 1"),
+    "an expired snapshot": (
+        expired(),
+        {"snapshot_id": 1, "position": 2},
+        "no longer has snapshot 1",
+    ),
 }
 
 

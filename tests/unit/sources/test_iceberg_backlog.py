@@ -70,7 +70,7 @@ def test_an_expired_snapshot_is_reported_in_one_line() -> None:
     for rows in (10, 20, 30):
         table.append(rows)
     del table.snapshots[1]
-    with pytest.raises(LookupError, match="the history of the table has no snapshot 1 any more"):
+    with pytest.raises(LookupError, match="the history of the table no longer has snapshot 1"):
         table.reader.backlog(offset(1, 2), 1000.0)
 
 

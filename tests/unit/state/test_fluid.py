@@ -33,8 +33,8 @@ def test_zero_loads_are_not_limited():
 def test_an_oversized_partition_is_reported_with_both_times():
     assert (
         too_big(0.8, 2.04)
-        == "one state partition takes 2.0 s to load, a batch has 0.8 s to spare: its move will be"
-        " felt"
+        == "one state partition takes 2.0 s to load, a batch has 0.8 s to spare: its move will"
+        " delay a batch"
     )
     assert [too_big(1.0, 1.0), too_big(None, 9.0), too_big(1.0, None)] == [None, None, None]
 

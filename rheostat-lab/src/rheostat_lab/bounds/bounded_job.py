@@ -94,6 +94,6 @@ def curve_of(load: Workload | Arrivals, duration_s: float, step_s: float) -> Cur
     arrivals = load if isinstance(load, Arrivals) else Arrivals(load, step_s=min(1.0, step_s))
     rows = np.array([arrivals.rows_at(i * step_s) for i in range(steps + 1)])
     if rows[-1] <= 0:
-        raise BadInput(f"the load brings no row in {duration_s:g} s; there is nothing to scale")
+        raise BadInput(f"the load contains no rows in {duration_s:g} s; there is nothing to scale")
     # Arrivals may begin earlier: the bounds count from the start of the run.
     return Curve(rows - rows[0], step_s)

@@ -52,7 +52,8 @@ def up(
 
 def down(
     kind: Annotated[
-        str | None, typer.Option(help="standalone, yarn or kubernetes; default: all that are up.")
+        str | None,
+        typer.Option(help="standalone, yarn or kubernetes; default: all running clusters."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -63,5 +64,5 @@ def down(
     from rheostat_lab.clusters import cluster_kinds
 
     ended = cluster_kinds.down(kind)
-    message = f"ended {', '.join(ended)}" if ended else "no cluster was up"
+    message = f"ended {', '.join(ended)}" if ended else "no cluster was running"
     emit({"ended": ", ".join(ended) or None}, as_json, None, lambda: typer.echo(message))

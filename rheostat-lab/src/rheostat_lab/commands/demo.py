@@ -27,12 +27,10 @@ class ShownDay:
 
     query: str = field(default="q1", metadata={"help": "Nexmark query: q1, q2, q3, q5, q8 or q11"})
     seconds: float = field(default=240.0, metadata={"help": "length of the compressed day"})
-    days: int = field(
-        default=1, metadata={"help": "days, one after the other; the second may be forecast"}
-    )
+    days: int = field(default=1, metadata={"help": "consecutive days; the second may be forecast"})
     peak: float | None = field(
         default=None,
-        metadata={"help": "events per second at the peak; left out: what the query can take"},
+        metadata={"help": "events per second at the peak; default: the capacity of the query"},
     )
     ramp_share: float = field(
         default=0.16, metadata={"help": "share of the day that its steep ramp takes"}
@@ -58,7 +56,7 @@ class ShownDay:
     seed: int = field(default=7, metadata={"help": "seed of the events and of the load's noise"})
     price_per_slot_hour: float | None = field(
         default=None,
-        metadata={"help": "money for an hour of one slot, in any currency: show what it comes to"},
+        metadata={"help": "price of a slot-hour in any currency; shows the cost"},
     )
 
 
@@ -67,11 +65,11 @@ def demo(
     parameters: Parameters = None,
     full: Annotated[
         bool,
-        typer.Option("--full", help="Play the same load at fixed sizes, too (8 minutes more)."),
+        typer.Option("--full", help="Also run the same load at fixed sizes (8 more minutes)."),
     ] = False,
     receivers: Annotated[
         bool,
-        typer.Option("--receivers", help="A push load instead: receivers follow it, too."),
+        typer.Option("--receivers", help="Use a push load; receivers are scaled as well."),
     ] = False,
     operator: Annotated[
         bool,
@@ -150,7 +148,7 @@ def _check_receivers(day: ShownDay, flags: Mapping[str, bool]) -> None:
     ]
     if ignored := [*ignored, *(flag for flag, is_given in flags.items() if is_given)]:
         raise BadInput(
-            f"--receivers plays a day of its own: leave out {', '.join(ignored)}; it takes"
+            f"--receivers plays a separate day: leave out {', '.join(ignored)}; it takes"
             " --seconds, --out, --json and the guards"
         )
 

@@ -40,5 +40,5 @@ def down(as_json: AsJson = False) -> None:
     from rheostat_lab.services import broker
 
     ended = broker.down()
-    message = f"ended {ended}" if ended else "no broker was up"
+    message = f"ended {ended}" if ended else "no broker was running"
     emit({"ended": ended}, as_json, None, lambda: typer.echo(message))

@@ -33,7 +33,7 @@ def run(
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"--out {out} cannot be made: {error.strerror}") from None
+        raise BadInput(f"--out {out} cannot be created: {error.strerror}") from None
     results = [experiment(name, out) for name, experiment in known.items()]
     if as_json:
         typer.echo(json.dumps(results, indent=2))

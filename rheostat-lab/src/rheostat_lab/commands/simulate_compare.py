@@ -32,7 +32,9 @@ def compare(
     ] = 3,
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="Only this policy; repeat it. Default: all. Ours is always there."),
+        typer.Option(
+            help="Only this policy; repeat it. Default: all. predictive is always included."
+        ),
     ] = None,
     load: Annotated[
         list[str] | None,
@@ -44,7 +46,7 @@ def compare(
     start: Annotated[
         list[float] | None,
         typer.Option(
-            help="Only executors that take so many seconds to come; repeat it. Default: 3, 10, 60."
+            help="Only executors with this start time in seconds; repeat it. Default: 3, 10, 60."
         ),
     ] = None,
     minutes: Annotated[
@@ -55,13 +57,13 @@ def compare(
         str, typer.Option(help="Spark master; none: in this process, without Spark.")
     ] = "local[2]",
     folder: Annotated[
-        Path, typer.Option(help="Where the rows go. What is there is not run again.")
+        Path, typer.Option(help="Folder of the rows; existing ones are not run again.")
     ] = Path("out/compare"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Print JSON: rows, summary, chosen, non_anticipative.")
     ] = False,
     out: Annotated[
-        Path | None, out_option("Write the same JSON to this file; the plots go beside it.")
+        Path | None, out_option("Write the same JSON to this file, and the plots to its folder.")
     ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for the plots.")] = None,
 ) -> None:

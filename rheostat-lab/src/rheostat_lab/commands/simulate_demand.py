@@ -37,7 +37,7 @@ def demand(
     plant: Annotated[str, typer.Option(help="Without one: spark or flink.")] = "spark",
     parameters: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of the plant, name=value; repeat it."),
+        typer.Option("--set", help="A parameter of the plant, name=value; repeatable."),
     ] = None,
     slo: Annotated[
         float,
@@ -50,7 +50,9 @@ def demand(
     maximum: Annotated[int, typer.Option("--max", help="Most executors that are tried.")] = 16,
     minutes: Annotated[
         float,
-        typer.Option(help="Each load is held so long at each size; the first 5 do not count."),
+        typer.Option(
+            help="Minutes for which each load is held at each size; the first 5 do not count."
+        ),
     ] = 15.0,
     seeds: Annotated[int, typer.Option(help="Repetitions of the search.")] = 5,
     as_json: AsJson = False,

@@ -96,7 +96,7 @@ def default_rates(values: SparkParameters | FlinkJob, most: int) -> tuple[float,
     limit = capacity_rows_per_s(values, most)
     if not 0 < limit < float("inf"):
         raise BadInput(
-            "rows cost nothing on this plant, so there is no largest load; say which with --loads"
+            "rows cost nothing on this plant, so there is no largest load; set it with --loads"
             " FROM:TO:STEP"
         )
     step = float(f"{limit / _STEPS:.2g}")

@@ -34,7 +34,7 @@ def sweep(
     ],
     folder: Annotated[
         Path | None,
-        typer.Option(help="Where the rows go; default: out/sweep/NAME. What is there is kept."),
+        typer.Option(help="Folder of the rows; default: out/sweep/NAME. Existing rows are kept."),
     ] = None,
     master: Annotated[
         str, typer.Option(help="Spark master; none: in this process, without Spark.")

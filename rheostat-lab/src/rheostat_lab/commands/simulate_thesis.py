@@ -31,11 +31,11 @@ def thesis(
         typer.Option(help="Only this policy of the tables; repeat it. Default: all."),
     ] = None,
     parameters: Annotated[
-        Path | None, typer.Option(help="Parameters fitted anew (JSON). Default: the package's.")
+        Path | None, typer.Option(help="Newly fitted parameters (JSON). Default: the package's.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     out: Annotated[
-        Path | None, out_option("Write the same JSON to this file; the plots go beside it.")
+        Path | None, out_option("Write the same JSON to this file, and the plots to its folder.")
     ] = None,
     plots: Annotated[Path | None, typer.Option(help="Folder for the plots.")] = None,
 ) -> None:

@@ -146,8 +146,8 @@ class DemoEnvironment:
         """
         if self.broker and not self.broker.alive:
             if not self.demo.restarts_broker:
-                raise RheostatError("the Kafka broker has died")
-            self.view.note("the Kafka broker has died; starting it again on the same data")
+                raise RheostatError("the Kafka broker failed")
+            self.view.note("the Kafka broker failed; restarting it with its data")
             self.broker.restart()
 
     def warm_up_load(self, name: str) -> Child:

@@ -64,11 +64,11 @@ class Demo:
 
     query: str = field(default="q1", metadata={"help": f"Nexmark query: {offered_queries()}"})
     seconds: float = field(default=240.0, metadata={"help": "length of the day"})
-    days: int = field(default=1, metadata={"help": "days, one after the other"})
+    days: int = field(default=1, metadata={"help": "consecutive days"})
     low: float = field(default=200.0, metadata={"help": "events per second at night"})
     peak: float | None = field(
         default=None,
-        metadata={"help": "events per second at the peak; left out: what the query can take"},
+        metadata={"help": "events per second at the peak; default: the capacity of the query"},
     )
     ramp_share: float = field(
         default=0.16, metadata={"help": "share of the day that its steep ramp takes"}
@@ -96,17 +96,18 @@ class Demo:
     cores: int = field(default=2, metadata={"help": "slots of an executor"})
     interval_s: float = field(default=3.0, metadata={"help": "seconds between two decisions"})
     cooldown_out_s: float = field(
-        default=5.0, metadata={"help": "seconds after a rescaling before the next scale-out"}
+        default=5.0, metadata={"help": "seconds after a rescale before the next scale-out"}
     )
     cooldown_in_s: float = field(
-        default=10.0, metadata={"help": "seconds after a rescaling before the next scale-in"}
+        default=10.0, metadata={"help": "seconds after a rescale before the next scale-in"}
     )
     seed: int = field(default=7, metadata={"help": "seed of the events and of the load's noise"})
     guards: GuardOptions = field(
-        default_factory=GuardOptions, metadata={"help": "guards beside those that are always on"}
+        default_factory=GuardOptions,
+        metadata={"help": "guards in addition to those that are always active"},
     )
     price_per_slot_hour: float | None = field(
-        default=None, metadata={"help": "money for an hour of one slot, in any currency"}
+        default=None, metadata={"help": "price of a slot-hour, in any currency"}
     )
     cluster: str = field(
         default="standalone",
@@ -116,7 +117,7 @@ class Demo:
         default="kafka", metadata={"help": f"what the query reads: {', '.join(SOURCES)}"}
     )
     restarts_broker: bool = field(
-        default=True, metadata={"help": "start a broker that has died again, on its data"}
+        default=True, metadata={"help": "restart a failed broker with its data"}
     )
     out: Path = field(
         default=Path("out/demo"),

@@ -230,7 +230,7 @@ def executor_lives(pages: Pages, records: list[Record]) -> tuple[list[ExecutorLi
     # Unknown is not zero: a run without executors would be the cheapest of all.
     if not executors or failed_tasks is None:
         raise RheostatError(
-            "the driver does not tell which executors there were and which tasks failed, so the"
+            "the driver does not report its executors and failed tasks, so the"
             " run has no result; the computer may be too busy"
         )
     lives = [

@@ -58,7 +58,7 @@ def _settings(text: str, full_text: str) -> dict[str, str]:
         if equals:
             name = key.strip()
             if name in given:
-                raise BadInput(f"{name} is there twice in {full_text!r}")
+                raise BadInput(f"{name} occurs twice in {full_text!r}")
         elif not name:
             raise BadInput(
                 f"parameters are written name=value with commas between, but {full_text!r} has"

@@ -119,7 +119,7 @@ def observations(path: Path) -> list[Observation]:
     try:
         rows = pq.read_table(path).to_pylist(maps_as_pydicts="strict")
     except (OSError, pa.ArrowException) as error:
-        raise BadInput(f"{path} is no file of a run: {error}") from None
+        raise BadInput(f"{path} is not a run file: {error}") from None
     return [observation_from(row) for row in rows]
 
 
@@ -136,7 +136,7 @@ def _run(path: Path, wanted: Mapping[str, Any]) -> PlayedRun:
         ]
         played = PlayedRun(**run)
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException) as error:
-        raise BadInput(f"{path} is no file of a run: {error!r}") from None
+        raise BadInput(f"{path} is not a run file: {error!r}") from None
     if others:
         raise BadInput(f"{path} was played with {', '.join(others)}; name another --out")
     return played

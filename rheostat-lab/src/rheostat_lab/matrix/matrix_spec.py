@@ -99,7 +99,7 @@ class MatrixSpec:
             raise BadInput(f"start must be within the limits {self.limits}, but it is {self.start}")
         names = [cell.name for cell in self.cells()]
         if twice := [name for name in names if names.count(name) > 1]:
-            raise BadInput(f"the run {twice[0]} is there twice")
+            raise BadInput(f"the run {twice[0]} occurs twice")
         for cell in self.cells():
             self.demo(cell, Path())  # the demo validates its own options
 

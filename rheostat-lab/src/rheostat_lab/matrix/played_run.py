@@ -64,7 +64,7 @@ def read_run(folder: Path, cell: Cell) -> PlayedRun | None:
             "exact": summary["exact"],
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{path} is no summary of a demo: {error}") from None
+        raise BadInput(f"{path} is not a demo summary: {error}") from None
     if not summary["slot_hours"] > 0:
         # Otherwise it would be the cheapest run of all.
         raise BadInput(f"{path} has no slot-hours: its executors are unknown; play that run again")

@@ -70,7 +70,7 @@ class EventTopic:
             pass
         except KafkaException as error:
             raise RheostatError(
-                f"topic {topic} takes no more {self._kind}: {error.args[0].str()}"
+                f"topic {topic} accepts no more {self._kind}: {error.args[0].str()}"
             ) from None
         # Serves the callbacks, without which the loss of an event would remain unknown.
         self._producer.poll(0)

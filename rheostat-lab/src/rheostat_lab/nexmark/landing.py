@@ -118,7 +118,7 @@ class LandedEvents:
             elif self._due:
                 self._commit()
         except OSError as error:
-            raise RheostatError(f"{self._path} takes no more {self._kind}: {error}") from None
+            raise RheostatError(f"{self._path} accepts no more {self._kind}: {error}") from None
         self._due = []
         return 0
 

@@ -226,7 +226,7 @@ def main(
     workload: Annotated[str, typer.Option(help=f"One of {', '.join(WORKLOADS)}.")] = "day",
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of the workload, name=value; repeat it."),
+        typer.Option("--set", help="A parameter of the workload, name=value; repeatable."),
     ] = None,
     trace: Annotated[
         Path | None, typer.Option(help="CSV of a recorded load (workload trace).")

@@ -89,7 +89,7 @@ class _PushedLoad:
         query = self._query(spark)
         fleet = self._fleet(spark)
         # Without a receiver, senders would only count retries.
-        _until(lambda: bool(fleet.addresses()), _COME_S, "no receiver has come up")
+        _until(lambda: bool(fleet.addresses()), _COME_S, "no receiver has started")
         time.sleep(_LEAD_S)
         handle = self._attach(spark)
         machine = self._stack.enter_context(MachineWatch())
@@ -176,7 +176,7 @@ class _PushedLoad:
 
     def _fleet(self, spark: Any) -> Fleet:
         demo = self._demo
-        _until(lambda: _can_receive(spark, demo), _COME_S, "no executor has come up")
+        _until(lambda: _can_receive(spark, demo), _COME_S, "no executor has started")
         fleet = receive(
             spark,
             kafka=self._broker.bootstrap,

@@ -75,7 +75,7 @@ class SocketLine:
         )
         for executor in ids:
             if self._answers.readline().rstrip("\n") != executor:
-                raise OSError("the receiver has gone")
+                raise OSError("the receiver has ended")
 
     def close(self) -> None:
         """Close the connection."""

@@ -119,7 +119,7 @@ class DStreamsJob:
             return batches is not None and not left
 
         with suppress(TimeoutError):
-            until("all lines are through", drained, within_s)
+            until("all lines have been processed", drained, within_s)
         page = rest.get("streaming/batches")
         return None if page is None else sum(entry["numFailedOutputOps"] > 0 for entry in page)
 

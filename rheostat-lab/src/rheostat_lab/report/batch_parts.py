@@ -55,7 +55,7 @@ def parts(batches: Sequence[CommittedBatch]) -> list[Part]:
             mean_s=(spent := sum(split.get(name, 0.0) for split in known)) / len(known),
             longest_s=max(split.get(name, 0.0) for split in known),
             share=spent / total,
-            meaning=PARTS.get(name, "what Spark names no part"),
+            meaning=PARTS.get(name, "time that Spark attributes to no part"),
         )
         for name in names
     ]

@@ -78,19 +78,19 @@ def standing(run: Run, t_s: float) -> int:
 def _size(run: Run, miss: Miss) -> Iterator[str]:
     stood, during = standing(run, miss.arrived_s), _during(run, miss)
     if not any(record.raw for record in during):
-        yield f"{_executors(stood)} stood, and no decision is recorded of that time"
+        yield f"{_executors(stood)} running, and no decision was recorded at that time"
         return
     lack = shortage(run, miss)
     if lack is None:
-        yield f"{_executors(stood)} stood, and the policy asked for no more"
+        yield f"{_executors(stood)} running, and the policy requested no more"
         yield from _removed_executors(run, miss)
         return
-    yield f"{_executors(stood)} stood, {lack.needed} were needed"
+    yield f"{_executors(stood)} running, {lack.needed} needed"
     yield from _removed_executors(run, miss)
     # A request could not come earlier than the next tick: that is not a delay of the policy.
     if lack.wanted_s - miss.arrived_s > run.interval_s:
         late_s = lack.wanted_s - miss.arrived_s
-        yield f"the policy asked for more {late_s:.0f} s after the first of these rows had arrived"
+        yield f"the policy requested more {late_s:.0f} s after the first of these rows had arrived"
     yield from _limits(lack, during)
     yield from _start_delays(run, miss, lack)
 
@@ -113,7 +113,7 @@ def _limits(lack: Shortage, during: Sequence[Record]) -> Iterator[str]:
         before = [record for record in during if record.t_s < lack.allowed_s]
         yield f"more were held back for {waited_s:.0f} s{_guard(before, lack.stood + 1)}"
     if lack.allowed < lack.needed:
-        yield f"no more than {lack.allowed} were allowed{_guard(during, lack.needed)}"
+        yield f"at most {lack.allowed} were allowed{_guard(during, lack.needed)}"
 
 
 def _guard(records: Sequence[Record], below: int) -> str:
@@ -139,9 +139,9 @@ def _start_delays(run: Run, miss: Miss, lack: Shortage) -> Iterator[str]:
         if lack.allowed_s < life.registered_s <= miss.end_s
     ]
     if took:
-        yield f"new ones took {max(took):.0f} s to come"
+        yield f"new ones took {max(took):.0f} s to register"
     else:
-        yield "none of the new ones had come when it ended"
+        yield "no new one had registered when it ended"
 
 
 def _job(run: Run, miss: Miss) -> Iterator[str]:
@@ -151,7 +151,7 @@ def _job(run: Run, miss: Miss) -> Iterator[str]:
         yield longest(ran)
     unobserved = [record for record in _during(run, miss) if record.observation is None]
     if unobserved:
-        yield f"{len(unobserved)} times the autoscaler saw nothing of the job"
+        yield f"{len(unobserved)} times the autoscaler had no observation of the job"
     if run.failed_batches:
         yield f"the query failed {run.failed_batches} times in this run and was started again"
     if not miss.committed:

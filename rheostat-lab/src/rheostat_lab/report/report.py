@@ -108,7 +108,7 @@ def sections(run: Run, summary: Summary) -> Iterator[Section]:
     for miss in summary.misses:
         yield _notice(tone, *_late(run, summary, miss))
     yield _table(
-        "This run beside fixed sizes",
+        "This run compared with fixed sizes",
         columns(summary),
         [cells(row, summary) for row in (*table(summary), *days(summary))],
         "Slot-hours of fixed sizes are arithmetic: executors times hours. A dash: not measured.",

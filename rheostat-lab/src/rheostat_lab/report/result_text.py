@@ -208,7 +208,7 @@ def figures(summary: Summary) -> tuple[tuple[str, str, str], ...]:
 def _slot_hours(summary: Summary) -> tuple[str, str, str]:
     """Return the slot-hours; fewer of them are a saving only if the objective was met."""
     saved = summary.slot_hours_saved_share
-    beside = f"beside {summary.executors_max} executors all the time"
+    beside = f"beside {summary.executors_max} executors throughout"
     if summary.objective_met is False and saved is not None and saved > 0:
         return (
             "Slot-hours",

@@ -44,7 +44,7 @@ class Scripted:
 
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return the script's number."""
-        return Decision(target=self.executors, reason="the script says so"), memory
+        return Decision(target=self.executors, reason="set by the script"), memory
 
 
 class RescaleMethod(Protocol):

@@ -56,9 +56,7 @@ class Shape:
     value_bytes: int = field(default=4096, metadata={"help": "bytes of a value"})
     rate_per_s: int = field(default=400, metadata={"help": "rows per second of the light load"})
     live_keys: int = field(default=20_000, metadata={"help": "keys of the light load"})
-    touch_every: int = field(
-        default=50, metadata={"help": "one row in so many goes to a loaded key"}
-    )
+    touch_every: int = field(default=50, metadata={"help": "every N-th row goes to a loaded key"})
     seed: int = field(default=7, metadata={"help": "seed of keys and values"})
 
     def __post_init__(self) -> None:

@@ -29,7 +29,7 @@ def delta_jars() -> tuple[Path, ...]:
     if spark not in SPARKS:
         raise BadInput(
             f"there is no Delta for Spark {spark}: Delta {DELTA} needs {SPARKS[0]} to {SPARKS[-1]};"
-            " install 'pyspark==4.2.*' in an environment of its own"
+            " install 'pyspark==4.2.*' in a separate environment"
         )
     element = (
         f'<dependency org="io.delta" name="delta-spark_{spark}_2.13" rev="{DELTA}"'

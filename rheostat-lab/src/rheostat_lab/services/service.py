@@ -87,7 +87,7 @@ def require_none(name: str) -> None:
     running = find(name)
     if running:
         raise BadInput(
-            f"{name} is up already at {running.url} (process {running.pid}); take it down first"
+            f"{name} is already running at {running.url} (process {running.pid}); stop it first"
         )
 
 

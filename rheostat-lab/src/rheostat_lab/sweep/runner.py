@@ -101,7 +101,7 @@ def sweep(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadInput(f"the folder {folder} cannot be made: {error.strerror}") from None
+        raise BadInput(f"the folder {folder} cannot be created: {error.strerror}") from None
     # By key, a hash of the complete cell, so that a changed cell is run again.
     kept = {row["key"] for row in rows(folder)}
     left = iter([cell for cell in cells if cell.key not in kept])

@@ -238,8 +238,8 @@ class _Reader:
                 if not any(load.rate_per_s((i + 0.5) * step_s) > 0 for i in range(_SAMPLES)):
                     self._spec.add(
                         f"loads.{name}",
-                        f"{text!r} brings no row in {settings.minutes:g} minutes; there is nothing"
-                        " to scale",
+                        f"{text!r} contains no rows in {settings.minutes:g} minutes;"
+                        " there is nothing to scale",
                     )
             yield name, str(text)
 
@@ -271,7 +271,7 @@ class _Reader:
             for parameters in grid_of(entry.get("set", {})):
                 label = f"{entry['policy']} {json.dumps(parameters, sort_keys=True, default=str)}"
                 if label in known:
-                    self._spec.add(place, f"{label} is there twice")
+                    self._spec.add(place, f"{label} occurs twice")
                 known.add(label)
                 self._spec.attempt(place, partial(create, entry["policy"], parameters, slo))
                 yield entry["policy"], parameters

@@ -17,4 +17,4 @@ class FromFile:
     def decide(self, observation: Observation, memory: Memory) -> tuple[Decision, Memory]:
         """Return that number."""
         number = int(Path(self.path).read_text(encoding="utf-8"))
-        return Decision(target=number, reason="the experiment says so"), memory
+        return Decision(target=number, reason="set by the experiment"), memory

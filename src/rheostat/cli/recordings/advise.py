@@ -62,12 +62,13 @@ def advise(
         typer.Option("--max", help="Ceiling of executors; default: the most recorded.", min=1),
     ] = None,
     price: Annotated[
-        float | None, typer.Option("--price-per-slot-hour", help="Shows money, too.", min=0)
+        float | None,
+        typer.Option("--price-per-slot-hour", help="Also show the cost in money.", min=0),
     ] = None,
     price_table: PriceTable = None,
     earlier: Annotated[
         Path | None,
-        typer.Option(help="Advice from before (--out): compare its prediction with these logs."),
+        typer.Option(help="Earlier advice (--out): compare its prediction with these logs."),
     ] = None,
     pages: Annotated[
         Path | None,

@@ -146,7 +146,7 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
         runs = query.completed & {event.run for event in query.progress}
         if len(runs) >= _FINITE_RUNS:
             raise BadInput(
-                f"{len(runs)} runs of it ended by themselves, as with the trigger availableNow;"
+                f"{len(runs)} of its runs ended by themselves, as with the trigger availableNow;"
                 " latency is no measure of such a query, and the policy deadline sizes its runs"
             )
         if len(recording) < 2:

@@ -100,7 +100,7 @@ class SparkParameters:
         None, "most state partitions that placement moves in a batch; none: all", "partitions", 1
     )
     locality_wait_s: float = _of(
-        3.0, "state tasks wait so long for the executor that holds their state", "s"
+        3.0, "maximum wait of a state task for the executor that holds its state", "s"
     )
     load_s: float = _of(0.1, "time to load a state partition of no size", "s")
     load_bytes_per_s: float = _of(2e8, "bytes of state loaded per second", "bytes/s", 1)

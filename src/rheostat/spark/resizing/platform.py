@@ -199,8 +199,8 @@ class Platform:
         words = [waiting_words(pods)]
         if self._refusal:
             words.append(
-                f"Kubernetes makes no more pods: {self._refusal}; planning with {self._existing},"
-                " more are requested as soon as one could be made"
+                f"Kubernetes creates no more pods: {self._refusal}; planning with {self._existing},"
+                " more are requested as soon as a pod can be created"
             )
         words.append(stuck_text(self._stuck_pods))
         silent = unreachable(pods, self._unregistered.ever_registered, now)

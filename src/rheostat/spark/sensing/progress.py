@@ -186,8 +186,8 @@ def entry_of(name: str, text: str) -> tuple[str, dict[str, str]]:
         return version, {key: str(value) for key, value in json.loads(metadata)["conf"].items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         raise BadInput(
-            f"{name} is no entry of an offset log: its second line should be JSON with the query's"
-            " conf"
+            f"{name} is not an entry of an offset log: its second line should be JSON with the"
+            " query's conf"
         ) from None
 
 

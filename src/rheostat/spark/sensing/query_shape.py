@@ -211,8 +211,8 @@ def _rows_limit(query: Query) -> Finding | None:
     if not query.reads_all:
         return Finding(topic=topic, state="good", line="a batch takes a bounded number of rows")
     text = (
-        "every batch took all there was: after an outage the backlog is one batch, in which nothing"
-        " can be changed; the source's option maxOffsetsPerTrigger, at the rows of a few batches,"
-        " bounds it"
+        "every batch read the entire backlog: after an outage the backlog is one batch, during"
+        " which nothing can be changed; the source's option maxOffsetsPerTrigger, set to the rows"
+        " of a few batches, limits it"
     )
     return Finding(topic=topic, state="advice", line=text)

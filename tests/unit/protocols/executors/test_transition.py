@@ -515,7 +515,8 @@ def test_an_oversized_partition_moves_alone_and_is_reported():
     scenario.at[0] = scenario.at[1] = "2"
     assert scenario.after_batch() == (Assign(units(p0="1")),)
     impact = (
-        "one state partition takes 2.0 s to load, a batch has 0.8 s to spare: its move will be felt"
+        "one state partition takes 2.0 s to load, a batch has 0.8 s to spare: its move will delay"
+        " a batch"
     )
     assert scenario.report.detail == f"moving 2 partitions to executor 1; {impact}"
 

@@ -88,7 +88,7 @@ def test_executors_and_failed_tasks_are_read_from_the_driver():
     ],
 )
 def test_an_unresponsive_driver_is_an_error(pages):
-    with pytest.raises(RheostatError, match="the driver does not tell which executors there were"):
+    with pytest.raises(RheostatError, match="the driver does not report its executors"):
         executor_lives(pages, [])
 
 

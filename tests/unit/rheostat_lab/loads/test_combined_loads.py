@@ -91,7 +91,7 @@ def test_a_trace_is_loaded_by_the_given_reader() -> None:
         ("", "unknown workload ''"),
         ("night", "unknown workload 'night'"),
         ("day:5", "parameters are written name=value with commas between, but 'day:5' has '5'"),
-        ("day:low=1,low=2", "low is there twice in 'day:low=1,low=2'"),
+        ("day:low=1,low=2", "low occurs twice in 'day:low=1,low=2'"),
         ("much * day", "before \\* there is a number, such as 0.5 \\* day, but here it is 'much'"),
         ("-1 * day", "factor must be a number above 0, but it is -1"),
         ("0 * day", "factor must be a number above 0, but it is 0"),

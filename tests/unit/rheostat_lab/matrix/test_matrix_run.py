@@ -168,7 +168,7 @@ def test_a_folder_of_the_user_is_rejected_before_any_run(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", r"summary\.json is no summary of a demo"),
+        ("{", r"summary\.json is not a demo summary"),
         (json.dumps({**SUMMARY, "slot_hours": 0.0}), "has no slot-hours"),
     ],
 )

@@ -98,7 +98,7 @@ def test_dynamic_allocation_can_be_listed_among_the_policies() -> None:
         ({"policies": ["magic"]}, "unknown policy 'magic'"),
         ({"policies": [{"policy": "hpa", "set": {"speed": 1}}]}, "speed"),
         ({"policies": [{"name": "hpa"}]}, "a policy is a name, or a mapping with policy and set"),
-        ({"policies": ["hpa", "hpa"]}, "the run q1-day-hpa-7 is there twice"),
+        ({"policies": ["hpa", "hpa"]}, "the run q1-day-hpa-7 occurs twice"),
         ({"policies": [{"policy": "fixed", "set": {"executors": []}}]}, "one value at least"),
         ({"policies": [allocating(executorIdleTimout="3s")]}, "but not executorIdleTimout 3s"),
         ({"policies": [allocating(executorIdleTimeout="soon")]}, "a time, such as 3s, but it is"),
@@ -149,7 +149,7 @@ def test_a_load_named_after_a_query_is_played_by_no_other_query() -> None:
     [
         ("experiment: matrix\n\tminutes: 4\n", "line 2: found character"),
         ("loads:\n  low: cosine:shift=1, amplitude: 3\n", "line 2: mapping values"),
-        ("seeds: [1]\nseeds: [2]\n", "seeds is there twice"),
+        ("seeds: [1]\nseeds: [2]\n", "seeds occurs twice"),
         (None, "cannot be read: No such file or directory"),
     ],
 )

@@ -160,5 +160,5 @@ def test_runs_with_different_conditions_and_foreign_files_are_rejected(
         read_runs(replace(SPEC, minutes=5), files)
     foreign = tmp_path / "foreign.parquet"
     foreign.write_text("no Parquet")
-    with pytest.raises(BadInput, match="is no file of a run"):
+    with pytest.raises(BadInput, match="is not a run file"):
         read_runs(SPEC, {"foreign": foreign})

@@ -38,7 +38,7 @@ def cause_text(*records: Record, **given: object) -> str:
 
 
 def test_registered_and_needed_sizes_come_first() -> None:
-    assert cause_text(decided(11, 5)).startswith("2 executors stood, 5 were needed")
+    assert cause_text(decided(11, 5)).startswith("2 executors running, 5 needed")
 
 
 def test_requests_for_already_late_rows_do_not_count_as_needed() -> None:
@@ -54,16 +54,16 @@ def test_executors_removed_meanwhile_are_a_cause() -> None:
 
 def test_slow_executor_starts_are_a_cause() -> None:
     new = ExecutorLife("2", 11.0, 17.0, None)
-    assert "new ones took 6 s to come" in cause_text(decided(11, 3), executors=[*TWO, new])
+    assert "new ones took 6 s to register" in cause_text(decided(11, 3), executors=[*TWO, new])
 
 
 def test_executors_that_never_registered_are_a_cause() -> None:
-    assert "none of the new ones had come when it ended" in cause_text(decided(11, 3))
+    assert "no new one had registered when it ended" in cause_text(decided(11, 3))
 
 
 def test_a_late_policy_request_is_a_cause() -> None:
     text = cause_text(decided(11, 2), decided(14, 2), decided(17, 4))
-    assert "the policy asked for more 7 s after the first of these rows had arrived" in text
+    assert "the policy requested more 7 s after the first of these rows had arrived" in text
     assert "asked for more" not in cause_text(decided(11, 4))
 
 
@@ -74,24 +74,24 @@ def test_a_guard_that_delayed_the_target_is_a_cause() -> None:
 
 def test_a_ceiling_is_a_cause() -> None:
     bounds = ("bounds", "max executors is 3")
-    assert "no more than 3 were allowed (bounds: max executors is 3)" in cause_text(
+    assert "at most 3 were allowed (bounds: max executors is 3)" in cause_text(
         decided(11, 9, 3, bounds)
     )
 
 
 def test_a_policy_that_requested_no_more_is_named() -> None:
     assert cause_text(decided(11, 2)).startswith(
-        "2 executors stood, and the policy asked for no more"
+        "2 executors running, and the policy requested no more"
     )
 
 
 def test_a_time_without_a_decision_is_named() -> None:
-    assert cause_text() == "2 executors stood, and no decision is recorded of that time"
+    assert cause_text() == "2 executors running, and no decision was recorded at that time"
     assert cause_text(decided(5, 9)) == cause_text()
 
 
 def test_a_single_executor_is_written_in_the_singular() -> None:
-    assert cause_text(executors=TWO[:1]).startswith("1 executor stood")
+    assert cause_text(executors=TWO[:1]).startswith("1 executor running")
 
 
 def test_a_long_batch_is_a_cause_with_its_largest_part() -> None:
@@ -110,7 +110,7 @@ def test_a_busy_computer_is_a_cause() -> None:
 
 def test_missing_observations_failures_and_lost_rows_are_causes() -> None:
     blind = replace(decided(13, 2), observation=None)
-    assert "1 times the autoscaler saw nothing of the job" in cause_text(blind)
+    assert "1 times the autoscaler had no observation of the job" in cause_text(blind)
     assert "the query failed 2 times" in cause_text(failed_batches=2)
     lost = causes(run_of(executors=TWO), replace(MISS, committed=False))
     assert lost[-1] == "some of these rows were never committed"
@@ -168,7 +168,7 @@ def test_the_size_comes_first_and_every_cause_is_one_clause(
     clauses = causes(run, miss)
     stood = standing(run, miss.arrived_s)
     word = "1 executor" if stood == 1 else f"{stood} executors"
-    assert clauses[0].startswith(f"{word} stood, ")
+    assert clauses[0].startswith(f"{word} running, ")
     assert ("some of these rows were never committed" in clauses) == (not committed)
     for clause in clauses:
         assert len(clause.splitlines()) == 1

@@ -82,8 +82,8 @@ def test_a_missed_objective_is_the_headline_with_its_reasons(late_run: Run) -> N
     assert section(page, "Objective missed")["tone"] == "bad"
     assert section(page, "Output exact")["tone"] == "good"
     late = section(page, "Late rows from")["text"]
-    assert "3 executors stood, 8 were needed" in late
-    assert "new ones took 16 s to come" in late
+    assert "3 executors running, 8 needed" in late
+    assert "new ones took 16 s to register" in late
     assert "Decision in force: " in late
 
 
@@ -130,8 +130,8 @@ def test_a_busy_computer_is_reported_separately_from_a_missed_objective(late_run
 
 def test_money_is_shown_only_on_request(late_run: Run) -> None:
     priced = data(replace(late_run, price_per_slot_hour=0.05))
-    assert "Price" in section(priced, "This run beside")["columns"]
-    assert "Price" not in section(data(late_run), "This run beside")["columns"]
+    assert "Price" in section(priced, "This run compared")["columns"]
+    assert "Price" not in section(data(late_run), "This run compared")["columns"]
 
 
 def test_the_report_names_the_location_of_sparks_log(late_run: Run) -> None:

@@ -74,12 +74,12 @@ def test_a_miss_is_one_sentence_with_times_and_causes(missed: Summary) -> None:
     text = miss_in_words(missed.misses[0], missed)
     assert text.startswith("From 22:15:58 to 22:16:")
     assert "rows waited longer than 10 s (at most " in text
-    assert "): 3 executors stood, 8 were needed; new ones took 16 s to come" in text
+    assert "): 3 executors running, 8 needed; new ones took 16 s to register" in text
 
 
 def test_the_terminal_states_why_the_objective_was_missed(met: Summary, missed: Summary) -> None:
-    assert "3 executors stood, 8 were needed" in " ".join(on_a_terminal(missed).split())
-    assert "stood" not in on_a_terminal(met)
+    assert "3 executors running, 8 needed" in " ".join(on_a_terminal(missed).split())
+    assert "needed" not in on_a_terminal(met)
 
 
 def test_a_share_below_one_is_never_shown_as_100_percent() -> None:

@@ -48,7 +48,7 @@ def test_ending_a_service_ends_all_its_processes(tmp_path: Path) -> None:
 def test_a_second_service_of_the_same_name_is_rejected(tmp_path: Path) -> None:
     started = sleeper(tmp_path)
     with pytest.raises(
-        BadInput, match=rf"sleeper is up already at nowhere \(process {started.pid}\)"
+        BadInput, match=rf"sleeper is already running at nowhere \(process {started.pid}\)"
     ):
         sleeper(tmp_path)
 

@@ -279,12 +279,12 @@ def test_all_errors_of_a_spec_are_reported_at_once_with_their_lines(tmp_path: Pa
             ("executors: 2", "executors: 9"),
             "line 9, plants.small: starts with 9 executors, outside the limits 1 to 8",
         ),
-        ((LOAD, "constant:rate=0"), "loads.wave: 'constant:rate=0' brings no row in 6 minutes"),
+        ((LOAD, "constant:rate=0"), "loads.wave: 'constant:rate=0' contains no rows in 6 minutes"),
         (
             ("minutes: 6", "minutes: 0.1"),
             "minutes: must last longer than interval_s and warm_up_s, but a run lasts 6 s",
         ),
-        (("- fixed", "- fixed\n  - fixed"), r"policies\[1\]: fixed {} is there twice"),
+        (("- fixed", "- fixed\n  - fixed"), r"policies\[1\]: fixed {} occurs twice"),
         (
             ("cooldown_in_s: [0, 60]", "cooldown_in_s: [0, -60]"),
             "guards: cooldown in_s must be 0 seconds or more, but it is -60",

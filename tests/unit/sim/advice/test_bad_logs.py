@@ -155,7 +155,7 @@ def test_a_query_whose_runs_end_by_themselves_is_not_judged_by_its_latency(tmp_p
     (tmp_path / "app-1").write_text("\n".join(lines))
     (log,) = find_logs(str(tmp_path))
     (row,) = rows_of(log, Request(place=str(tmp_path), slo=Slo(latency_s=10.0)))
-    assert (row.cannot or "").startswith("4 runs of it ended by themselves")
+    assert (row.cannot or "").startswith("4 of its runs ended by themselves")
 
 
 def test_a_query_that_failed_before_it_could_be_judged_is_shown_with_its_failure(tmp_path):

@@ -311,7 +311,7 @@ def test_missing_permissions_are_logged_once_at_the_start(
     assert pods.reviews == 1
     assert [record.getMessage() for record in caplog.records] == [
         "rheostat: pods in namespace jobs: the driver may not list, delete (the reason for"
-        " missing executors is unknown; what Spark ends stays there); add to its role:"
+        " missing executors is unknown; pods that Spark ends are not deleted); add to its role:"
         ' apiGroups: [""], resources: ["pods"], verbs: ["list", "delete"]'
     ]
 
