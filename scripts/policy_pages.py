@@ -73,8 +73,8 @@ def page(policy: Description) -> str:
         f"{policy.summary}\n",
         f"```text\n{policy.formula}\n```\n",
         f"**Source**: {policy.source}\n",
-        f"**Weakness**: it fails when {policy.fails_when}.\n",
-        "[Parameters](parameters.csv), [about the plot](README.md#the-plots)\n",
+        f"**Fails when** {policy.fails_when}.\n",
+        "[Parameters](parameters.csv), [plot](README.md#the-plots)\n",
         f"![Rate, executors and latency]({policy.name}.svg)\n",
     ]
     return "\n".join(parts)
