@@ -18,7 +18,7 @@ def test_a_cluster_starts_and_stops_without_a_parent_process(
     port = free_port()
     try:
         assert cluster.up(cores=1, port=port) == f"spark://127.0.0.1:{port}"
-        with pytest.raises(BadInput, match="up already"):
+        with pytest.raises(BadInput, match="already running"):
             cluster.up()
     finally:
         ended = cluster.down()

@@ -172,7 +172,7 @@ def test_all_errors_are_reported_at_once_in_separate_lines() -> None:
         ({"policy__factor": "2"}, "policy.factor is a parameter of a policy, but spark.rheos"),
         ({"nothing_like_it_at_all": "1"}, "nothing_like_it_at_all is not a setting of Rheostat$"),
         ({"kafka__security__protocol": "SSL"}, "kafka: kafka= needs 'bootstrap.servers'"),
-        ({"policy__": "SSL"}, "policy. is no setting"),
+        ({"policy__": "SSL"}, "policy. is not a setting"),
     ],
 )
 def test_invalid_settings_are_rejected(settings: dict[str, str], message: str) -> None:

@@ -88,8 +88,8 @@ def _answers(job: str) -> list[dict[str, Any]]:
     journals = journals_of(job, state_folder())
     if not journals:
         raise BadInput(
-            f"{job} is no journal, no control endpoint HOST:PORT, and no checkpoint of which a"
-            " journal on this computer knows"
+            f"{job} is not a journal, a control endpoint HOST:PORT, or a checkpoint that a journal"
+            " on this computer names"
         )
     return [_of_journal(journals[0])]
 

@@ -169,7 +169,7 @@ def _scan_of(
     if ENDPOINT.fullmatch(place):
         return lambda: [DriverJob(place, token)]
     raise BadInput(
-        f"{place} is no journal, no folder of journals, and no HOST:PORT; elsewhere are"
+        f"{place} is not a journal, a folder of journals or HOST:PORT; remote ones are"
         " hdfs://HOST/FOLDER, s3a://BUCKET/FOLDER and k8s://NAMESPACE"
     )
 

@@ -169,6 +169,6 @@ def _record(line: str, place: str) -> Record:
         ) from None
     except (ValueError, TypeError, AttributeError) as error:
         raise BadInput(
-            f"{place}: this is no record of a journal ({str(error).splitlines()[0]}):"
+            f"{place}: this is not a journal record ({str(error).splitlines()[0]}):"
             f" {line.strip()[:60]!r}"
         ) from None

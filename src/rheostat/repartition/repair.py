@@ -89,7 +89,7 @@ def repair(location: str, files: FileSystem | None = None) -> Repaired:
     if state is not None and state.phase in UNFINISHED:
         raise BadInput(
             f"the unfinished repartition of {folder} is Rheostat's own: end it with rheostat"
-            f" state repartition --partitions {state.plan.partitions}, or take it back with"
+            f" state repartition --partitions {state.plan.partitions}, or undo it with"
             " rheostat state undo"
         )
     diagnosis = diagnose(_checkpoint_status(folder, files))

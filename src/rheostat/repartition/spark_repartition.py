@@ -100,7 +100,7 @@ def undo(
     check_stopped(folder, files)
     with leased(folder, files):
         _require_way_back(runner, folder, files)
-        return runner.rollback("taken back by the user")
+        return runner.rollback("undone by the user")
 
 
 def _require_way_back(runner: RepartitionRunner, folder: str, files: FileSystem) -> None:

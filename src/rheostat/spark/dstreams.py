@@ -41,7 +41,7 @@ DEFAULT_POLICY = "spark-batch-ratio"
 """The policy of SPARK-12133, which was written for StreamingContexts."""
 
 _DEPRECATED = (
-    "pyspark.streaming is deprecated since Spark 3.4: for new jobs take Structured Streaming"
+    "pyspark.streaming is deprecated since Spark 3.4: for new jobs use Structured Streaming"
 )
 
 

@@ -106,7 +106,7 @@ def policy_checks() -> Checks[Policy]:
         ("tolerates any absent signal", _tolerates_absent_signals),
         ("tolerates repeated ticks and a clock that is put back", _tolerates_odd_clocks),
         ("decides again after the clock was put back", _decides_after_clock_was_put_back),
-        ("takes late and reordered samples as absent", _takes_late_samples_as_absent),
+        ("treats late and reordered samples as absent", _takes_late_samples_as_absent),
         ("tolerates zeros", _tolerates_zeros),
         ("keeps the size at its steady load", _keeps_the_size_at_its_steady_load),
         ("is monotone where it claims to be", _is_monotone_where_claimed),
@@ -148,7 +148,7 @@ def _changes_no_memory(make: Callable[[], Policy]) -> None:
 
 def _requests_an_integer(make: Callable[[], Policy]) -> None:
     for decision in follow(make(), minutes())[0]:
-        assert type(decision.target) is int, f"the target {decision.target!r} is no int"
+        assert type(decision.target) is int, f"the target {decision.target!r} is not an int"
         assert decision.target >= 0, f"the target {decision.target} is below 0"
         assert decision.reason, "a decision has no reason"
         json.dumps(dict(decision.evidence), allow_nan=False)

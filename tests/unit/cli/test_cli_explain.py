@@ -108,7 +108,7 @@ def test_json_and_out_contain_the_records(capsys, journal, tmp_path):
         ("now", "--at must be seconds or a UTC time like"),
         ("nan", "--at must be a finite time"),
         ("5", "--at 5 s is before the journal"),
-        ("5", "which goes from 2026-01-31 09:00:00 UTC (1769850000) to 2026-01-31 09:00:15"),
+        ("5", "which extends from 2026-01-31 09:00:00 UTC (1769850000) to 2026-01-31 09:00:15"),
     ],
 )
 def test_an_invalid_time_is_reported_in_one_line(capsys, journal, at, expected):
@@ -138,7 +138,7 @@ def test_a_corrupt_complete_line_is_reported_with_its_number(capsys, journal):
     path.write_text("\n".join([lines[0], lines[1][:40], *lines[2:]]) + "\n", encoding="utf-8")
     code, _, err = run_explain(capsys, journal)
     assert (code, len(err.splitlines())) == (2, 1)
-    assert "segment-00000.jsonl, line 2: this is no record of a journal" in err
+    assert "segment-00000.jsonl, line 2: this is not a journal record" in err
 
 
 def test_a_truncated_last_line_is_ignored(capsys, journal):

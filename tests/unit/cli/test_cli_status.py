@@ -83,7 +83,7 @@ def test_an_unknown_job_is_rejected_in_one_line(capsys, state, tmp_path):
     assert run(["status"]) == 2
     assert "no journal was written in the last seven days" in capsys.readouterr().err
     assert run(["status", str(tmp_path)]) == 2
-    assert "no journal, no control endpoint HOST:PORT, and no checkpoint" in capsys.readouterr().err
+    assert "not a journal, a control endpoint HOST:PORT, or a checkpoint" in capsys.readouterr().err
     assert run(["status", "127.0.0.1:1"]) == 1
     assert "does not answer as a control endpoint" in capsys.readouterr().err
     write(tmp_path / "journal")

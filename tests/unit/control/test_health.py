@@ -36,7 +36,7 @@ SHADOWED = replace(WELL, start=start(t_s=NOON_S, mode=SHADOW), wanted=5)
     [
         (WELL, "Healthy", "committed in 2.0 s", ""),
         (replace(WELL, state="dead"), "Not scaling", "process has ended", "start the job again"),
-        (replace(WELL, state="silent"), "Not scaling", "decides nothing", "log"),
+        (replace(WELL, state="silent"), "Not scaling", "makes no decisions", "log"),
         (replace(WELL, state="ended"), "Not scaling", "ended with 3 executors", ""),
         (replace(WELL, phase="failed", detail="no"), "Not scaling", "failed: no", "log"),
         (SHADOWED, "Not scaling", "5 executors recommended; it has 3", "rheostat.attach"),

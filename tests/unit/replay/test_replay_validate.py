@@ -78,7 +78,7 @@ def quoted(cell: str) -> str:
         ),
         ("timestamp,input_rate,taskmanager,nonsense\n1,5,2,3\n", "unknown column 'nonsense'"),
         ('{"schema": 1, "t_s": 1.0}\n', "line 1: this record of a journal has no 'rescaling'"),
-        ('{"schema": 9}\n', "line 1: this is no record of a journal"),
+        ('{"schema": 9}\n', "line 1: this is not a journal record"),
     ],
 )
 def test_bad_input_is_reported_in_one_line_with_row_and_value(tmp_path, text, message):

@@ -167,7 +167,7 @@ BROKEN: dict[str, list[type[Any]]] = {
     "tolerates any absent signal": [NeedsABatch],
     "tolerates repeated ticks and a clock that is put back": [NeedsAClock],
     "decides again after the clock was put back": [KeepsAFutureDeadline],
-    "takes late and reordered samples as absent": [DecidesOnLateSamples, LearnsFromLateSamples],
+    "treats late and reordered samples as absent": [DecidesOnLateSamples, LearnsFromLateSamples],
     "tolerates zeros": [DividesByExecutors],
     "keeps the size at its steady load": [Creeps],
     "is monotone where it claims to be": [ShrinksUnderLoad, ShrinksForOneSource],
@@ -260,7 +260,7 @@ class Forgets(MemoryJournal):
 def test_a_broken_journal_is_detected():
     with pytest.raises(AssertionError, match="halted"):
         JOURNAL["starts without memory"](StartsHalted)
-    with pytest.raises(AssertionError, match="kept last"):
+    with pytest.raises(AssertionError, match="saved last"):
         JOURNAL["keeps the last memory"](Forgets)
 
 

@@ -70,7 +70,7 @@ def _statuses(entry: Path) -> list[dict[str, Any]]:
     try:
         return [json.loads(line) for line in lines if line]
     except ValueError:
-        raise RheostatError(f"{entry} is no whole log of a batch") from None
+        raise RheostatError(f"{entry} is not a complete log of a batch") from None
 
 
 def _path(uri: str) -> Path:

@@ -79,7 +79,7 @@ def wrong(given: Any, plant_kinds: Mapping[str, str], seconds: float) -> Iterato
         return
     for name, parameters in given.items():
         if name not in KINDS:
-            yield f".{name}", f"is no fault; there are {', '.join(KINDS)}"
+            yield f".{name}", f"is not a fault; there are {', '.join(KINDS)}"
         elif not isinstance(parameters, dict):
             yield (
                 f".{name}",

@@ -64,7 +64,7 @@ def read_spec(path: Path) -> tuple[Cell, ...]:
         mark = getattr(error, "problem_mark", None)
         where = f"{path.name}:{mark.line + 1}" if mark else path.name
         raise BadInput(
-            f"{where}: this is no YAML: {getattr(error, 'problem', None) or error}"
+            f"{where}: this is not YAML: {getattr(error, 'problem', None) or error}"
         ) from None
     except ValueError as error:  # well-formed YAML with an invalid date or number
         raise BadInput(f"{path.name}: a value cannot be read: {error}") from None

@@ -57,7 +57,7 @@ class Waits:
     )
     leave_s: float = _wait(
         90.0,
-        "an executor that was asked to leave is asked again, after the same time killed, and killed"
+        "a request to leave is repeated; after the same time the executor is killed, and killed"
         " again",
     )
     tries: int = _wait(4, "an assignment that failed this many times in a row rests")

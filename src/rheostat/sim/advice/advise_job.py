@@ -147,7 +147,7 @@ def _row(log: LogFiles, read: ApplicationLog, query: QueryLog, request: Request)
         if len(runs) >= _FINITE_RUNS:
             raise BadInput(
                 f"{len(runs)} of its runs ended by themselves, as with the trigger availableNow;"
-                " latency is no measure of such a query, and the policy deadline sizes its runs"
+                " latency does not measure such a query, and the policy deadline sizes its runs"
             )
         if len(recording) < 2:
             lost = f"; malformed lines: {read.malformed}" if read.malformed else ""

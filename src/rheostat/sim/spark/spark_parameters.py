@@ -32,9 +32,9 @@ class SparkParameters:
     executors: int = _of(2, "executors at the start", "executors", 1)
     slots_per_executor: int = _of(1, "tasks that an executor runs at a time", "slots", 1)
     trigger_s: float = _of(10.0, "trigger interval; 0: as fast as possible", "s")
-    max_rows: float | None = _of(None, "most rows of a batch; none: all that wait", "rows", 1)
+    max_rows: float | None = _of(None, "maximum rows of a batch; none: all waiting rows", "rows", 1)
     source_partitions: int = _of(
-        24, "Kafka partitions: the most tasks of the source stage", "partitions", 1
+        24, "Kafka partitions: the maximum number of tasks of the source stage", "partitions", 1
     )
     state_partitions: int = _of(24, "state partitions; 0: no state, one stage", "partitions")
     fixed_s: float = _of(0.28, "cost of a batch in which no task runs", "s")
@@ -52,7 +52,7 @@ class SparkParameters:
     )
     second_row_s: float = _of(1e-4, "slot time of a row of the second source in its stage", "s")
     state_growth: float = _of(
-        0.0, "more slot time of a row in the stateful stage per million rows of state", "1"
+        0.0, "additional slot time of a row in the stateful stage per million rows of state", "1"
     )
     output_share: float = _of(
         1.0, "rows given to the sink per row that reaches the last stage", "1"
@@ -78,31 +78,34 @@ class SparkParameters:
         "s",
     )
     concurrent_start_s: float = _of(
-        0.5, "more for each other executor that starts at the same time", "s"
+        0.5, "additional time for each other executor that starts at the same time", "s"
     )
     start_noise: float = _of(
         0.2, "spread of the start time around its mean (sigma of a lognormal)", "1", 0, 2
     )
-    cold_s: float = _of(1.8, "more time of the first task on an executor", "s")
+    cold_s: float = _of(1.8, "additional time of the first task on an executor", "s")
     cold_state_s: float = _of(
-        1.0, "more time of the first state load on an executor that was not warmed", "s"
+        1.0, "additional time of the first state load on an executor that was not warmed", "s"
     )
     warm_up_s: float = _of(0.0, "warming of a new executor before it gets state; 0: none", "s")
     leave_s: float = _of(1.0, "from the end of its last batch to the end of an executor", "s")
     loss_s: float = _of(
-        5.0, "more time of a batch that loses an executor: until it is noticed", "s"
+        5.0, "additional time of a batch that loses an executor until it is detected", "s"
     )
     placement: bool = field(
         default=True,
         metadata={"help": "state moves to new executors; without, they get none", "unit": "yes/no"},
     )
     moves_per_batch: int | None = _of(
-        None, "most state partitions that placement moves in a batch; none: all", "partitions", 1
+        None,
+        "maximum number of state partitions that placement moves per batch; none: all",
+        "partitions",
+        1,
     )
     locality_wait_s: float = _of(
         3.0, "maximum wait of a state task for the executor that holds its state", "s"
     )
-    load_s: float = _of(0.1, "time to load a state partition of no size", "s")
+    load_s: float = _of(0.1, "time to load an empty state partition", "s")
     load_bytes_per_s: float = _of(2e8, "bytes of state loaded per second", "bytes/s", 1)
     state_keys: float | None = _of(
         None, "different keys, all equally likely: state has a row per observed key", "keys", 1

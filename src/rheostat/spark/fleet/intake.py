@@ -34,9 +34,9 @@ def from_json_lines(body: bytes) -> list[PushedRecord]:
         try:
             read = json.loads(line)
         except ValueError:
-            raise BadInput(f"line {number} is no JSON: each line must be {_SHAPE}") from None
+            raise BadInput(f"line {number} is not JSON: each line must be {_SHAPE}") from None
         if not isinstance(read, dict):
-            raise BadInput(f"line {number} is no object: each line must be {_SHAPE}")
+            raise BadInput(f"line {number} is not an object: each line must be {_SHAPE}")
         records.append(_record(read.get("id"), read.get("value"), number))
     return records
 
@@ -133,7 +133,7 @@ class _Writing:
         if not self._done.wait(within_s):
             raise NotWritten(f"the broker has not answered within {within_s:g} s")
         if self._failed:
-            raise NotWritten(f"the broker has not taken a record: {self._failed}")
+            raise NotWritten(f"the broker has not accepted a record: {self._failed}")
 
 
 class Intake:
@@ -205,7 +205,7 @@ class Intake:
         except BufferError:
             raise NotWritten("too many records wait for the broker") from None
         except Exception as fault:  # KafkaException, which is not imported here
-            raise NotWritten(f"the broker has not taken a record: {fault}") from None
+            raise NotWritten(f"the broker has not accepted a record: {fault}") from None
 
     def _serve(self) -> None:
         while not (self._closed and self._inside == 0):

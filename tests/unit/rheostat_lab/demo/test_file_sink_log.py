@@ -62,7 +62,7 @@ def test_committed_files_do_not_depend_on_deleted_old_logs(
     [
         ("", "0 is of version ''"),
         ("v2\n", "0 is of version 'v2'"),
-        ('v1\n{"path":"file:///a', "0 is no whole log of a batch"),
+        ('v1\n{"path":"file:///a', "0 is not a complete log of a batch"),
     ],
 )
 def test_an_unreadable_log_is_reported_with_its_file(

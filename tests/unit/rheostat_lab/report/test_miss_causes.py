@@ -42,8 +42,8 @@ def test_registered_and_needed_sizes_come_first() -> None:
 
 
 def test_requests_for_already_late_rows_do_not_count_as_needed() -> None:
-    assert "4 were needed" in cause_text(decided(11, 4), decided(15, 57, 8))
-    assert "9 were needed" in cause_text(decided(15, 9), decided(18, 57, 9))
+    assert "4 needed" in cause_text(decided(11, 4), decided(15, 57, 8))
+    assert "9 needed" in cause_text(decided(15, 9), decided(18, 57, 9))
 
 
 def test_executors_removed_meanwhile_are_a_cause() -> None:

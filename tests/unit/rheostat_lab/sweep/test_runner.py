@@ -293,7 +293,7 @@ def test_all_errors_of_a_spec_are_reported_at_once_with_their_lines(tmp_path: Pa
             ("seeds: 2", "seeds: [1, 1]"),
             "seeds: is a number of seeds of at least 1, or a list of different ones",
         ),
-        (("minutes: 6", "minutes: [6"), "this is no YAML"),
+        (("minutes: 6", "minutes: [6"), "this is not YAML"),
     ],
 )
 def test_contradictions_are_reported_with_their_line(

@@ -92,7 +92,7 @@ def test_any_replaced_value_is_accepted_or_reported(path: tuple[Any, ...], new: 
     [
         ("minutes: 2026-13-45\n", "s.yaml: a value cannot be read: month must be in 1..12"),
         ("minutes: &a [*a]\n", "an alias refers to the value that it is part of"),
-        ("minutes: [1\n", "this is no YAML"),
+        ("minutes: [1\n", "this is not YAML"),
         ("? [1]\n: 2\n", "found unhashable key"),
         ("", "a spec is a mapping"),
         ("- 1\n", "a spec is a mapping"),

@@ -167,7 +167,7 @@ def test_all_errors_in_faults_are_reported_at_once_with_their_lines(tmp_path: Pa
         (
             12,
             (
-                "faults.typo.executor_los: is no fault; there are executor_loss, stragglers,"
+                "faults.typo.executor_los: is not a fault; there are executor_loss, stragglers,"
                 " late_metrics, missing_metrics"
             ),
         ),

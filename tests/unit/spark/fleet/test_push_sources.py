@@ -97,7 +97,7 @@ def http_receiver(producer: Any) -> Iterator[str]:
     ("path", "body", "headers", "status", "message"),
     [
         ("/records", b'{"id": "a", "value": "x"}', {}, 200, "acknowledged"),
-        ("/records", b"nonsense", {}, 400, "line 1 is no JSON"),
+        ("/records", b"nonsense", {}, 400, "line 1 is not JSON"),
         ("/elsewhere", b"", {}, 404, "POST /records"),
         ("/records", None, {"Content-Length": str(MOST_BYTES + 1)}, 413, "at most"),
         ("/records", None, {"Content-Length": "many"}, 411, "Content-Length"),

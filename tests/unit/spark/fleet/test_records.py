@@ -20,8 +20,8 @@ def test_every_socket_line_is_an_id_a_tab_and_a_value():
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (b'{"id": "a", "value": "x"}\nno json', "line 2 is no JSON"),
-        (b"[1]", "line 1 is no object"),
+        (b'{"id": "a", "value": "x"}\nno json', "line 2 is not JSON"),
+        (b"[1]", "line 1 is not an object"),
         (b'{"value": "x"}', "line 1 has no id: without one a record that is sent again cannot"),
         (b'{"id": "", "value": "x"}', "line 1 has no id"),
         (b'{"id": 7, "value": "x"}', "line 1 has no id"),
