@@ -199,7 +199,7 @@ class RemoteJournal(FolderJournal):
         try:
             self._files.append(f"{self._far}/{self._segment_for(len(text), now)}", text)
         except OSError:
-            # Whether the lines have arrived is unknown. An object is written anew as a whole, so
+            # Whether the lines have arrived is unknown. An object is rewritten as a whole, so
             # the next try replaces them; elsewhere the next segment is new.
             self._is_retry = not moves_in_one_step(self._far)
             if not self._is_retry:

@@ -14,7 +14,7 @@ from rheostat.model import Decision, Memory
 from rheostat.plural import counted
 
 LEAD_S = 60.0
-"""Executors are requested so many seconds before a batch is due; they take 9 to 30 s to start."""
+"""Seconds before a due batch at which executors are requested; they take 9 to 30 s to start."""
 
 SETTLE_S = 60.0
 """Seconds without work after which executors are released: one run often follows another."""

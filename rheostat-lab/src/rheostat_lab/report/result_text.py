@@ -208,14 +208,14 @@ def figures(summary: Summary) -> tuple[tuple[str, str, str], ...]:
 def _slot_hours(summary: Summary) -> tuple[str, str, str]:
     """Return the slot-hours; fewer of them are a saving only if the objective was met."""
     saved = summary.slot_hours_saved_share
-    beside = f"beside {summary.executors_max} executors throughout"
+    detail = f"compared with {summary.executors_max} executors throughout"
     if summary.objective_met is False and saved is not None and saved > 0:
         return (
             "Slot-hours",
             f"{round(saved * 100)} % fewer",
-            f"{beside}; no saving: the objective was missed",
+            f"{detail}; no saving: the objective was missed",
         )
-    return "Slot-hours saved", UNKNOWN if saved is None else f"{round(saved * 100)} %", beside
+    return "Slot-hours saved", UNKNOWN if saved is None else f"{round(saved * 100)} %", detail
 
 
 def _money(summary: Summary) -> tuple[tuple[str, str, str], ...]:
@@ -223,8 +223,8 @@ def _money(summary: Summary) -> tuple[tuple[str, str, str], ...]:
     if price is None:
         return ()
     most = summary.baselines[0].slot_hours * price
-    beside = f"{price:g} a slot-hour; {summary.executors_max} executors all the time {money(most)}"
-    return (("Price of this run", money(summary.slot_hours * price), beside),)
+    detail = f"{price:g} per slot-hour; {summary.executors_max} executors throughout: {money(most)}"
+    return (("Price of this run", money(summary.slot_hours * price), detail),)
 
 
 def slots(count: int) -> str:
@@ -241,7 +241,7 @@ def printed(title: str, summary: Summary) -> Table:
     """Return the table for a terminal, this run first, with the headline and the numbers."""
     below = "\n".join(
         [
-            *(f"{name}: {much} ({beside})" for name, much, beside in figures(summary)[2:]),
+            *(f"{name}: {much} ({detail})" for name, much, detail in figures(summary)[2:]),
             *(f"{one.sign} {one.name}: {one.detail}" for one in findings(summary) if one.detail),
             *(miss_in_words(miss, summary) for miss in summary.misses),
         ]

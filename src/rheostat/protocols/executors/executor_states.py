@@ -117,7 +117,7 @@ class ExecutorStates:
 
     def take(self, executor: str, row: LifeRow) -> ExecutorStates:
         """Return the states after a row; the tries of a ready executor and the units of a draining
-        candidate are counted anew.
+        candidate are counted from zero.
         """
         life = replace(self.lives[executor], phase=row.to, since_s=self.facts.now_s)
         if row.to == "ready":

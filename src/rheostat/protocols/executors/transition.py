@@ -259,8 +259,8 @@ def _progressed(states: ExecutorStates, executor: str, life: Life) -> Life:
 
 
 def _verified(states: ExecutorStates, sent: Mapping[Unit, str], executor: str, life: Life) -> Life:
-    """Verify at a boundary what was sent before it: an executor that kept all of it counts its
-    tries anew.
+    """Verify at a boundary what was sent before it: an executor that kept all of it resets its
+    tries.
     """
     if not states.boundary or executor not in sent.values():
         return life

@@ -133,7 +133,7 @@ class SparkActuator(Actuator):
 
         Its decision is not restored: the size may have changed since.
         """
-        # Every application numbers its executors anew; those of another one are different.
+        # Every application numbers its executors from zero; those of another one are different.
         if kept.get("application") == self.notes()["application"]:
             self._kept = kept["protocol"]
             self.controller.resume(self._kept, now)

@@ -72,7 +72,7 @@ class SparkSensor(Sensor):
 
     def observe(self, now: float) -> Sequence[Observation]:
         """Return one observation per running query."""
-        # By run, not by name: a restarted query counts its batches and offsets anew.
+        # By run, not by name: a restarted query restarts its counts of batches and offsets.
         running = {str(query.runId): query for query in self.spark.streams.active}
         for run_id in self._trackers.keys() - running.keys():
             self._trackers[run_id].close()
