@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rheostat.control.driver_report import Report
 from rheostat.errors import BadInput
+from rheostat.operator.api_errors import ApiError, Endpoint
 from rheostat.operator.driver_pod import driver_of, driver_pod
 from rheostat.operator.observed import (
     Condition,
@@ -24,7 +25,6 @@ from rheostat.operator.observed import (
     status_json,
     status_of,
 )
-from rheostat.operator.operator_ports import ApiError, Cluster, ControlApis, Endpoint
 from rheostat.operator.reconcile import (
     Action,
     Adopt,
@@ -39,6 +39,10 @@ from rheostat.operator.reconcile import (
     reconcile,
 )
 from rheostat.operator.streaming_application import Application, application_of
+
+if TYPE_CHECKING:
+    from rheostat.operator.cluster_api import ApiCluster
+    from rheostat.operator.control_client import ControlClient
 
 _log = logging.getLogger("rheostat")
 _SOON_S = 1.0
@@ -55,8 +59,8 @@ class Controller:
 
     def __init__(
         self,
-        cluster: Cluster,
-        drivers: ControlApis,
+        cluster: ApiCluster,
+        drivers: ControlClient,
         round_s: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
