@@ -34,6 +34,7 @@ from rheostat.machine.process import Child
 from rheostat.model import Decision, Limits, Memory, Observation, hold
 from rheostat_lab.clusters.session_options import session_options
 from rheostat_lab.clusters.standalone_cluster import Cluster
+from rheostat_lab.demo.overhead_meter import OverheadMeter
 from rheostat_lab.services.broker import Broker
 
 GOAL = 0.01
@@ -83,6 +84,7 @@ def measure(
     """
     first = query.lastProgress["batchId"]
     with tempfile.TemporaryDirectory() as journal:
+        meter = OverheadMeter.of_driver(spark)
         handle = rheostat.attach(
             spark,
             policy=Hold(live),
@@ -91,8 +93,9 @@ def measure(
             journal=journal,
             loop=LoopOptions(interval_s=interval_s),
         )
+        meter.follow(handle)
         time.sleep(seconds)
-        parts_s, elapsed_s = dict(handle.overhead.parts_s()), handle.overhead.elapsed_s
+        overhead = meter.overhead()
         handle.stop()
     progress = query.recentProgress
     batches = [
@@ -100,7 +103,7 @@ def measure(
         for event in progress
         if event["batchId"] > first
     ]
-    parts = {part: spent_s / elapsed_s for part, spent_s in parts_s.items()}
+    parts = {part: spent_s / overhead.elapsed_s for part, spent_s in overhead.cpu_s.items()}
     return {
         "core_share": sum(parts.values()),
         **parts,

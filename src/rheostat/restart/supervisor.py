@@ -8,14 +8,14 @@ Only the recorded state is needed to continue, so a new supervisor can replace a
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
-
-import psutil
 
 from rheostat.config import RestartOptions
 from rheostat.guards.periods import in_force, periods_of
@@ -30,6 +30,7 @@ from rheostat.journal.control_channel import (
 from rheostat.protocols.restart import RESTART, RestartFacts, RestartOrder, due, hopeless
 from rheostat.restart.checkpoint_states import CheckpointStates
 from rheostat.restart.restart_state import RestartLog, RestartState
+from rheostat.storage.lease import process_start
 
 LOOK_S = 0.2
 """The seconds between two observations of the job."""
@@ -152,19 +153,11 @@ class ProcessJob:
         """
         report = self._channel.report()
         deadline = time.monotonic() + STOP_GRACE_S
-        while report and is_running(report.pid, report.began):
+        while report and process_start(report.pid) == report.began:
             if time.monotonic() > deadline:
-                psutil.Process(report.pid).kill()
+                with suppress(ProcessLookupError):
+                    os.kill(report.pid, signal.SIGKILL)
             time.sleep(_POLL_S)
-
-
-def is_running(pid: int, began: str) -> bool:
-    """Return whether the process with this id and this creation time still runs."""
-    try:
-        process = psutil.Process(pid)
-        return str(process.create_time()) == began and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False
 
 
 @dataclass(eq=False, kw_only=True)

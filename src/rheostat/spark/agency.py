@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rheostat.errors import BadInput
@@ -57,9 +56,9 @@ def _served(spark: Any, handle: Handle, settings: Settings, registry: Registry) 
     access = Access.of_environment(settings.serve.host_names)
 
     def directed(sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
-        parts = sizing_parts(settings, sizing)
+        new = settings_with(settings, sizing)
+        parts = new.built_policy, new.built_guards
         if handle.start_event:
-            new = settings_with(settings, sizing)
             handle.keep_start(directed_start(handle.start_event, new, sizing.mode))
         return parts
 
@@ -69,7 +68,10 @@ def _served(spark: Any, handle: Handle, settings: Settings, registry: Registry) 
     def note(action: str, author: str) -> None:
         handle.note(Command(t_s=time.time(), action=action, author=author))
 
-    app = control_app(service, access, lambda: driver_status(handle.journal), jobs, note)
+    def overview() -> dict[str, Any]:
+        return status_json(job_status(handle.journal, time.time(), lambda _: True))
+
+    app = control_app(service, access, overview, jobs, note)
     server = Server(app, *settings.serve.address, tls=settings.serve.tls)
     _link_spark_ui(spark, handle, server.url)
     handle.watch(service.see)
@@ -91,22 +93,10 @@ def _link_spark_ui(spark: Any, handle: Handle, url: str) -> None:
     SparkUi(gateway, CompiledClasses(gateway)).link(url)
 
 
-def driver_status(journal: Path) -> dict[str, Any]:
-    """Return the status of this job, as ``rheostat status`` shows it."""
-    return status_json(job_status(journal, time.time(), lambda _: True))
-
-
-def sizing_parts(settings: Settings, sizing: Sizing) -> tuple[Policy, tuple[Guard, ...]]:
-    """Return the policy and the guards of a sizing; absent fields keep the driver's start settings.
-
-    Raises BadInput for an invalid policy and for a guard out of range.
-    """
-    directed = settings_with(settings, sizing)
-    return directed.built_policy, directed.built_guards
-
-
 def settings_with(settings: Settings, sizing: Sizing) -> Settings:
-    """Return the settings with the fields that a sizing names replaced."""
+    """Return the settings with the fields that a sizing names replaced; raises BadInput for an
+    invalid policy and for a guard out of range.
+    """
     return replace(
         settings,
         policy=sizing.policy or settings.policy,

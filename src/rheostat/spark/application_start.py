@@ -32,10 +32,8 @@ from rheostat.protocols.release import Release
 from rheostat.settings import Settings
 from rheostat.signals.lag import Offsets, lag_rows
 from rheostat.spark.handle import Handle
-from rheostat.spark.internals.gateway import DriverCpu
 from rheostat.spark.internals.internals import Internals
 from rheostat.spark.journaling.journals import SessionJournal, default_place
-from rheostat.spark.overhead import Overhead
 from rheostat.spark.sensing.capabilities import application_id
 from rheostat.state.proposed_count import Command
 from rheostat.storage.file_system import FileSystem
@@ -56,11 +54,6 @@ class History:
 
     segments_backwards: Iterable[str] = ()
     memory: Memory
-
-    @property
-    def checkpoints(self) -> Sequence[str]:
-        """The checkpoints of the queries of the previous run."""
-        return tuple(self.memory.get("rescaling", {}).get("checkpoints", ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +106,8 @@ def start_facts(
             )
     if latest is None:
         return facts
-    return replace(facts, backlog_rows=_backlog_rows(history.checkpoints, files, latest))
+    checkpoints = history.memory.get("rescaling", {}).get("checkpoints", ())
+    return replace(facts, backlog_rows=_backlog_rows(checkpoints, files, latest))
 
 
 def facts_before_session(settings: Settings, name: str, now: float) -> StartFacts:
@@ -155,14 +149,13 @@ def session_start(
 class Parts:
     """The parts of every autoscaler.
 
-    ``process`` is the driver's JVM, None in shadow mode; ``ended`` returns whether the application
-    has ended; ``command`` builds the command to repartition a query.
+    ``ended`` returns whether the application has ended; ``command`` builds the command to
+    repartition a query.
     """
 
     settings: Settings
     sensor: Sensor
     journaling: SessionJournal
-    process: DriverCpu | None
     ended: Callable[[], bool]
     command: Command | None = None
 
@@ -170,10 +163,7 @@ class Parts:
         self, actuator: Actuator, start: Start | None = None, release: Release | None = None
     ) -> Handle:
         """Return the handle of the loop with this actuator; nothing runs before its start."""
-        settings, process = self.settings, self.process
-        overhead = Overhead(
-            process.thread_cpu_s if process else None, process.process_id() if process else None
-        )
+        settings = self.settings
         loop = Loop(
             sensor=self.sensor,
             policy=settings.built_policy,
@@ -185,11 +175,9 @@ class Parts:
         loop.release = release
         return Handle(
             loop,
-            self.journaling.journal,
+            self.journaling,
             capabilities=actuator.capabilities(),
-            overhead=overhead,
             ended=self.ended,
-            services=(self.journaling,),
             on_start=partial(begin, start, loop) if start else None,
             summary=settings.summary,
         )

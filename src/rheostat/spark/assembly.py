@@ -122,7 +122,6 @@ def _parts(
         settings=settings,
         sensor=WithObjectives(sensor, settings.slo, settings.priority),
         journaling=own,
-        process=internals.process if internals else None,
         ended=internals.gateway.stopped if internals else partial(has_ended, spark),
         command=partitions_command(spark, internals, settings, own.journal.folder),
     )

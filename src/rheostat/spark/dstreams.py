@@ -14,8 +14,8 @@ from rheostat.ports import Actuator
 from rheostat.settings import Settings
 from rheostat.spark.application_start import Parts
 from rheostat.spark.handle import Handle
-from rheostat.spark.internals.gateway import has_ended
-from rheostat.spark.internals.internals import Internals, internals_of
+from rheostat.spark.internals.gateway import Gateway, has_ended
+from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.internals.receiver_tracker import DStreams
 from rheostat.spark.journaling.journals import open_journal
 from rheostat.spark.receivers.dstreams_actuator import DStreamsActuator
@@ -89,7 +89,7 @@ def unreplayable(streaming: Any, streams: Sequence[str]) -> str | None:
 
 def check(streaming: Any) -> None:
     """Raise BadInput for a stopped context, which cannot be started again."""
-    if has_ended(streaming) or _dstreams(streaming)[1].state() == "STOPPED":
+    if has_ended(streaming) or DStreams(Gateway(streaming), streaming).state() == "STOPPED":
         raise BadInput("this StreamingContext has been stopped; attach to one that runs")
 
 
@@ -100,9 +100,15 @@ def observing_handle(streaming: Any, settings: Settings) -> Handle:
     watched = ("shadow mode: nothing is changed", *observation_obstacles(streaming), _DEPRECATED)
     return Parts(
         settings=settings,
-        sensor=DStreamsSensor(*_application(streaming, rest), batch_s, lambda: True, count),
+        sensor=DStreamsSensor(
+            rest,
+            application_id(streaming),
+            slots_per_executor(streaming),
+            batch_s,
+            lambda: True,
+            count,
+        ),
         journaling=open_journal(streaming, settings, None),
-        process=None,
         ended=partial(has_ended, streaming),
     ).handle(NoopActuator(Capabilities(can_scale=False, cannot=watched)))
 
@@ -110,27 +116,40 @@ def observing_handle(streaming: Any, settings: Settings) -> Handle:
 def scaling_handle(streaming: Any, settings: Settings) -> Handle:
     """Return the handle that autoscales a StreamingContext; raises BadInput if impossible."""
     refuse_two_managers(streaming)
-    internals, dstreams = _dstreams(streaming)
+    internals = internals_of(streaming)
+    dstreams = DStreams(internals.gateway, streaming)
     streams, cores = dstreams.receiver_streams(), slots_per_executor(streaming)
     refuse_too_few_cores(len(streams), settings.limits, cores)
     limitations = obstacles(streaming)
     size = LiveSize(internals.executors, initial_executors(streaming))
+    actuator: Actuator
     if limitations.blocking or not internals.executors.can_request:
         missing = limitations.blocking or ("this Spark has no calls to change the executors",)
-        adviser = NoopActuator(Capabilities(can_scale=False, cannot=(*missing, _DEPRECATED)), size)
-        return _batches_within(streaming, settings, internals, dstreams, adviser)
-    moves = settings.state.placement != "off" and dstreams.can_move()
-    cannot = [*limitations.degrading, *_notes(streaming, settings, streams, cores, moves)]
-    actuator = DStreamsActuator(
-        internals.executors,
-        dstreams,
-        Capabilities(can_scale=True, cannot=tuple(cannot)),
-        size,
-        application_id(streaming),
-        cores,
-        moves,
-    )
-    return _batches_within(streaming, settings, internals, dstreams, actuator)
+        actuator = NoopActuator(Capabilities(can_scale=False, cannot=(*missing, _DEPRECATED)), size)
+    else:
+        moves = settings.state.placement != "off" and dstreams.can_move()
+        cannot = [*limitations.degrading, *_notes(streaming, settings, streams, cores, moves)]
+        actuator = DStreamsActuator(
+            internals.executors,
+            dstreams,
+            Capabilities(can_scale=True, cannot=tuple(cannot)),
+            size,
+            application_id(streaming),
+            cores,
+            moves,
+        )
+    return Parts(
+        settings=settings,
+        sensor=DStreamsSensor(
+            _rest(streaming),
+            application_id(streaming),
+            cores,
+            dstreams.batch_s,
+            lambda: dstreams.state() == "ACTIVE",
+        ),
+        journaling=open_journal(streaming, settings, None),
+        ended=lambda: internals.gateway.stopped() or dstreams.state() == "STOPPED",
+    ).handle(actuator)
 
 
 def _notes(
@@ -148,36 +167,6 @@ def _notes(
     if streams and floor > settings.limits.min_executors:
         lines.append(f"{cores_needed(len(streams))}: never fewer than {floor} executors")
     return lines
-
-
-def _dstreams(streaming: Any) -> tuple[Internals, DStreams]:
-    internals = internals_of(streaming)
-    return internals, DStreams(internals.gateway, streaming)
-
-
-def _batches_within(
-    streaming: Any, settings: Settings, internals: Internals, dstreams: DStreams, actuator: Actuator
-) -> Handle:
-    """Return the handle of an autoscaler that also uses Spark's internals."""
-
-    def active() -> bool:
-        return dstreams.state() == "ACTIVE"
-
-    def ended() -> bool:
-        return internals.gateway.stopped() or dstreams.state() == "STOPPED"
-
-    application = _application(streaming, _rest(streaming))
-    return Parts(
-        settings=settings,
-        sensor=DStreamsSensor(*application, dstreams.batch_s, active),
-        journaling=open_journal(streaming, settings, None),
-        process=internals.process,
-        ended=ended,
-    ).handle(actuator)
-
-
-def _application(streaming: Any, rest: Rest) -> tuple[Rest, str, int]:
-    return rest, application_id(streaming), slots_per_executor(streaming)
 
 
 def _rest(streaming: Any) -> Rest:

@@ -49,38 +49,22 @@ def registry_of(handle: Handle) -> Registry:
 def start_exports(handle: Handle, options: ExportOptions, registry: Registry) -> None:
     """Start the configured exports; each ends with the autoscaler."""
     url, path = options.webhook or os.environ.get(WEBHOOK_VARIABLE, ""), options.metrics_file
-    events = _Events()
-    handle.watch(events.add)
-    parts: tuple[tuple[str, object, Callable[[Any], None], Callable[[], Any]], ...] = (
-        ("the decision log", True, events.listen, lambda: _log_decision),
-        ("the webhook", url, events.listen, lambda: _webhook(handle, url, options.webhook_format)),
-        (
-            "the metrics file",
-            path,
-            handle.watch,
-            lambda: _metrics_file(handle, Path(path), registry()),
-        ),
-        ("OpenTelemetry", options.otel, handle.watch, lambda: _otel(handle)),
-    )
-    for name, wanted, subscribe, start in parts:
-        if wanted:
-            _start(name, subscribe, start)
+    stream, listeners = EventStream(), list[Callable[[Event], None]]()
 
-
-class _Events:
-    """The events of a job, computed once for all listeners."""
-
-    def __init__(self) -> None:
-        self._stream = EventStream()
-        self._listeners: list[Callable[[Event], None]] = []
-
-    def listen(self, listener: Callable[[Event], None]) -> None:
-        self._listeners.append(listener)
-
-    def add(self, record: Record) -> None:
-        if event := self._stream.next(record):
-            for listener in self._listeners:
+    def pass_on(record: Record) -> None:
+        if event := stream.next(record):
+            for listener in listeners:
                 listener(event)
+
+    handle.watch(pass_on)
+    _start("the decision log", listeners.append, lambda: _log_decision)
+    if url:
+        body = options.webhook_format
+        _start("the webhook", listeners.append, lambda: _webhook(handle, url, body))
+    if path:
+        _start("the metrics file", handle.watch, lambda: _metrics_file(handle, path, registry()))
+    if options.otel:
+        _start("OpenTelemetry", handle.watch, lambda: _otel(handle))
 
 
 def _start(name: str, subscribe: Callable[[Any], None], start: Callable[[], Any]) -> None:
@@ -123,7 +107,8 @@ def _webhook(handle: Handle, url: str, body: str) -> Callable[[Event], None]:
     return send
 
 
-def _metrics_file(handle: Handle, path: Path, metrics: MetricsRegistry) -> Add:
+def _metrics_file(handle: Handle, name: str, metrics: MetricsRegistry) -> Add:
+    path = Path(name)
     # A remaining file would make an ended job look like a hanging one.
     handle.at_end(lambda: path.unlink(missing_ok=True))
     return lambda _: write_atomic(path, metrics.text().decode())

@@ -6,23 +6,21 @@ import atexit
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rheostat.errors import BadInput
 from rheostat.guards import Guard
 from rheostat.journal.explanation import explain
-from rheostat.journal.folder import FolderJournal
 from rheostat.journal.frames import RecordedJournal
 from rheostat.journal.starts import STARTS_FILE, End, Event, Start
 from rheostat.loop import Loop
 from rheostat.model import Capabilities, Record
 from rheostat.ports import Policy
-from rheostat.spark.overhead import Overhead
+from rheostat.spark.journaling.journals import SessionJournal
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,49 +60,36 @@ class _End(threading.Event):
         return self.is_set()
 
 
-class Service(Protocol):
-    """Runs as long as an autoscaler."""
-
-    def start(self) -> None:
-        """Start, before the first tick."""
-
-    def close(self) -> None:
-        """End, after the last tick."""
-
-
 class Handle:
     """A running autoscaler: ends with the application or by ``stop()``. ``halt()``, or a file
     ``STOP`` next to the journal, halts it until ``resume()``, or until the file is removed.
 
-    ``last`` is the newest record. ``ended`` returns whether the application has ended; ``services``
-    run as long as the loop; ``on_start`` is called with the time (Unix seconds) once the actuator
-    has started; ``summary`` describes the settings.
+    ``last`` is the newest record. The tasks of ``journaling`` run as long as the
+    loop; ``ended`` returns whether the application has ended; ``on_start`` is called with the time
+    (Unix seconds) once the actuator has started; ``summary`` describes the settings.
     """
 
     def __init__(
         self,
         loop: Loop,
-        journal: FolderJournal,
+        journaling: SessionJournal,
         *,
         capabilities: Capabilities,
-        overhead: Overhead,
         ended: Callable[[], bool],
-        services: Sequence[Service] = (),
         on_start: Callable[[float], None] | None = None,
         summary: str = "",
     ) -> None:
         self.capabilities = capabilities
-        self.overhead = overhead
         self.last: Record | None = None
         self.start_event: Start | None = None
         self._loop = loop
-        self._journal = journal
+        self._journaling, self._journal = journaling, journaling.journal
         self._ended = ended
-        self._services = services
         self._on_start = on_start
         self._summary = summary
         self._stop = _End(ended)
         self._watchers: list[Callable[[Record], None]] = []
+        self._poll_watchers: list[Callable[[], None]] = []
         self._at_end: list[Callable[[], None]] = []
         self._thread: threading.Thread | None = None
 
@@ -139,6 +124,10 @@ class Handle:
                 f" {watcher!r:.60}"
             )
         self._watchers.append(watcher)
+
+    def watch_polls(self, watcher: Callable[[], None]) -> None:
+        """Call ``watcher`` every few seconds in the thread that acts between the decisions."""
+        self._poll_watchers.append(watcher)
 
     @property
     def recorded(self) -> RecordedJournal:
@@ -221,10 +210,9 @@ class Handle:
 
     def start(self, interval_s: float) -> None:
         """Start the loop's thread; it never keeps the application from ending."""
-        for service in self._services:
-            service.start()
+        self._journaling.start()
         now = time.time()
-        self._loop.start(now, partial(self.overhead.tick, "rescale controller"))
+        self._loop.start(now, self._after_poll)
         if self._on_start:
             self._on_start(now)
         self._thread = threading.Thread(
@@ -244,8 +232,7 @@ class Handle:
         self._close_all()
 
     def _close_all(self) -> None:
-        services = [service.close for service in reversed(self._services)]
-        for close in (self._loop.close, *services, *self._at_end):
+        for close in (self._loop.close, self._journaling.close, *self._at_end):
             try:
                 close()
             except Exception as fault:
@@ -272,6 +259,9 @@ class Handle:
         self.last = record
         if self._ended():
             return
-        self.overhead.tick()
         for watcher in self._watchers:
             watcher(record)
+
+    def _after_poll(self) -> None:
+        for watcher in self._poll_watchers:
+            watcher()

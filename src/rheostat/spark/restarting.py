@@ -4,11 +4,10 @@ its queries on order, and runs one batch of each query to commit a planned one.
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -22,6 +21,7 @@ from rheostat.spark.internals.internals import internals_of
 from rheostat.spark.internals.stream_executions import Queries
 from rheostat.spark.resizing.poll_thread import PollThread
 from rheostat.spark.sensing.progress import runs_batch
+from rheostat.storage.lease import this_process
 
 DRAIN_LIMIT_S = 120.0
 _POLL_S = 0.05
@@ -172,15 +172,8 @@ class JobWatch:
 
 def own_report(run: int) -> Report:
     """Return the first report of this process, which states that it runs."""
-    return Report(run=run, pid=os.getpid(), began=_began())
-
-
-def _began() -> str:
-    with suppress(ImportError):
-        import psutil
-
-        return str(psutil.Process().create_time())
-    return ""
+    own = this_process()
+    return Report(run=run, pid=own.pid, began=own.started)
 
 
 class OneBatch:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from rheostat.control.journal_series import SeriesWriter
 from rheostat.errors import BadInput
+from rheostat.journal.known_journals import remember
+from rheostat.machine.scratch_folder import state_folder
 from rheostat.settings import Settings
 from rheostat.spark import assembly, dstreams
 from rheostat.spark.agency import serve_driver
@@ -19,7 +21,7 @@ from rheostat.spark.exports import registry_of, start_exports
 from rheostat.spark.handle import Handle
 from rheostat.spark.internals.gateway import has_ended
 from rheostat.spark.journaling.journals import after_death_text
-from rheostat.spark.journaling.start_events import remember_journal, start_event
+from rheostat.spark.journaling.start_events import start_event
 from rheostat.spark.sensing.capabilities import application_id
 
 _log = logging.getLogger("rheostat")
@@ -122,7 +124,8 @@ def _begin(spark: Any, handle: Handle, settings: Settings, launched: bool = Fals
         address = serve_driver(spark, handle, settings, registry)
         application, able = application_id(spark), handle.capabilities
         handle.keep_start(start_event(settings, application, able, address, launched))
-        remember_journal(handle.journal)
+        with suppress(OSError, RuntimeError):  # there is no home folder
+            remember(state_folder(), handle.journal)
         minutes = SeriesWriter(lambda: handle.journal)
         handle.watch(minutes.add)
         handle.at_end(minutes.close)

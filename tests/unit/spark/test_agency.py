@@ -13,7 +13,7 @@ from rheostat.guards import Bounds
 from rheostat.model import Limits, Slo
 from rheostat.policies.rules.fixed import Fixed
 from rheostat.settings import settings_of
-from rheostat.spark.agency import serve_driver, sizing_parts
+from rheostat.spark.agency import serve_driver, settings_with
 
 HANDLE: Any = SimpleNamespace(watch=lambda _: None)
 """No test here serves the control API, which would need a real handle."""
@@ -27,16 +27,16 @@ class Session:
 
 def test_an_empty_sizing_keeps_the_drivers_settings():
     settings = settings_of(policy="fixed", parameters={"executors": 4}, limits=(2, 5))
-    policy, guards = sizing_parts(settings, Sizing())
-    assert policy == Fixed(4)
-    assert guards[-1] == Bounds(Limits.between(2, 5), False)
+    directed = settings_with(settings, Sizing())
+    assert directed.built_policy == Fixed(4)
+    assert directed.built_guards[-1] == Bounds(Limits.between(2, 5), False)
 
 
 def test_a_sizing_sets_policy_objective_and_limits():
     given = Sizing(policy="pid", slo=Slo(latency_s=3), limits=Limits.between(1, 3))
-    policy, guards = sizing_parts(settings_of(policy="fixed", parameters={"executors": 4}), given)
-    assert type(policy).__name__ == "Pid"
-    assert guards[-1] == Bounds(Limits.between(1, 3), False)
+    directed = settings_with(settings_of(policy="fixed", parameters={"executors": 4}), given)
+    assert type(directed.built_policy).__name__ == "Pid"
+    assert directed.built_guards[-1] == Bounds(Limits.between(1, 3), False)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from tests.fakes import RecordingActuator
@@ -16,7 +14,7 @@ from rheostat.loop import Loop
 from rheostat.model import Capabilities, Decision, Limits, Observation, Record
 from rheostat.ports import Sensor
 from rheostat.spark.handle import Handle
-from rheostat.spark.overhead import Overhead
+from rheostat.spark.journaling.journals import SessionJournal
 
 TICK_S = 0.002
 
@@ -44,11 +42,23 @@ def nothing() -> None:
     pass
 
 
+class Watched(SessionJournal):
+    """A journal without tasks, whose end is observed."""
+
+    def __init__(self, journal: FolderJournal, close: Callable[[], None]) -> None:
+        super().__init__(journal, {}, TICK_S)
+        self._close = close
+
+    def close(self) -> None:
+        super().close()
+        self._close()
+
+
 def handle_of(
     folder: Path,
     job: Job,
     ended: Callable[[], bool] = lambda: False,
-    services: Sequence[Any] = (),
+    close: Callable[[], None] = nothing,
 ) -> tuple[Handle, RecordingActuator]:
     actuator, journal = RecordingActuator(), FolderJournal(folder)
     loop = Loop(
@@ -61,11 +71,9 @@ def handle_of(
     return (
         Handle(
             loop,
-            journal,
+            Watched(journal, close),
             capabilities=Capabilities(can_scale=True),
-            overhead=Overhead(None, None),
             ended=ended,
-            services=services,
             summary="policy two, 1 to 8 executors, objective 10 s",
         ),
         actuator,
@@ -148,7 +156,7 @@ def test_the_loop_ends_with_the_application_in_any_case(tmp_path, fails):
 
 
 @pytest.mark.parametrize("fault", [False, True])
-def test_open_services_are_closed_when_the_loop_ends(tmp_path, fault):
+def test_the_tasks_of_the_journal_are_ended_when_the_loop_ends(tmp_path, fault):
     closed = threading.Event()
 
     def close() -> None:
@@ -156,8 +164,7 @@ def test_open_services_are_closed_when_the_loop_ends(tmp_path, fault):
         if fault:
             raise OSError("the session has gone")
 
-    service = SimpleNamespace(start=nothing, close=close)
-    handle, _ = handle_of(tmp_path, Job(), services=[service])
+    handle, _ = handle_of(tmp_path, Job(), close=close)
     handle.start(TICK_S)
     assert not closed.is_set()
     handle.stop()

@@ -17,6 +17,7 @@ from rheostat.spark.handle import Handle
 from rheostat_lab.demo.demo_environment import DemoEnvironment, as_words
 from rheostat_lab.demo.demo_options import DYNAMIC_ALLOCATION
 from rheostat_lab.demo.machine_watch import MachineWatch
+from rheostat_lab.demo.overhead_meter import OverheadMeter
 from rheostat_lab.demo.pipeline import Pipeline
 from rheostat_lab.demo.results_folder import DRIVER_LOG, JOURNAL
 from rheostat_lab.demo.verdict import verify
@@ -85,10 +86,17 @@ class PlayedDay:
         with ExitStack() as stack:
             machine = stack.enter_context(MachineWatch())
             producer = stack.enter_context(self._load(start_s))
+            meter = OverheadMeter.of_driver(self.pipeline.spark)
             handle = self._attach(start_s) if self._scaled else None
+            if handle:
+                meter.follow(handle)
             self._watch(producer)
             self._close_windows()
-            return self._finished_run(_ended(handle), list(machine.samples))
+            overhead = meter.overhead() if handle else None
+            if handle:
+                # After its cost was read, because stopping is not part of the cost of running.
+                handle.stop()
+            return self._finished_run(overhead, list(machine.samples))
 
     def _load(self, start_s: float) -> Child:
         demo = self._lab.demo
@@ -220,12 +228,3 @@ def ramp_of(curve: Curve) -> Ramp | None:
         return None
     at_s = {name: curve.start_s + at_s for name, at_s in curve.marks.items()}
     return Ramp(at_s["ramp_start_s"], at_s["ramp_end_s"])
-
-
-def _ended(handle: Handle | None) -> Overhead | None:
-    if handle is None:
-        return None
-    overhead = Overhead(handle.overhead.parts_s(), handle.overhead.elapsed_s)
-    # After its cost was read, because stopping is not part of the cost of running.
-    handle.stop()
-    return overhead

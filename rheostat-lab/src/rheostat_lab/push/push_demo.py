@@ -27,13 +27,14 @@ from rheostat_lab.clusters.standalone_cluster import Cluster
 from rheostat_lab.demo.free_memory import require_memory
 from rheostat_lab.demo.live_view import View
 from rheostat_lab.demo.machine_watch import MachineWatch
+from rheostat_lab.demo.overhead_meter import OverheadMeter
 from rheostat_lab.demo.pipeline import QUERY_OPTIONS, executors_of
 from rheostat_lab.demo.results_folder import DRIVER_LOG, JOURNAL, cleared, publish
 from rheostat_lab.nexmark.streams import with_service_time
 from rheostat_lab.push.push_options import PushDemo
 from rheostat_lab.push.push_verdict import PushVerdict, judge
 from rheostat_lab.push.sender import Senders
-from rheostat_lab.report.finished_run import CommittedBatch, Overhead, ReceiverCount, Run, Verdict
+from rheostat_lab.report.finished_run import CommittedBatch, ReceiverCount, Run, Verdict
 from rheostat_lab.report.summary import Summary, summarize
 from rheostat_lab.services.broker import Broker
 from rheostat_lab.services.broker_jars import broker_jars
@@ -91,7 +92,9 @@ class _PushedLoad:
         # Without a receiver, senders would only count retries.
         _until(lambda: bool(fleet.addresses()), _COME_S, "no receiver has started")
         time.sleep(_LEAD_S)
+        meter = OverheadMeter.of_driver(spark)
         handle = self._attach(spark)
+        meter.follow(handle)
         machine = self._stack.enter_context(MachineWatch())
         senders = Senders(fleet.address, demo.protocol, demo.senders, demo.rate)
         start_s = time.time()
@@ -104,7 +107,7 @@ class _PushedLoad:
         # The receivers first: their records must be in the topic before the query is drained.
         fleet.stop()
         query.processAllAvailable()
-        overhead = Overhead(handle.overhead.parts_s(), handle.overhead.elapsed_s)
+        overhead = meter.overhead()
         handle.stop()
         view.step("comparing the output with the senders' log")
         verdict = self._verdict(spark, senders)

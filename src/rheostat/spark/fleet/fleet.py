@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import logging
 import threading
 import time
 from collections import deque
@@ -24,7 +23,6 @@ from rheostat.spark.fleet.directory import Beat, Directory
 from rheostat.spark.fleet.receiving import ReceiverTask, receive
 from rheostat.spark.internals.executors import Executors
 
-_log = logging.getLogger("rheostat")
 PERIOD_S = 1.0
 RATE_S = 10.0
 """The rate's window in seconds: a burst of one second does not start a receiver."""

@@ -9,11 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from rheostat.errors import BadInput
 
 MOST_ID_BYTES = 256
+_CLOSE_S = 30.0
 _SHAPE = '{"id": "...", "value": "..."}'
 
 
@@ -86,19 +87,6 @@ class NotWritten(Exception):
     """Not all records were written; their sender must send them again."""
 
 
-class Producer(Protocol):
-    """A Kafka producer with the interface of confluent-kafka."""
-
-    def produce(self, topic: str, **record: Any) -> None:
-        """Queue a record."""
-
-    def flush(self, timeout: float) -> int:
-        """Wait for the broker; return the number of unwritten records."""
-
-    def poll(self, timeout: float) -> int:
-        """Serve delivery reports."""
-
-
 @dataclass(slots=True)
 class Meter:
     """A receiver's totals: rows acknowledged by the broker, and seconds at full capacity."""
@@ -137,11 +125,13 @@ class _Writing:
 
 
 class Intake:
-    """Writes records to a topic from any thread, at most ``rows_per_s`` (0: unlimited)."""
+    """Writes records to a topic from any thread, at most ``rows_per_s`` (0: unlimited);
+    ``producer`` is one of confluent-kafka.
+    """
 
     def __init__(
         self,
-        producer: Producer,
+        producer: Any,
         topic: str,
         rows_per_s: float = 0.0,
         answer_s: float = 70.0,
@@ -171,13 +161,12 @@ class Intake:
                 self._inside -= 1
                 self._gate.notify_all()
 
-    def close(self, within_s: float = 30.0) -> bool:
-        """Accept no more records, and return whether all requests in progress ended in time."""
+    def close(self) -> None:
+        """Accept no more records, and wait for the requests in progress, at most ``_CLOSE_S``."""
         with self._gate:
             self._closed = True
-            ended = self._gate.wait_for(lambda: self._inside == 0, within_s)
-        self._producer.flush(within_s if not ended else 1.0)
-        return ended
+            ended = self._gate.wait_for(lambda: self._inside == 0, _CLOSE_S)
+        self._producer.flush(1.0 if ended else _CLOSE_S)
 
     def _paced(self, rows: int) -> None:
         if self._rows_per_s:

@@ -139,29 +139,27 @@ def receive(task: ReceiverTask) -> None:
     serve(task, Producer({"log_level": "0", **task.kafka, **PRODUCER_SETTINGS}))
 
 
-def serve(task: ReceiverTask, producer: Any, beat: Callable[..., bool] | None = None) -> None:
+def serve(task: ReceiverTask, producer: Any) -> None:
     """Serve senders as ``receive`` does, with an existing producer."""
     intake = Intake(producer, task.topic, task.rows_per_s)
     server = SOURCES[task.protocol](intake, task.bind)
     threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
     address = {"address": f"{task.host}:{server.server_address[1]}", "executor": executor_id()}
     try:
-        _report_until_dismissed(task, intake, address, beat or report)
+        _report_until_dismissed(task, intake, address)
     finally:
         server.shutdown()
         server.server_close()
         intake.close()
 
 
-def _report_until_dismissed(
-    task: ReceiverTask, intake: Intake, address: dict[str, Any], beat: Callable[..., bool]
-) -> None:
+def _report_until_dismissed(task: ReceiverTask, intake: Intake, address: dict[str, Any]) -> None:
     answered_s = time.monotonic()
     while time.monotonic() - answered_s < LOST_S:
         meter = intake.meter
         counts = {"rows": meter.rows, "busy_s": meter.busy_s(), "at_s": time.monotonic()}
         try:
-            if not beat(task, {**address, **counts}):
+            if not report(task, {**address, **counts}):
                 return
             answered_s = time.monotonic()
         except (OSError, ValueError, http.client.HTTPException):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
-
-from py4j.protocol import Py4JError
 
 from rheostat.spark.internals.block_managers import BlockManagers, oldest_first
 from rheostat.spark.internals.gateway import ABSENT, Gateway
 from rheostat.spark.sensing.capabilities import is_on
 
 _REASON = "rheostat scales in"
+_TOTALS = "requestedTotalExecutorsPerResourceProfile"
 
 
 class Executors:
@@ -63,8 +61,22 @@ class Executors:
             return set()
 
     def requested(self) -> int | None:
-        """Return the last total requested from the cluster manager; None if unknown."""
-        return requested_executors(self._backend)
+        """Return the last total requested from the cluster manager over all profiles
+        (``getRequestedTotalExecutors``); None if unknown. The initial request counts only under
+        dynamic allocation.
+        """
+        try:
+            if "getRequestedTotalExecutors" in dir(self._backend):
+                totals = self._backend.getRequestedTotalExecutors()
+            else:  # Spark before 4.3
+                totals = self._gateway.field(
+                    self._backend, _TOTALS, "CoarseGrainedSchedulerBackend"
+                )
+            # As text, because reading the counts one by one would take two calls each.
+            counts = str(totals.valuesIterator().mkString(","))
+        except ABSENT:
+            return None
+        return sum(int(count) for count in counts.split(",") if count) or None
 
     def hosts(self) -> dict[str, str]:
         """Return the host of every reachable executor, oldest first; hosts may be empty."""
@@ -96,31 +108,3 @@ class Executors:
     def kill(self, executors: Sequence[str]) -> None:
         """Kill executors by force; their tasks run again elsewhere (``killExecutors``)."""
         self._backend.killExecutors(self._gateway.sequence(executors), False, False, True)
-
-
-_FIELD = "requestedTotalExecutorsPerResourceProfile"
-
-
-def requested_executors(backend: Any) -> int | None:
-    """Return the last total requested over all profiles (``getRequestedTotalExecutors``), or None.
-
-    The initial request counts only under dynamic allocation.
-    """
-    try:
-        # As text, because reading the counts one by one would take two calls each.
-        counts = str(_requested(backend).valuesIterator().mkString(","))
-    except (Py4JError, TypeError, AttributeError):
-        return None
-    return sum(int(count) for count in counts.split(",") if count) or None
-
-
-def _requested(backend: Any) -> Any:
-    if "getRequestedTotalExecutors" in dir(backend):
-        return backend.getRequestedTotalExecutors()
-    kind = backend.getClass()
-    while kind is not None and kind.getSimpleName() != "CoarseGrainedSchedulerBackend":
-        kind = kind.getSuperclass()
-    # Another backend ends the loop with None; the resulting error counts as unknown.
-    field = kind.getDeclaredField(_FIELD)
-    field.setAccessible(True)
-    return field.get(backend)

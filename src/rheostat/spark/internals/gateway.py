@@ -94,6 +94,11 @@ class Gateway:
         return field.get(of)
 
 
+def items(sequence: Any) -> list[Any]:
+    """Return the items of a Scala sequence."""
+    return [sequence.apply(number) for number in range(sequence.size())]
+
+
 def submitted() -> dict[str, str]:
     """Return the settings given to ``spark-submit`` if it started this process."""
     if _SUBMITTED not in os.environ:
@@ -122,30 +127,3 @@ def java_message(fault: Exception) -> str:
     while cause.getCause() is not None:
         cause = cause.getCause()
     return str(cause.toString()).splitlines()[0]
-
-
-class DriverCpu:
-    """The driver's JVM as a process.
-
-    * Calls: ``ThreadMXBean.getCurrentThreadCpuTime``, ``ProcessHandle.current``.
-    * Without them: the figure is absent.
-    * Any JVM; Java 9 and later.
-    """
-
-    def __init__(self, gateway: Gateway) -> None:
-        self._jvm = gateway.jvm
-
-    def thread_cpu_s(self) -> float | None:
-        """Return the CPU seconds of the JVM thread of this Python thread (``ThreadMXBean``)."""
-        try:
-            return float(self._threads.getCurrentThreadCpuTime()) / 1e9
-        except Py4JError:
-            return None
-
-    def process_id(self) -> int:
-        """Return the process id of the JVM."""
-        return int(self._jvm.java.lang.ProcessHandle.current().pid())
-
-    @functools.cached_property
-    def _threads(self) -> Any:
-        return self._jvm.java.lang.management.ManagementFactory.getThreadMXBean()

@@ -12,7 +12,7 @@ from rheostat.spark.internals.block_managers import BlockManagers
 from rheostat.spark.internals.compiled_classes import CompiledClasses
 from rheostat.spark.internals.coordinator import Coordinator
 from rheostat.spark.internals.executors import Executors
-from rheostat.spark.internals.gateway import DriverCpu, Gateway
+from rheostat.spark.internals.gateway import Gateway
 from rheostat.spark.internals.hadoop_file_system import HadoopFileSystem, session_files
 from rheostat.spark.internals.kubernetes_pods import KubernetesPods
 from rheostat.spark.internals.placed_tasks import LocalityWaits, PlacedTasks, WarmupRunner
@@ -36,7 +36,6 @@ class Internals:
     tasks: PlacedTasks
     warmup_runner: WarmupRunner
     state_loads: StateLoads
-    process: DriverCpu
     status: StatusStore
     pods: KubernetesPods
 
@@ -59,7 +58,6 @@ def internals_of(spark: Any) -> Internals:
         tasks=tasks,
         warmup_runner=WarmupRunner(gateway, tasks, executors),
         state_loads=StateLoads(gateway, classes, coordinator, tasks, OperatorStores(gateway)),
-        process=DriverCpu(gateway),
         status=StatusStore(gateway, Rest(context.uiWebUrl, context.applicationId)),
         pods=KubernetesPods(gateway),
     )

@@ -158,7 +158,9 @@ class WarmupRunner:
         parts = plans.below(plans.last_plan(query), plans.SAVING)
         operators = query._jsq.lastProgress().stateOperators()
         only_aggregations = 0 < len(parts) == len(operators)
-        if not (only_aggregations and self._is_enough(operators) and self._may_run(query, parts)):
+        fewest = self._executors.registered()
+        is_enough = all(int(operator.numShufflePartitions()) >= fewest for operator in operators)
+        if not (only_aggregations and is_enough and self._may_run(query, parts)):
             return False
         # Executors with consecutive numbers start together, and load different partitions.
         number = int(executor) if executor.isdecimal() else 0
@@ -170,11 +172,6 @@ class WarmupRunner:
     def _may_run(self, query: Any, parts: list[Any]) -> bool:
         rows = int(query._jsq.lastProgress().numInputRows())
         return rows <= _ROWS and all(plans.is_harmless(part, self._jvm) for part in parts)
-
-    def _is_enough(self, operators: Any) -> bool:
-        """Return whether every operator has a partition for each executor."""
-        fewest = self._executors.registered()
-        return all(int(operator.numShufflePartitions()) >= fewest for operator in operators)
 
 
 class LocalityWaits:

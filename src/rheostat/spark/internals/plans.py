@@ -14,6 +14,8 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from rheostat.spark.internals.gateway import items
+
 _READING = frozenset(
     {
         "MicroBatchScan",
@@ -46,12 +48,9 @@ _KAFKA_OPTIONS = ("subscribe", "assign", "subscribePattern", "kafka.bootstrap.se
 
 
 def stream_sources(frame: Any) -> list[dict[str, str]]:
-    """Return each source of a streaming DataFrame: its ``format``, and the options of Kafka that
-    name topics and brokers.
-    """
-    leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
+    """Return each source's ``format``, and Kafka's options that name topics and brokers."""
     sources = []
-    for leaf in (leaves.apply(number) for number in range(leaves.size())):
+    for leaf in items(frame._jdf.queryExecution().analyzed().collectLeaves()):
         # Tables that the query joins are leaves, too.
         if not leaf.isStreaming():
             continue
@@ -82,7 +81,7 @@ def last_plan(query: Any) -> Any:
 
 def named(plan: Any, names: Collection[str]) -> list[Any]:
     """Return the operators with one of these names."""
-    operators = [operator for child in _children(plan) for operator in named(child, names)]
+    operators = [operator for child in items(plan.children()) for operator in named(child, names)]
     return [plan, *operators] if str(plan.nodeName()) in names else operators
 
 
@@ -93,7 +92,7 @@ def below(plan: Any, names: Collection[str]) -> list[Any]:
 
 def reading_parts(plan: Any) -> list[Any]:
     """Return the subplans below the lowest exchanges, which read the sources."""
-    parts = [part for child in _children(plan) for part in reading_parts(child)]
+    parts = [part for child in items(plan.children()) for part in reading_parts(child)]
     return parts or ([plan.child()] if str(plan.nodeName()) == _EXCHANGE else [])
 
 
@@ -109,10 +108,5 @@ def _is_known(plan: Any) -> bool:
     name = str(plan.nodeName()).partition(" ")[0]
     # An exchange ends the subplan: its input is another stage, which has already been written.
     return name == _EXCHANGE or (
-        name in _READING | RESTORING and all(map(_is_known, _children(plan)))
+        name in _READING | RESTORING and all(map(_is_known, items(plan.children())))
     )
-
-
-def _children(plan: Any) -> list[Any]:
-    children = plan.children()
-    return [children.apply(i) for i in range(children.size())]

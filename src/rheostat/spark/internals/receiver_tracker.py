@@ -14,11 +14,10 @@ _ACTIVE = "ACTIVE"
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A receiver: its stream's number, executor and host; None while it starts."""
+    """A receiver: its stream's number, and its executor; None while it starts."""
 
     stream: int
     executor: str | None
-    host: str | None
 
 
 class DStreams:
@@ -114,8 +113,4 @@ class DStreams:
 def _receiver(info: Any) -> Receiver:
     at = info.runningExecutor()
     runs = str(info.state().toString()) == _ACTIVE and at.isDefined()
-    return Receiver(
-        int(info.receiverId()),
-        str(at.get().executorId()) if runs else None,
-        str(at.get().host()) if runs else None,
-    )
+    return Receiver(int(info.receiverId()), str(at.get().executorId()) if runs else None)

@@ -60,20 +60,17 @@ class StatusStore:
             case ["jobs", number]:
                 return self._store.job(int(number))
             case ["stages", number]:
-                details, quantiles = query.get("details") == ["true"], query.get("quantiles")
+                details, quantiles = query.get("details") == ["true"], query.get("quantiles", [""])
+                shares = [float(share) for share in quantiles[0].split(",") if share]
                 return self._store.stageData(
                     int(number),
                     details,
                     self._gateway.listed(()),
-                    quantiles is not None,
-                    self._numbers(quantiles[0] if quantiles else ""),
+                    bool(shares),
+                    self._gateway.array(self._gateway.jvm.double, shares),
                 )
             case _:
                 raise LookupError(page)  # a page that is not read from the store
-
-    def _numbers(self, listed: str) -> Any:
-        numbers = [float(number) for number in listed.split(",") if number]
-        return self._gateway.array(self._gateway.jvm.double, numbers)
 
     @property
     def _store(self) -> Any:

@@ -13,7 +13,7 @@ from py4j.protocol import Py4JError
 from rheostat.signals.rhythm import BatchTime
 from rheostat.sources.iceberg_backlog import Snapshot
 from rheostat.spark.internals.compiled_classes import CompiledClasses
-from rheostat.spark.internals.gateway import ABSENT, RAISED, Gateway
+from rheostat.spark.internals.gateway import ABSENT, RAISED, Gateway, items
 from rheostat.spark.sensing.rest import unix_s
 
 _FILES = "FileSink["
@@ -234,8 +234,7 @@ class SourceTable:
 def table_of(query: Any, description: str) -> SourceTable | None:
     """Return the table of the source with this description; None where it is not known."""
     try:
-        leaves = query._jsq.streamingQuery().logicalPlan().collectLeaves()
-        for leaf in (leaves.apply(number) for number in range(leaves.size())):
+        for leaf in items(query._jsq.streamingQuery().logicalPlan().collectLeaves()):
             scans = str(leaf.nodeName()).startswith("StreamingDataSourceV2ScanRelation")
             if scans and str(leaf.stream().toString()) == description:
                 return SourceTable(leaf.relation().table().table())

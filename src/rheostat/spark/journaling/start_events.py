@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from rheostat.journal.known_journals import remember
 from rheostat.journal.starts import LIVE, RESTART, SHADOW, Checkpoints, Start
-from rheostat.machine.scratch_folder import state_folder
 from rheostat.model import Capabilities
 from rheostat.settings import Settings
 from rheostat.storage.lease import this_process
@@ -66,12 +62,6 @@ def directed_start(start: Start, settings: Settings, mode: str) -> Start:
         floor=str(settings.guards.floor),
         ceiling=str(settings.guards.ceiling),
     )
-
-
-def remember_journal(folder: Path) -> None:
-    """Register a journal for ``rheostat status`` on this computer, if there is a home folder."""
-    with suppress(OSError, RuntimeError):
-        remember(state_folder(), folder)
 
 
 @dataclass(eq=False)

@@ -11,7 +11,7 @@ from rheostat.ports import Sensor
 from rheostat.spark.sensing.rest import Pages, Rest, unix_s
 
 _RATE_S = 60.0
-COMPLETED, PROCESSING, QUEUED = "COMPLETED", "PROCESSING", "QUEUED"
+COMPLETED, PROCESSING = "COMPLETED", "PROCESSING"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rheostat.protocols.size_in_force import MOST, OTHER, WITHIN_S, ConflictHistory
@@ -83,10 +83,6 @@ class SharedCluster:
         """Describe what others do to the executors; empty if they do nothing."""
         cluster = self.platform.poll(self.executors.ids(), target, now)
         return "; ".join(filter(None, (cluster, self.conflicts.words(now))))
-
-    def nodes(self, hosts: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the node of each executor, from the hosts of all."""
-        return self.platform.nodes(hosts)
 
     def request_total(self, executors: int) -> None:
         """Request a total, limited while the cluster manager refuses executors."""

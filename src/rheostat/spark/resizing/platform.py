@@ -14,7 +14,6 @@ from rheostat.clusters.pods import (
     Unregistered,
     driver_of,
     lacking,
-    nodes_of,
     pods_of,
     stuck_pods_of,
     stuck_text,
@@ -177,7 +176,7 @@ class Platform:
         self._driver = driver_of(pod_list) or self._driver
         self._unregistered.record(pods, registered)
         self._stuck_pods = stuck_pods_of(pod_list, registered, now)
-        self._nodes = nodes_of(pods)
+        self._nodes = {pod.executor: pod.node for pod in pods if pod.node}
         # Never cleared: the events of a pod are needed after the pod was removed.
         self._names.update({pod.executor: pod.name for pod in pods})
         self._existing = sum(pod.lives for pod in pods)

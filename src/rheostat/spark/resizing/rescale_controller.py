@@ -70,9 +70,7 @@ class RescaleConfig:
     frees_nodes: bool = True
 
     def standby_above(self, target: int) -> int:
-        """Return the number of standby executors above a target, within the maximum; none where
-        all executors are released.
-        """
+        """Return the standby executors above a target, within the maximum; none at target 0."""
         return min(self.standby, max(0, self.max_executors - target)) if target else 0
 
 
@@ -248,7 +246,7 @@ class RescaleController:
             holders=self._state.holders,
             weights=self._state.weights,
             ranges=self._state.ranges,
-            nodes=self._cluster.nodes(hosts) if self._config.frees_nodes else {},
+            nodes=self._cluster.platform.nodes(hosts) if self._config.frees_nodes else {},
             warm=frozenset(hosts.keys() - unready),
             warmable=self._state.places,
             batch=self._boundaries.number,
@@ -324,7 +322,9 @@ class ExecutorOrders:
             case Request(total):
                 self._cluster.request_total(total)
             case WarmUp(executor):
-                self._warm_up(executor, hosts)
+                # It may have been removed since the facts of this step were taken.
+                if self._warmth and self._warmth.available and executor in hosts:
+                    self._warmth.begin(executor, hosts[executor])
             case Hide(executors):
                 self._block_managers.hide(list(executors))
             case Decommission(executors):
@@ -352,8 +352,3 @@ class ExecutorOrders:
         """Stop warming executors."""
         if self._warmth:
             self._warmth.close()
-
-    def _warm_up(self, executor: str, hosts: Mapping[str, str]) -> None:
-        # The executor may have been removed since the facts of this step were taken.
-        if self._warmth and self._warmth.available and executor in hosts:
-            self._warmth.begin(executor, hosts[executor])

@@ -62,9 +62,7 @@ class Placement:
         return {unit[0] for unit in self._stores}
 
     def update(self, queries: RunningQueries, running: Collection[str]) -> bool:
-        """Add the stores of new runs and forget those that have ended; return whether there are new
-        ones.
-        """
+        """Add the stores of new runs, forget those that have ended; return whether any is new."""
         if not self.places:
             return False
         self.forget(running)
@@ -127,9 +125,7 @@ class Placement:
         }
 
     def places_to_record(self, now: float) -> Places:
-        """Return the locations of the state if they have changed or were last returned an hour ago;
-        else nothing.
-        """
+        """Return the locations if they have changed or are an hour old; else nothing."""
         places, (recorded, recorded_s) = places_of(self.holders), self._recorded
         if places == recorded and now - recorded_s < PLACES_S:
             return {}

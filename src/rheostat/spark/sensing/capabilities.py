@@ -14,9 +14,7 @@ _ELSEWHERE_AT_FIRST = 2
 
 @dataclass(frozen=True, slots=True)
 class Obstacles:
-    """The reasons why an application cannot be scaled (``blocking``) or cannot be scaled well
-    (``degrading``).
-    """
+    """Why an application cannot be scaled (``blocking``), or not well (``degrading``)."""
 
     blocking: tuple[str, ...] = ()
     degrading: tuple[str, ...] = ()

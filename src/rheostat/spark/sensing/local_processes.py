@@ -60,6 +60,11 @@ class LocalExecutors:
             for pid, name in self._names.items()
         }
 
+    def process_id(self, executor: str) -> int | None:
+        """Return the process id of a local executor's JVM; None if it is not one."""
+        self.used()
+        return next((pid for pid, name in self._names.items() if name == executor), None)
+
     def _owner(self, pid: int, processes: Mapping[int, _Process]) -> str | None:
         """Return the executor that a process belongs to."""
         while pid in processes and pid not in self._names:

@@ -70,7 +70,9 @@ class QueryTracker:
         running = in_flight(status, batch, self._trigger_s, now, tasks, self._quiet_s)
         self._quiet_s = now if running is None else self._quiet_s
         awaits_data = running is None and not status.get("isDataAvailable")
-        at_rest = awaits_data and _is_old(batch, self._trigger_s, now)
+        # Spark repeats the last batch while no data arrives.
+        old_s = max(_IDLE_S, 3 * (self._trigger_s or 0.0))
+        at_rest = awaits_data and now - batch.commit_s > old_s
         # Without an answer from the broker rows may arrive unnoticed: the query is not idle.
         cut_off = bool(self.topics) and not (self.offsets and self.offsets.up)
         others = self._sources.observe(progress, batch, now)
@@ -218,18 +220,11 @@ class QueryTracker:
     def _lag_rows(
         self, batch: ReportedBatch, latest: Offsets | None, rate: float | None, now: float
     ) -> float | None:
-        """Return the current lag: the broker's, or the lag at the planning of the last batch plus
-        the expected arrivals since then.
-        """
+        """Return the broker's lag, or that at the last batch's planning plus expected arrivals."""
         left = lag_rows(latest, batch.committed) if latest else None
         if left is None or self.offsets is not None:
             return left
         return left + rate * (now - batch.start_s) if rate is not None else None
-
-
-def _is_old(batch: ReportedBatch, trigger_s: float | None, now: float) -> bool:
-    """Return whether a batch is outdated: Spark repeats it while no data arrives."""
-    return now - batch.commit_s > max(_IDLE_S, 3 * (trigger_s or 0.0))
 
 
 def _sum(offsets: Offsets) -> float:

@@ -117,9 +117,12 @@ class StageUsage:
             return observation
         if idle:
             stages = last.stages.stages if last.stages and "stages" in wanted else None
+            idle_stages = (
+                replace(stage, rows_in=0.0, rows_out=0.0, busy_s=0.0) for stage in stages or ()
+            )
             return replace(
                 observation,
-                stages=None if stages is None else tuple(map(_idle, stages)),
+                stages=None if stages is None else tuple(idle_stages),
                 cpu=0.0 if "cpu" in wanted else observation.cpu,
             )
         if self._is_due(observation.t_s, batch, last):
@@ -171,10 +174,6 @@ class StageUsage:
         }
 
 
-def _idle(stage: Stage) -> Stage:
-    return replace(stage, rows_in=0.0, rows_out=0.0, busy_s=0.0)
-
-
 def _rows(batch: ReportedBatch) -> float:
     return sum(rows for _, rows in batch.rows_by_source)
 
@@ -197,9 +196,7 @@ def _output_rows_per_s(observation: Observation, stages: Sequence[Stage]) -> flo
 
 
 def _by_executor(observation: Observation, last: LastStages) -> Mapping[str, ExecutorSample] | None:
-    """Return the CPU and the rows of each executor; its backlog is estimated in proportion to the
-    rows that it read in the last batch.
-    """
+    """Return CPU and rows of each executor, and its backlog in proportion to the rows it read."""
     samples = dict(observation.by_executor or {})
     total = sum(last.rows_per_s.values())
     for name, rate in last.rows_per_s.items():

@@ -16,6 +16,8 @@ from rheostat.spark.sensing.progress import ReportedBatch, parsed_offset
 
 _log = logging.getLogger("rheostat")
 _OFFSETS = ("startOffset", "endOffset", "latestOffset")
+_FIELDS = ("description", *_OFFSETS, "numInputRows", "metrics")
+"""The fields of a source's entry that readers may need."""
 _V1_TIME = "getOffset"
 """A part of a batch with sources without ``SupportsAdmissionControl``: Spark reports the end of
 their batch as the latest offset, too (``MicroBatchExecution``), also where they limit the batch
@@ -205,16 +207,11 @@ class SourceTrackers:
                 reader = self._readers(self._query, number, description)
                 self._trackers[number] = SourceTracker(reader) if reader else None
             tracker = self._trackers[number]
-            views.append(tracker.observe(_fields(source), batch, now) if tracker else SourceView())
+            fields: Source = {name: source.get(name) for name in _FIELDS}
+            views.append(tracker.observe(fields, batch, now) if tracker else SourceView())
         return tuple(views)
 
     def close(self) -> None:
         """Close the readers of all sources."""
         for tracker in filter(None, self._trackers.values()):
             tracker.close()
-
-
-def _fields(source: Any) -> Source:
-    """Return the fields of a source's entry that readers may need."""
-    names = ("description", *_OFFSETS, "numInputRows", "metrics")
-    return {name: source.get(name) for name in names}

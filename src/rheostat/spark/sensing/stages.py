@@ -76,23 +76,20 @@ def _connected(read: Sequence[Sequence[int]], readers: Iterable[int]) -> list[in
 
 def _shuffles_read(pages: Sequence[Page]) -> list[tuple[int, ...]]:
     """Return for each stage the numbers of the stages whose shuffle it reads."""
+    written = [page["shuffleWriteRecords"] for page in pages]
     unmatched: list[int] = []
     read: list[tuple[int, ...]] = []
     for number, page in enumerate(pages):
         rows = page["shuffleReadRecords"]
         # Bytes without rows also indicate a shuffle: empty partitions still have headers.
-        writers = _writers(unmatched, rows, pages) if page["shuffleReadBytes"] or rows else ()
+        writers: tuple[int, ...] = ()
+        if page["shuffleReadBytes"] or rows:
+            writers = _adding_up(unmatched, rows, written) or tuple(unmatched)
         unmatched = [writer for writer in unmatched if writer not in writers]
         if page["shuffleWriteBytes"]:
             unmatched.append(number)
         read.append(writers)
     return read
-
-
-def _writers(unmatched: Sequence[int], rows: int, pages: Sequence[Page]) -> tuple[int, ...]:
-    """Return the unread shuffles whose rows add up; all of them if no combination does."""
-    written = [page["shuffleWriteRecords"] for page in pages]
-    return _adding_up(unmatched, rows, written) or tuple(unmatched)
 
 
 def _adding_up(numbers: Sequence[int], rows: float, rows_of: Sequence[float]) -> tuple[int, ...]:

@@ -8,13 +8,12 @@ Each start reads a file of JVM options (``java @file``), which changes as the ap
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import os
 import re
 import shutil
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,8 @@ from rheostat.machine.atomic_file import write_atomic
 from rheostat.machine.java_jar import build_jar
 from rheostat.machine.jdk import Jdk
 from rheostat.machine.process import run_program
-from rheostat.machine.scratch_folder import cache_folder as user_cache
+from rheostat.machine.scratch_folder import cache_folder
+from rheostat.spark.sensing.local_processes import LocalExecutors
 
 KEPT = 6
 """The number of recently used applications whose archives (80 to 120 MB each) are kept."""
@@ -90,11 +90,6 @@ def archive_key(
     return hashlib.sha256(
         "\n".join([application, str(jdk.version), *stamps, *flags]).encode()
     ).hexdigest()[:20]
-
-
-def cache_folder() -> Path:
-    """Return the folder of all archives, in the user's cache."""
-    return (user_cache() / "warm-start").absolute()
 
 
 def forget_oldest(cache: Path, wanted: Path) -> None:
@@ -189,16 +184,6 @@ class WarmStart:
     def _wanted(self, folder: Path) -> tuple[str, ...]:
         return (*use(self.archive), f"-javaagent:{self.agent}={folder}") if self.trained else RECORD
 
-    def save(self) -> None:
-        """Write the data that ``of_session`` needs next to the file of options."""
-        parts = {
-            "kept": str(self._kept),
-            "agent": str(self.agent),
-            "java": str(self._jdk.home),
-            "version": self._jdk.version,
-        }
-        self.options.with_suffix(".json").write_text(json.dumps(parts), encoding="utf-8")
-
     def train(self, application: str, executor: str) -> bool:
         """Make a leaving, idle executor write archive and list; return whether they exist.
 
@@ -209,7 +194,10 @@ class WarmStart:
             return False
         try:
             if not self.trained:
-                self._write(_process_id(application, executor))
+                pid = LocalExecutors(application).process_id(executor)
+                if pid is None:
+                    raise RheostatError("it does not run on this computer")
+                self._write(pid)
             return self.trained
         except (RheostatError, OSError) as fault:
             _log.info("rheostat: executor %s wrote no class archive: %s", executor, fault)
@@ -239,6 +227,10 @@ class WarmStart:
         self.refresh()
 
 
+_prepared: dict[str, WarmStart] = {}
+"""The warm starts of this process, by their files of options."""
+
+
 def prepare(
     application: str,
     spark: Path,
@@ -264,7 +256,7 @@ def prepare(
             f"executors have {foreign} among their JVM options, which excludes a class archive of"
             " ours"
         )
-    cache = cache_folder()
+    cache = (cache_folder() / "warm-start").absolute()
     sources = sorted(_SOURCES.glob("*.java"))
     agent = build_jar(sources, "rheostat.WarmStart", f"{spark}/*", jdk, cache)
     # The agent's name is part of the key: another agent loads other classes.
@@ -276,7 +268,7 @@ def prepare(
     warm = WarmStart(kept, options, jdk, agent)
     options.parent.mkdir(parents=True, exist_ok=True)
     warm.refresh()
-    warm.save()
+    _prepared[str(options)] = warm
     return warm
 
 
@@ -288,45 +280,8 @@ def libraries(classes: Sequence[str]) -> list[str]:
 def of_session(spark: Any) -> WarmStart | None:
     """Return the warm start of a session started with ``settings`` and ``flags``."""
     settings = spark.sparkContext.getConf()
-    value = settings.get(SETTING, None)
-    return _saved(Path(value)) if value and f"@{value}" in settings.get(_FLAGS, "") else None
-
-
-def _saved(options: Path) -> WarmStart | None:
-    try:
-        parts: Mapping[str, Any] = json.loads(
-            options.with_suffix(".json").read_text(encoding="utf-8")
-        )
-        return WarmStart(
-            Path(parts["kept"]),
-            options,
-            # Only JDKs with their tools are saved (``prepare``).
-            Jdk(Path(parts["java"]), parts["version"], True),
-            Path(parts["agent"]),
-        )
-    except (OSError, ValueError, KeyError):
-        return None
-
-
-def _process_id(application: str, executor: str) -> int:
-    """Return the process id of an executor on this computer."""
-    try:
-        import psutil
-    except ImportError:
-        raise RheostatError("psutil is needed to find it (pip install psutil)") from None
-    for process in psutil.process_iter(["cmdline"]):
-        line = process.info["cmdline"] or []
-        if (
-            _BACKEND in line
-            and _follows(line, "--app-id", application)
-            and _follows(line, "--executor-id", executor)
-        ):
-            return int(process.pid)
-    raise RheostatError("it does not run on this computer")
-
-
-def _follows(line: Sequence[str], option: str, value: str) -> bool:
-    return option in line[:-1] and line[line.index(option) + 1] == value
+    options = settings.get(SETTING, "")
+    return _prepared.get(options) if f"@{options}" in settings.get(_FLAGS, "") else None
 
 
 def _starts(jdk: Jdk, flags: Sequence[str]) -> bool:

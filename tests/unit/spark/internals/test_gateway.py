@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JError
 
-from rheostat.spark.internals.gateway import DriverCpu, has_ended
+from rheostat.spark.internals.gateway import has_ended
 
 
 class Kind:
@@ -105,16 +105,3 @@ def test_a_session_with_a_lost_connection_has_ended() -> None:
             raise Py4JError("Answer from Java side is empty")
 
     assert has_ended(SimpleNamespace(sparkContext=Context()))
-
-
-def test_values_that_the_process_does_not_expose_are_absent(
-    gateway: Callable[..., Any], absent: Any
-) -> None:
-    fake_gateway = gateway()
-    fake_gateway.jvm.java.lang.management = SimpleNamespace(
-        ManagementFactory=SimpleNamespace(getThreadMXBean=lambda: absent)
-    )
-    process = SimpleNamespace(current=lambda: SimpleNamespace(pid=lambda: 42))
-    fake_gateway.jvm.java.lang.ProcessHandle = process
-    assert DriverCpu(fake_gateway).thread_cpu_s() is None
-    assert DriverCpu(fake_gateway).process_id() == 42

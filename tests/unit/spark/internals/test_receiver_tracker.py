@@ -94,7 +94,7 @@ def tracker() -> Tracker:
 
 
 def test_receivers_are_listed_by_number_and_a_starting_one_has_no_location(tracker):
-    assert dstreams(tracker).receivers() == (Receiver(0, None, None), Receiver(1, "7", "h"))
+    assert dstreams(tracker).receivers() == (Receiver(0, None), Receiver(1, "7"))
 
 
 def test_a_receiver_is_rescheduled_and_then_stopped(tracker):

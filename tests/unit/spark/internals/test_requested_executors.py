@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from rheostat.spark.internals.executors import requested_executors
+from rheostat.spark.internals.executors import Executors
 
 
 class Map:
@@ -59,6 +61,8 @@ FIELD = Kind("CoarseGrainedSchedulerBackend", Map(3))
     ],
 )
 def test_the_requested_total_is_read_where_spark_exposes_it(
-    backend: Any, executors: int | None
+    gateway: Callable[..., Any], backend: Any, executors: int | None
 ) -> None:
-    assert requested_executors(backend) == executors
+    context = SimpleNamespace(schedulerBackend=lambda: backend)
+    managers: Any = SimpleNamespace()
+    assert Executors(gateway(context), managers).requested() == executors

@@ -40,7 +40,7 @@ class Cluster:
         self.requests.append(("kill", *executors))
 
     def receivers(self) -> tuple[Receiver, ...] | None:
-        receivers = tuple(Receiver(stream, at, "127.0.0.1") for stream, at in self.where.items())
+        receivers = tuple(Receiver(stream, at) for stream, at in self.where.items())
         return receivers if self.known else None
 
     def move(self, stream: int, executor: str, host: str) -> bool:

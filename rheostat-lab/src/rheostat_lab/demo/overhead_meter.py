@@ -5,22 +5,30 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+from rheostat.spark.handle import Handle
+from rheostat.spark.internals.gateway import ABSENT, Gateway
+from rheostat_lab.report.finished_run import Overhead
 
 _TASKS = Path("/proc/self/task")
 
 
-class Overhead:
-    """Counts CPU seconds by part; each of our threads calls ``tick`` with its own name at the end
-    of its work.
+class OverheadMeter:
+    """Counts CPU seconds by part from its creation on; each thread of the autoscaler calls ``tick``
+    with its own name at the end of its work (``follow``).
 
     Parts: the names (``loop``, ``rescale controller``), ``bridge`` (the JVM threads that serve
     their py4j calls), ``rest`` (the threads of the driver's UI, which serve our polls; other
     requests to that UI count as well), ``broker`` (librdkafka's threads in this process). The last
-    two need Linux's /proc and are absent elsewhere.
+    two need Linux's /proc and are absent elsewhere. ``jvm_cpu_s`` returns the CPU seconds of the
+    JVM thread that serves the calling one, ``jvm_process`` is the id of that JVM.
     """
 
     def __init__(
-        self, jvm_cpu_s: Callable[[], float | None] | None, jvm_process: int | None
+        self,
+        jvm_cpu_s: Callable[[], float | None] | None = None,
+        jvm_process: int | None = None,
     ) -> None:
         self._jvm_cpu_s = jvm_cpu_s
         self._jvm_process = jvm_process
@@ -28,6 +36,31 @@ class Overhead:
         self._ours_s: dict[str, float] = {"loop": 0.0}
         self._bridges: dict[str, tuple[float, float]] = {}
         self._started_s = time.monotonic()
+
+    @classmethod
+    def of_driver(cls, spark: Any) -> OverheadMeter:
+        """Return the meter of an autoscaler of this session; create it before ``attach``."""
+        java = Gateway(spark).jvm.java.lang
+        threads = java.management.ManagementFactory.getThreadMXBean()
+
+        def cpu_s() -> float | None:
+            try:
+                return float(threads.getCurrentThreadCpuTime()) / 1e9
+            except ABSENT:  # the JVM has ended
+                return None
+
+        return cls(cpu_s, int(java.ProcessHandle.current().pid()))
+
+    def follow(self, handle: Handle) -> None:
+        """Count the threads of this autoscaler; one that only observes makes no py4j calls."""
+        if not handle.capabilities.can_scale:
+            self._jvm_cpu_s = None
+        handle.watch(lambda _: self.tick())
+        handle.watch_polls(lambda: self.tick("rescale controller"))
+
+    def overhead(self) -> Overhead:
+        """Return what the autoscaler has used until now."""
+        return Overhead(self.parts_s(), time.monotonic() - self._started_s)
 
     def tick(self, part: str = "loop") -> None:
         """Take the CPU time of the calling thread and of its partner in the JVM."""
@@ -45,11 +78,6 @@ class Overhead:
         return parts | {
             part: max(0.0, spent - self._threads.get(part, 0.0)) for part, spent in now.items()
         }
-
-    @property
-    def elapsed_s(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self._started_s
 
     def _thread_parts(self) -> dict[str, float]:
         parts: dict[str, float] = {}
