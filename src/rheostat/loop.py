@@ -61,9 +61,7 @@ class Loop:
         return self.paused or self._journal.halted()
 
     def direct(self, policy: Policy, guards: tuple[Guard, ...]) -> None:
-        """Use this policy and these guards from the next tick on; a different policy starts with an
-        empty memory.
-        """
+        """Use these from the next tick on; a different policy starts with an empty memory."""
         self._directed = (policy, guards)
 
     def start(self, now: float, tick: Callable[[], None]) -> None:

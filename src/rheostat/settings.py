@@ -177,9 +177,7 @@ def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _completed(cli: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a command line; options of a group that are not given keep the values
-    of ``below``.
-    """
+    """Return the arguments of a command line; options not given keep the values of ``below``."""
     given = dict(cli)
     for name in GROUPS.keys() & given.keys():
         given[name] = replace(below.get(name, GROUPS[name]()), **given[name])

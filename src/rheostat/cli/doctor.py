@@ -118,9 +118,7 @@ def _shape(
 def _real_time(
     topics: str, kafka: str | None, shuffles: int, given: dict[str, str], slots: int | None
 ) -> tuple[Finding]:
-    """Return the slots that a query in real-time mode needs; raises BadInput where the broker does
-    not know its topics.
-    """
+    """Return the slots needed in real-time mode; raises BadInput if the broker lacks the topics."""
     from rheostat.clusters.scaling_settings import CORES
     from rheostat.diagnosis.real_time import SlotNeed, topic_partitions
     from rheostat.kafka.client import client_config

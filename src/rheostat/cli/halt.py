@@ -68,9 +68,7 @@ def _file(target: str, change: Callable[[str], str]) -> str:
 
 
 def _put(address: str, route: str) -> Mapping[str, Any]:
-    """Write to the driver and return its answer; raises BadInput without an accepted token, and
-    RheostatError if it does not answer.
-    """
+    """Write to the driver; raises BadInput without an accepted token, RheostatError if silent."""
     token = os.environ.get(TOKEN_VARIABLE)
     if not token:
         raise BadInput(f"set {TOKEN_VARIABLE} to the token of the control API at {address}")

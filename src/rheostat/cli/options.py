@@ -133,19 +133,11 @@ def _value(field: Field[Any], given: dict[str, Any]) -> Any:
     return field.default if value is None and field.metadata.get("repeated") else value
 
 
-def chosen(
-    policy: str,
-    given: Sequence[str] | None,
-    *,
-    folder: Path | None = None,
-    script: Path | None = None,
-    slo: Slo | None = None,
-) -> dict[str, str]:
-    """Return the policy's parameters if it can be created; ``module:Class`` may be in ``folder``.
-
-    Raises BadInput for an unknown policy, wrong parameters, and a policy inside ``script``.
+def chosen(policy: str, given: Sequence[str] | None, slo: Slo | None = None) -> dict[str, str]:
+    """Return the policy's parameters if it can be created; ``module:Class`` may be in the current
+    folder. Raises BadInput for an unknown policy and for wrong parameters.
     """
-    make_importable(policy, folder or Path.cwd(), script)
+    make_importable(policy, Path.cwd())
     parameters = pairs(given or ())
     create(policy, parameters, slo)
     return parameters

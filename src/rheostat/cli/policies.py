@@ -49,16 +49,15 @@ class Description:
 
 
 def describe(name: str) -> Description:
-    """Return the description of a policy, registered or ``module:Class``; raises BadInput for an
-    unknown one.
-    """
+    """Return the description of a policy, also of ``module:Class``; raises BadInput if unknown."""
     policy = find(name)
     about = getattr(policy, "about", None)
     module = inspect.getmodule(policy)
+    title = (module.__doc__ if module else None) or NOT_STATED
     return Description(
         name=name,
         origin=_origin(name),
-        title=_first_sentence(module.__doc__ if module else None),
+        title=" ".join(title.strip().split("\n\n")[0].split()),
         summary=inspect.getdoc(policy) or NOT_STATED,
         formula=getattr(about, "formula", NOT_STATED),
         source=getattr(about, "source", NOT_STATED),
@@ -72,10 +71,6 @@ def _origin(name: str) -> str:
     if name in POLICIES:
         return "rheostat"
     return origin(others[name]) if name in others else "own"
-
-
-def _first_sentence(text: str | None) -> str:
-    return " ".join((text or NOT_STATED).strip().split("\n\n")[0].split())
 
 
 def _parameter(field: dataclasses.Field[object]) -> Parameter:

@@ -130,6 +130,9 @@ def _show(shown: list[dict[str, Any]]) -> None:
 
 def lines_of(answer: Answer, now: float) -> list[str]:
     """Return the lines of one screen."""
+    most, before = _start(answer).get("max_executors"), answer["size_before"]
+    maximum = f"the ceiling of {most} executors" if most else "the ceiling"
+    earlier = f"{before} executors before Rheostat" if before else "the size before Rheostat"
     rows = {
         answer["application"] or answer["journal"]: _state(answer, now),
         "mode": _mode(answer),
@@ -144,8 +147,8 @@ def lines_of(answer: Answer, now: float) -> list[str]:
         "checkpoints": ", ".join(answer["checkpoints"]) or UNKNOWN,
         "kill switch": "SET" if answer["halted"] else f"not set ({answer['kill_switch']})",
         "control": _start(answer).get("serve") or ("none" if answer["start"] else UNKNOWN),
-        "savings": _saved(answer, "against_max", _max_name(answer)),
-        "": _saved(answer, "against_before", _before_name(answer)),
+        "savings": _saved(answer, "against_max", maximum),
+        "": _saved(answer, "against_before", earlier),
     }
     title, first = next(iter(rows.items()))
     lines = [f"{title}: {first}"]
@@ -173,13 +176,6 @@ def row_of(answer: Answer, now: float) -> tuple[str, ...]:
 def utc(t_s: float) -> str:
     """Format a Unix time (s) in UTC."""
     return f"{datetime.fromtimestamp(t_s, tz=timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
-
-
-def money(slot_h: float | None, price: float | None) -> str:
-    """Return the cost of slot-hours as text; empty without a price."""
-    if slot_h is None or not price:
-        return ""
-    return f" ({slot_h * price:,.2f} at {price:g} a slot-hour)"
 
 
 def _start(answer: Answer) -> Mapping[str, Any]:
@@ -269,20 +265,9 @@ def _saved(answer: Answer, name: str, against: str) -> str:
     missing = f", {saving['unknown_h']:.1f} h unknown" if saving["unknown_h"] >= 0.05 else ""
     fixed = saving["against_slot_h"]
     share = f", {saved / fixed:.0%}" if fixed else ""
-    return (
-        f"{saved:,.1f} of {fixed:,.1f} slot-hours{share}, against {against}"
-        f"{money(saved, answer.get('price'))}{missing}"
-    )
-
-
-def _max_name(answer: Answer) -> str:
-    most = _start(answer).get("max_executors")
-    return f"the ceiling of {most} executors" if most else "the ceiling"
-
-
-def _before_name(answer: Answer) -> str:
-    before = answer["size_before"]
-    return f"{before} executors before Rheostat" if before else "the size before Rheostat"
+    price = answer.get("price")
+    money = f" ({saved * price:,.2f} at {price:g} a slot-hour)" if price else ""
+    return f"{saved:,.1f} of {fixed:,.1f} slot-hours{share}, against {against}{money}{missing}"
 
 
 def _number(value: float | None, unit: str = "") -> str:

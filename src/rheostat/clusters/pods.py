@@ -171,11 +171,6 @@ def stuck_text(stuck: Mapping[str, str]) -> str:
     )
 
 
-def nodes_of(pods: Iterable[Pod]) -> dict[str, str]:
-    """Return the node of each executor whose pod has one."""
-    return {pod.executor: pod.node for pod in pods if pod.node}
-
-
 def driver_of(pod_list: Mapping[str, Any]) -> str:
     """Return the driver's address (``host:port``) of the newest pod; empty without one."""
     newest = max(

@@ -88,19 +88,13 @@ def _write_route(
             return JSONResponse({"error": "the token is missing or wrong"}, 401)
         body = await asyncio.wait_for(request.body(), _BODY_S)
         content, status = await run_in_threadpool(_written, service, name, body)
-        if status == 200 and note is not None and body_is_news(name):
+        # An HPA repeats ``scale``, an operator ``sizing``: the journal records what they change.
+        if status == 200 and note is not None and name not in ("scale", "sizing"):
             text = f"{name} {body.decode(errors='replace')}" if len(body) > 2 else name
             await run_in_threadpool(note, text[:500], author_of(request))
         return JSONResponse(content, status)
 
     return answer
-
-
-def body_is_news(name: str) -> bool:
-    """Return whether to record a write: an HPA repeats ``scale``, and an operator ``sizing``, which
-    the journal records as changes of settings.
-    """
-    return name not in ("scale", "sizing")
 
 
 def author_of(request: Request) -> str:

@@ -87,9 +87,7 @@ class ControlService:
                 self.direct(self._pinned[1])
 
     def resize(self, size: object) -> Report:
-        """Request a number of executors; raises BadInput for an invalid size, and Refused unless
-        the mode is ``external``.
-        """
+        """Request a size; raises BadInput if invalid, Refused unless the mode is ``external``."""
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise BadInput(f"executors must be a whole number of at least 1, but it is {size!r}")
         with self._lock:

@@ -245,9 +245,7 @@ class MirroredFolder:
         self._lock = threading.Lock()
 
     def refresh(self) -> None:
-        """Copy changed files, at most every five seconds, from any thread. Raises StorageError if
-        the file system does not answer.
-        """
+        """Copy changed files, at most every five seconds, from any thread; raises StorageError."""
         with self._lock:
             if self._clock() - self._looked_s >= _LOOK_S:
                 self._look()

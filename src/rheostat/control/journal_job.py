@@ -102,9 +102,7 @@ class JournalJob:
         return {**columns(shown, starts, gap_s), "first_s": extent[0], "last_s": extent[1]}
 
     def decisions(self, from_s: float | None, to_s: float | None) -> list[dict[str, Any]]:
-        """Return the changes between two times, and in between the reasons for no change, the
-        newest first.
-        """
+        """Return changes between two times, and reasons for no change, the newest first."""
         extent = self._series.extent()
         buckets, starts, _ = self._between(extent, from_s, to_s, _MOST_POINTS // 2)
         commands = [item for item in read_events(self.folder) if isinstance(item, Command)]

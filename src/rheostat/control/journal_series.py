@@ -36,9 +36,7 @@ MOST_BYTES = 32 * 1024**2
 
 
 class JournalSeries:
-    """Reads the buckets of a journal between two times, from any thread; reads only what that
-    needs, and each record once.
-    """
+    """Reads a journal's buckets between two times, from any thread, and each record once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -15,10 +15,9 @@ from rheostat.storage.local_files import LocalFileSystem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """A checkpoint: folder name, last planned batch, stored settings, and whether it has state."""
+    """A checkpoint: folder name, stored settings, and whether it has state."""
 
     name: str
-    batch_id: int
     settings: Mapping[str, str]
     stateful: bool
 
@@ -44,7 +43,6 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         raise BadInput(f"{newest} has format {version!r}; v1 can be read")
     return Checkpoint(
         name=folder.name,
-        batch_id=batches[-1],
         settings={**_changelog(folder / "state"), **kept},
         stateful=(folder / "state").is_dir(),
     )

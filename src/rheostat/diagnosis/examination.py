@@ -72,8 +72,7 @@ def examine(spark: Any, frame: Any = None) -> Findings:
     fleet: tuple[Finding, ...] = ()
     if internals and not is_local(spark):
         fleet = (
-            *_address(spark, internals),
-            *_leaving(spark),
+            *_cluster_findings(spark, internals),
             *_placement(spark, internals.coordinator),
             *_arrivals(spark),
             *_memory(spark, internals),
@@ -162,21 +161,14 @@ def _release(spark: Any, queries: Queries) -> Iterator[Finding]:
         yield Finding(topic=topic, state="good", line=line)
 
 
-def _address(spark: Any, internals: Internals) -> list[Finding]:
-    """Return whether pods cannot reach this driver, unless an executor has registered."""
-    # Pods that are processes of this computer reach its loopback addresses.
-    if internals.executors.registered():
-        return []
+def _cluster_findings(spark: Any, internals: Internals) -> Iterator[Finding]:
+    """Yield whether executors cannot reach this driver, and what prevents their graceful end."""
     context = spark.sparkContext
-    manager = cluster_manager(context.master)
-    return list(manager.address_findings(context.getConf().get, spark.version))
-
-
-def _leaving(spark: Any) -> list[Finding]:
-    """Return what this cluster manager needs to remove executors gracefully."""
-    context, most = spark.sparkContext, Limits().max_executors
-    manager = cluster_manager(context.master)
-    return list(manager.findings(context.getConf().get, most, spark.version))
+    manager, get = cluster_manager(context.master), context.getConf().get
+    # Pods that are processes of this computer reach its loopback addresses.
+    if not internals.executors.registered():
+        yield from manager.address_findings(get, spark.version)
+    yield from manager.findings(get, Limits().max_executors, spark.version)
 
 
 def _placement(spark: Any, coordinator: Coordinator) -> list[Finding]:

@@ -53,9 +53,7 @@ def memory_findings(use: MemoryUse) -> Iterator[Finding]:
 def memory_use(
     pages: Pages, progress: Iterable[Mapping[str, Any]], settings: Mapping[str, str]
 ) -> MemoryUse:
-    """Return the memory use of a running application from its REST interface and the progress
-    events of its queries.
-    """
+    """Return an application's memory use from its REST interface and its progress events."""
     executors = [one for one in pages.get("allexecutors") or () if one.get("id") != "driver"]
     task_ms = sum(executor.get("totalDuration", 0) for executor in executors)
     gc_ms = sum(executor.get("totalGCTime", 0) for executor in executors)

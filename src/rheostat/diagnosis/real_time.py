@@ -65,9 +65,7 @@ class SlotNeed:
 
 
 def frame_finding(spark: Any, frame: Any, count: CountPartitions | None = None) -> Finding:
-    """Return the slots that a query of a streaming DataFrame would need; raises BadInput for
-    another value.
-    """
+    """Return the slots that a query of this streaming DataFrame needs; raises BadInput."""
     if getattr(frame, "isStreaming", None) is not True:
         raise BadInput(
             "frame= must be a streaming DataFrame, as spark.readStream.format('kafka')...load(),"
@@ -88,9 +86,7 @@ def frame_finding(spark: Any, frame: Any, count: CountPartitions | None = None) 
 
 
 def topic_partitions(kafka: Mapping[str, Any], topics: Sequence[str]) -> int | None:
-    """Return the number of partitions of topics; None without one of them, the client library or
-    an answer of the broker.
-    """
+    """Return the number of partitions of topics; None without a topic, the library or an answer."""
     broker = broker_of(kafka)
     if broker is None:
         return None

@@ -106,8 +106,3 @@ def term(name: str) -> Term:
     if known is None and name.startswith("pi "):
         return Term(f"slots that the operator {name.removeprefix('pi ')} needs", _SLOTS)
     return known or Term(name.replace("_", " "))
-
-
-def with_unit(value: str, unit: str) -> str:
-    """Return a formatted number with its unit; a share is already in percent."""
-    return value if unit in ("", _SHARE) else f"{value} {unit}"

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 
 from rheostat.journal.binding_constraint import applied_guard
 from rheostat.journal.events import allowances
-from rheostat.journal.evidence_terms import term, with_unit
+from rheostat.journal.evidence_terms import term
 from rheostat.journal.starts import SHADOW, Start, start_at
 from rheostat.journal.totals import longest_gap_s
 from rheostat.model import Decision, Observation, Record
@@ -83,9 +83,9 @@ def _wanted(raw: Decision) -> str:
 def _evidence(name: str, value: float | int | str) -> str:
     """Return a number of a decision with its name and unit."""
     known = term(name)
-    is_share = known.unit == "share" and isinstance(value, int | float)
-    text = f"{value:.3%}" if is_share else _number(value)
-    return f"{known.words}: {with_unit(text, known.unit)}"
+    if known.unit == "share":
+        return f"{known.words}: {value if isinstance(value, str) else f'{value:.3%}'}"
+    return f"{known.words}: {_number(value)} {known.unit}".rstrip()
 
 
 def _allowed(record: Record) -> list[str]:
@@ -120,9 +120,7 @@ def format_observation(observation: Observation | None) -> str:
 
 
 def changes(records: Iterable[Record]) -> Iterator[Record]:
-    """Yield the records that request a new size or action, once per change, and the beginning and
-    end of each halt.
-    """
+    """Yield each new request of a size or action once, and the beginning and end of each halt."""
     before: tuple[int | None, int | None] | None = None
     halted = False
     also: tuple[str, ...] = ()
@@ -191,9 +189,7 @@ class History:
         return sorted([*self._lines, *map(self._start_line, self._starts)])
 
     def unchanged(self) -> str:
-        """Return how long the newest target has held, and the most frequent reason since then;
-        empty without a decision.
-        """
+        """Return how long the target has held and the most frequent reason; empty without one."""
         if self._target is None or self._previous is None:
             return ""
         kind, count = self._reasons.most_common(1)[0]

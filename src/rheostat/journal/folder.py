@@ -78,9 +78,7 @@ class FolderJournal:
         return memory_of(self.folder)
 
     def append(self, record: Record, memory: Memory) -> None:
-        """Append a line and replace the memory file atomically, so that a crash leaves the old or
-        the new memory.
-        """
+        """Append a line, and replace the memory atomically: a crash leaves the old or the new."""
         waiting = [*self._unwritten, record][-MOST_WAITING:]
         self._unwritten = [] if self._may_write() else waiting
         if self._unwritten:

@@ -109,9 +109,7 @@ def total(days: Mapping[str, Day]) -> Day:
 
 
 def against_of(text: str) -> str | int:
-    """Return the parsed value of ``--against``; raises BadInput for anything but a number of
-    executors, ``max`` and ``before``.
-    """
+    """Return ``--against`` as a number, ``max`` or ``before``; raises BadInput for other texts."""
     if text in (MAX, BEFORE):
         return text
     if not text.isdecimal() or int(text) < 1:

@@ -58,7 +58,7 @@ class Operator:
 
     ``metadata_format`` is 2 for transformWithState, whose metadata has its own versions, and 1 for
     all others; ``stores`` are the names of its stores; ``text`` is the complete file as Spark wrote
-    it; ``properties`` are those of transformWithState, as JSON.
+    it.
     """
 
     id: int
@@ -66,7 +66,6 @@ class Operator:
     metadata_format: int
     stores: tuple[str, ...]
     text: str
-    properties: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +264,6 @@ def _parsed_operator(text: str) -> Operator:
         name=str(metadata["operatorInfo"]["operatorName"]),
         metadata_format=int(version.removeprefix("v")),
         text=text,
-        properties=str(metadata.get("operatorPropertiesJson", "")),
         stores=tuple(str(store["storeName"]) for store in metadata["stateStoreInfo"]),
     )
 

@@ -76,9 +76,7 @@ def refusal(operator: Operator) -> str | None:
 
 
 def require_repartitionable(checkpoint: Checkpoint) -> None:
-    """Raise BadInput if the format of a checkpoint's state is unknown, or if one of its operators
-    cannot be repartitioned.
-    """
+    """Raise BadInput if the state's format is unknown or an operator cannot be repartitioned."""
     for refused in (unknown_format(checkpoint), *map(refusal, checkpoint.operators)):
         if refused:
             raise BadInput(refused)

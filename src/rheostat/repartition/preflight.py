@@ -142,9 +142,7 @@ def _require_room(folder: Path, needed: int, location: str, disk: str = "its dis
 
 
 def last_sign(checkpoint: str, files: FileSystem) -> tuple[float, int]:
-    """Return when a log of the checkpoint was last written (Unix seconds), and the number of its
-    newest entry.
-    """
+    """Return when a log was last written (Unix seconds), and the number of its newest entry."""
     entries: list[tuple[float, int]] = []
     for log in ("offsets", "commits"):
         for number in numbered(files, f"{checkpoint}/{log}"):

@@ -34,9 +34,7 @@ state, because a Spark session starts in between, and precedes the repartition's
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """The batch and the number of partitions from which the query starts, the removed files, and
-    the folder that keeps them.
-    """
+    """The batch and partitions from which the query starts, the removed files and their folder."""
 
     batch: int
     partitions: int
@@ -46,9 +44,7 @@ class Repaired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """The last complete batch, its number of partitions, the planned batch and the commits to
-    remove.
-    """
+    """The last complete batch, its partitions, the planned batch and the commits to remove."""
 
     batch: int
     partitions: int
@@ -58,9 +54,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointStatus:
-    """The folder of a checkpoint, and its state files by name, each with the Unix time at which it
-    was written.
-    """
+    """The folder of a checkpoint, and its state files with the Unix times of their writing."""
 
     folder: str
     files: FileSystem

@@ -211,9 +211,7 @@ def _beat(lease: Lease, ended: threading.Event) -> None:
 
 
 def entry_partitions(files: FileSystem, name: str) -> int:
-    """Return the number of state partitions in an entry of the offset log; raises BadInput if it
-    cannot be read.
-    """
+    """Return the state partitions in an offset log's entry; raises BadInput if unreadable."""
     try:
         settings = entry_of(name, files.read_text(name) or "")[1]
         return int(settings[SHUFFLE_PARTITIONS])

@@ -82,9 +82,7 @@ class RepartitionRunner:
             raise
 
     def rollback(self, reason: str) -> RepartitionState:
-        """Return to the old number from any phase; this has no effect if the query has already
-        continued with the new number.
-        """
+        """Return to the old number from any phase, unless the query continued with the new one."""
         self.state = replace(self.state, reason=reason)
         return self._run(back=True, write=_unwanted)
 

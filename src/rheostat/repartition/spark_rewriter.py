@@ -249,15 +249,11 @@ def _by_store(reports: Iterable[PartitionReport], kind: str) -> dict[StoreId, St
 def _sum(count: StoreCount, report: PartitionReport) -> StoreCount:
     return StoreCount(
         rows=count.rows + report.rows,
-        checksum=_signed(count.checksum + report.checksum),
+        # As a signed 64-bit integer.
+        checksum=(count.checksum + report.checksum + 2**63) % 2**64 - 2**63,
         bytes=count.bytes + report.bytes,
         misplaced=count.misplaced + report.misplaced,
     )
-
-
-def _signed(number: int) -> int:
-    """Return a number as a signed 64-bit integer."""
-    return (number + 2**63) % 2**64 - 2**63
 
 
 def _ids(operators: Iterable[Operator], reports: Iterable[PartitionReport]) -> StateIds:

@@ -64,9 +64,9 @@ class Handle:
     """A running autoscaler: ends with the application or by ``stop()``. ``halt()``, or a file
     ``STOP`` next to the journal, halts it until ``resume()``, or until the file is removed.
 
-    ``last`` is the newest record. The tasks of ``journaling`` run as long as the
-    loop; ``ended`` returns whether the application has ended; ``on_start`` is called with the time
-    (Unix seconds) once the actuator has started; ``summary`` describes the settings.
+    ``last`` is the newest record. The tasks of ``journaling`` run as long as the loop; ``ended``
+    returns whether the application has ended; ``on_start`` is called with the time (Unix seconds)
+    once the actuator has started; ``summary`` describes the settings.
     """
 
     def __init__(

@@ -47,7 +47,5 @@ class EventLog(Generic[T]):
 
 
 def known_fields(kind: type[Any], read: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a mapping has of the fields of a dataclass; a newer version may have written
-    others.
-    """
+    """Return the values of a dataclass's fields; a newer version may have written others."""
     return {name: value for name, value in read.items() if name in kind.__dataclass_fields__}

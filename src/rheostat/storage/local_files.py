@@ -95,8 +95,10 @@ class LocalFileSystem:
         with _errors(name):
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("ab+") as file:
-                torn = file.tell() > 0 and _last_byte(path) != b"\n"
-                file.write((b"\n" if torn else b"") + text.encode())
+                if file.tell() > 0:
+                    file.seek(-1, os.SEEK_END)
+                    text = text if file.read(1) == b"\n" else f"\n{text}"  # a line was torn
+                file.write(text.encode())
                 if self._durable:
                     file.flush()
                     os.fsync(file.fileno())
@@ -189,12 +191,6 @@ def _link(source: str, target: str) -> None:
         os.link(source, target)
     except OSError:  # a file system without hard links, or too many of them
         Path(target).symlink_to(Path(source).resolve())
-
-
-def _last_byte(path: Path) -> bytes:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1)
 
 
 def _checksum(path: Path) -> Path:

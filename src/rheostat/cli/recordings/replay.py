@@ -118,7 +118,7 @@ def replay(
     wanted = None if slo is None else Slo(latency_s=slo)
     request = Request(
         policy=policy,
-        parameters=chosen(policy, parameters, slo=wanted),
+        parameters=chosen(policy, parameters, wanted),
         limits=Limits.between(minimum, CEILING if maximum is None else maximum),
         slo=wanted,
         interval_s=interval,

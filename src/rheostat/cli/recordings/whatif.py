@@ -82,7 +82,7 @@ def whatif(
     path, wanted = recording.find(file), Slo(latency_s=slo)
     if ":" in policy:
         search_first(path.parent)
-    given = chosen(policy, parameters, slo=wanted)
+    given = chosen(policy, parameters, wanted)
     run = recorded(recording.read(path))
     most = max(8, *(size for _, size in run.sizes)) if maximum is None else maximum
     limits = Limits.between(minimum, most)

@@ -108,7 +108,6 @@ class ApplicationLog:
     run_s: float = 0.0
     malformed: int = 0
     lines: int = 0
-    end_s: float | None = None
 
     @property
     def is_event_log(self) -> bool:
@@ -146,7 +145,6 @@ class _Reader:
         self._events: dict[str, Callable[[Mapping[str, Any]], None]] = {
             "SparkListenerLogStart": self._start,
             "SparkListenerApplicationStart": self._application,
-            "SparkListenerApplicationEnd": self._end,
             "SparkListenerEnvironmentUpdate": self._environment,
             "SparkListenerExecutorAdded": self._added,
             "SparkListenerExecutorRemoved": self._removed,
@@ -188,9 +186,6 @@ class _Reader:
 
     def _application(self, event: Mapping[str, Any]) -> None:
         self.log.name = event["App Name"]
-
-    def _end(self, event: Mapping[str, Any]) -> None:
-        self.log.end_s = event["Timestamp"] / 1000
 
     def _environment(self, event: Mapping[str, Any]) -> None:
         self.log.conf.update(event["Spark Properties"])
@@ -287,9 +282,7 @@ class _Reader:
 
 
 def progress_of(event: Mapping[str, Any], tasks: Tasks | None = None) -> Progress:
-    """Return a progress event as values; raises KeyError, ValueError or TypeError for another
-    thing.
-    """
+    """Return a progress event as values; raises KeyError, ValueError or TypeError for others."""
     begin_s = _unix_s(event["timestamp"])
     parts_s = {name: ms / 1000 for name, ms in event["durationMs"].items()}
     sources = {

@@ -87,9 +87,7 @@ def advise_logs(logs: Sequence[LogFiles], request: Request, spark: SparkSession)
 
 
 def rows_of(log: LogFiles, request: Request) -> Iterator[Row]:
-    """Yield a row for each query of a log; a log that cannot be analysed gives one row with the
-    reason.
-    """
+    """Yield a row for each query of a log; one row with the reason if it cannot be analysed."""
     empty = ApplicationLog(application=log.application)
     try:
         yield from _judged(log, request)

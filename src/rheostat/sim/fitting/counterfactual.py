@@ -155,9 +155,7 @@ def whatif(run: Recorded, question: Question) -> Answer:
 
 
 def played(fitted: Fit, run: Recorded, question: Question) -> Run:
-    """Return the run of a question's policy on the fitted plant with the recorded arrivals; raises
-    BadInput for an invalid policy.
-    """
+    """Return a policy's run on the fitted plant with the recorded arrivals; raises BadInput."""
     policy = Checked(create(question.policy, question.parameters, question.slo), question.policy)
     limits = question.limits
     # The recorded size may lie outside the limits of the question.

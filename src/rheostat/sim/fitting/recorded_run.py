@@ -284,9 +284,7 @@ def _busy_s(observation: Observation) -> float | None:
 
 
 def _changes(observations: Sequence[Observation]) -> list[tuple[float, int]]:
-    """Return the first time and size, and each change of the size halfway between the observations
-    before and after it.
-    """
+    """Return the first time and size, and each change halfway between its two observations."""
     known = [observation for observation in observations if observation.executors]
     changes = [(known[0].t_s, known[0].executors or 0)] if known else []
     changes += [

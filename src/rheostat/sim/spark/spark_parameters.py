@@ -124,9 +124,7 @@ class SparkParameters:
 
     @property
     def model(self) -> BatchModel:
-        """The noise-free batch model of this job with warm executors and evenly placed state,
-        before the state has rows.
-        """
+        """The noise-free batch model with warm executors and evenly placed state without rows."""
         return self.model_at(0.0)
 
     def model_at(self, state_rows: float) -> BatchModel:
