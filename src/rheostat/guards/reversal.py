@@ -12,7 +12,7 @@ from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
 from rheostat.signals.last_resize import latest_size, resized
 
-_MEAN_S = 20.0
+_MEAN_S = 30.0
 """Time constant of the mean arrival rate in seconds: single ticks at a low rate are noise, and a
 load that rises and falls within two minutes is not constant."""
 

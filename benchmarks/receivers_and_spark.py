@@ -1,7 +1,7 @@
 """Compares Rheostat with Spark's executor manager for DStreams on the same load: slot-hours,
 delay, failed tasks, and lines that were sent and not received.
 
-Run: python benchmarks/receivers_beside_spark.py --ways rheostat,rheostat-1,spark --out FILE. The
+Run: python benchmarks/receivers_and_spark.py --ways rheostat,rheostat-1,spark --out FILE. The
 setup is two socket receivers, rows that take 20 ms each, batches of eight seconds, and 1 to 6
 executors of two cores, all of which run at the start; the load rises from 30 lines per second to
 200 and falls again within five minutes. All ways decide every 20 s instead of every 60 s: Rheostat
@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--low", type=float, default=30.0)
     parser.add_argument("--high", type=float, default=200.0)
     parser.add_argument("--batch", type=float, default=SHAPE.batch_s)
-    parser.add_argument("--out", type=Path, default=Path("out/receivers_beside_spark.json"))
+    parser.add_argument("--out", type=Path, default=Path("out/receivers_and_spark.json"))
     parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
