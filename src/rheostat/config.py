@@ -61,7 +61,8 @@ class LoopOptions:
     cooldown_in_s: float = option(60.0, "seconds after a rescale before the next scale-in")
     reversal_hold_s: float = option(
         3600.0,
-        "seconds without a scale-in after a reversal at the same load, doubled by each; 0: none",
+        "seconds for which a scale-in that was reversed at the same load is not repeated; doubled"
+        " by each further one; 0: none",
     )
     stale_after_s: float = option(30.0, "seconds after which observations are too old to decide on")
 

@@ -1,4 +1,4 @@
-"""Reversal: at a constant load, a scale-in that was reverted is not repeated for an hour, then two,
+"""Reversal: at a constant load, a scale-in that was reversed is not repeated for an hour, then two,
 then four.
 """
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from rheostat.errors import BadInput
 from rheostat.model import Decision, Memory, Observation
+from rheostat.plural import counted
 from rheostat.signals.last_resize import latest_size, resized
 
 _MEAN_S = 30.0
@@ -29,8 +30,8 @@ _LONGEST = 24
 
 @dataclass(frozen=True, slots=True)
 class Reversal:
-    """Prevents scale-ins for ``hold_s`` after a scale-out that reverted a scale-in at the same
-    load, for twice as long after each further one, at most 24 times ``hold_s``.
+    """Prevents scale-ins below the size before a scale-in that a scale-out reversed at the same
+    load, for ``hold_s``, twice as long after each further reversal, at most 24 times.
 
     The hold ends early when the load changes by more than a quarter. Without an arrival rate the
     guard does nothing.
@@ -46,17 +47,19 @@ class Reversal:
     def __call__(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
     ) -> tuple[Decision, Memory]:
-        """Return the decision, or the current target while a scale-in would repeat a failed one."""
+        """Return the decision; one that would repeat a reversed scale-in stops before it."""
         kept = self._remember(decision, observation, memory, now)
         hold, current = kept["hold"], observation.size
-        is_over = hold is None or now >= hold["until_s"]
-        if is_over or current is None or decision.target >= current:
+        if hold is None or now >= hold["until_s"] or current is None:
+            return decision, kept
+        least = min(current, hold["least"])
+        if decision.target >= least:
             return decision, kept
         reason = (
-            f"{decision.reason}; the last scale-in was reversed at this load: none for"
-            f" {hold['until_s'] - now:.0f} s more"
+            f"{decision.reason}; the last scale-in was reversed at this load: not below"
+            f" {counted(hold['least'], 'executor')} for {hold['until_s'] - now:.0f} s more"
         )
-        return replace(decision, target=current, reason=reason), kept
+        return replace(decision, target=least, reason=reason), kept
 
     def _remember(
         self, decision: Decision, observation: Observation, memory: Memory, now: float
@@ -65,10 +68,11 @@ class Reversal:
         held_rate = _mean_rate(observation, memory, now, "held_rate", _HELD_MEAN_S)
         at_s, change = resized(observation, memory)
         scaled_in, hold = memory.get("scaled_in_rate"), memory.get("hold")
+        before = memory.get("scaled_in_from")
         # A schedule or another controller caused a change that was not requested.
         requested = change * memory.get("requested", 0) > 0
-        if hold and "lasts_s" not in hold:  # a journal of an earlier version
-            hold = {**hold, "lasts_s": self.hold_s}
+        if hold and "least" not in hold:  # a journal of an earlier version
+            hold = {"lasts_s": self.hold_s, "least": observation.size or 1, **hold}
         # The lower bound covers a clock that was set back: the hold must not become longer.
         if hold and now < hold["until_s"] - hold["lasts_s"]:
             hold = None
@@ -76,9 +80,15 @@ class Reversal:
             hold = None
         if change > 0 and requested and _is_same(scaled_in, rate):
             lasts_s = min(2 * hold["lasts_s"], _LONGEST * self.hold_s) if hold else self.hold_s
-            hold = {"rate": held_rate, "until_s": at_s + lasts_s, "lasts_s": lasts_s}
+            hold = {
+                "rate": held_rate,
+                "until_s": at_s + lasts_s,
+                "lasts_s": lasts_s,
+                "least": before or observation.size,
+            }
         if change:
             scaled_in = rate if change < 0 and requested else None
+            before = (observation.size or 0) - change
         elif not _is_same(scaled_in, rate):
             scaled_in = None
         return {
@@ -88,6 +98,7 @@ class Reversal:
             "held_rate": held_rate,
             "t_s": now,
             "scaled_in_rate": scaled_in,
+            "scaled_in_from": before,
             "hold": hold,
         }
 

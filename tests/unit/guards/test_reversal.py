@@ -46,6 +46,22 @@ def test_the_first_scale_in_and_every_scale_out_pass():
     assert job.size == 9
 
 
+def test_a_scale_in_to_the_size_before_the_reversed_one_passes():
+    job = reversed_at(52.0)
+    job.tick(9, 52.0, minutes=1)
+    assert "not below 6 executors" in job.tick(4, 52.0)
+    assert job.size == 6
+
+
+def test_a_job_that_is_below_the_size_before_the_reversed_scale_in_keeps_its_size():
+    job = Job(6)
+    job.tick(6, 52.0, minutes=5)
+    job.tick(3, 52.0)
+    job.tick(5, 52.0, minutes=1)
+    job.tick(3, 52.0, minutes=50)
+    assert job.size == 5
+
+
 def test_a_reversed_scale_in_is_held_for_an_hour():
     job = reversed_at(52.0)
     assert "the last scale-in was reversed at this load" in job.tick(4, 52.0, minutes=58)
@@ -142,4 +158,13 @@ def test_a_hold_of_zero_is_rejected():
 
 def test_memory_holds_plain_values():
     job: Mapping[str, object] = reversed_at(52.0).memory
-    assert set(job) == {"seen", "requested", "rate", "held_rate", "t_s", "scaled_in_rate", "hold"}
+    assert set(job) == {
+        "seen",
+        "requested",
+        "rate",
+        "held_rate",
+        "t_s",
+        "scaled_in_rate",
+        "scaled_in_from",
+        "hold",
+    }
