@@ -10,7 +10,7 @@ from typing import Any
 
 from kubernetes import client
 
-from rheostat.operator.api_errors import ApiError, require_lead
+from rheostat.operator.operator_ports import ApiError, require_lead
 from rheostat.operator.streaming_application import GROUP, KIND, PLURAL, VERSION
 
 _GONE, _THERE = 404, 409
@@ -18,8 +18,7 @@ _WHERE = {"group": GROUP, "version": VERSION, "plural": PLURAL}
 
 
 class ApiCluster:
-    """Performs the writes of ``Controller``; an object that exists already, or not any more, is not
-    an error. Unexpected errors raise the client's ApiException.
+    """Performs the writes of ``Controller``; unexpected errors raise the client's ApiException.
 
     A write while ``leads`` returns False raises NotLeading.
     """
@@ -62,7 +61,7 @@ class ApiCluster:
         await self._call(call, _GONE, _THERE, name=name, namespace=namespace, body=only)
 
     async def tell(self, body: Mapping[str, Any], kind: str, reason: str, message: str) -> None:
-        """Write an event about a resource; ``kind`` is Normal or Warning."""
+        """Write an event about a resource."""
         meta = body["metadata"]
         about = {
             "apiVersion": f"{GROUP}/{VERSION}",

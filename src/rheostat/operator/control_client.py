@@ -13,15 +13,14 @@ import aiohttp
 from rheostat.control.driver_report import Report, report_of
 from rheostat.control.sizing import Sizing, to_json
 from rheostat.errors import BadInput
-from rheostat.operator.api_errors import ApiError, Endpoint, require_lead
+from rheostat.operator.operator_ports import ApiError, Endpoint, require_lead
 
 _WAIT_S = 3.0
 _REASONS = {400: "Refused", 401: "WrongToken", 403: "NoToken", 409: "Refused"}
 
 
 class ControlClient:
-    """A connection pool to all drivers; every answer must arrive within three seconds. An invalid
-    or missing one raises ``ApiError``.
+    """A connection pool to all drivers; every answer must arrive within three seconds.
 
     ``token`` is sent to drivers that have no token of their own. A write while ``leads`` returns
     False raises NotLeading.

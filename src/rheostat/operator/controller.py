@@ -9,11 +9,10 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rheostat.control.driver_report import Report
 from rheostat.errors import BadInput
-from rheostat.operator.api_errors import ApiError, Endpoint
 from rheostat.operator.driver_pod import driver_of, driver_pod
 from rheostat.operator.observed import (
     Condition,
@@ -25,6 +24,7 @@ from rheostat.operator.observed import (
     status_json,
     status_of,
 )
+from rheostat.operator.operator_ports import ApiError, Cluster, ControlApis, Endpoint
 from rheostat.operator.reconcile import (
     Action,
     Adopt,
@@ -39,10 +39,6 @@ from rheostat.operator.reconcile import (
     reconcile,
 )
 from rheostat.operator.streaming_application import Application, application_of
-
-if TYPE_CHECKING:
-    from rheostat.operator.cluster_api import ApiCluster
-    from rheostat.operator.control_client import ControlClient
 
 _log = logging.getLogger("rheostat")
 _SOON_S = 1.0
@@ -59,8 +55,8 @@ class Controller:
 
     def __init__(
         self,
-        cluster: ApiCluster,
-        drivers: ControlClient,
+        cluster: Cluster,
+        drivers: ControlApis,
         round_s: float = 10.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

@@ -12,15 +12,16 @@ pytest.importorskip("uvicorn", reason="comes with the extra serve")
 
 from tests.unit.control.test_server import server_service
 from tests.unit.operator import virtual_time
-from tests.unit.operator.test_controller import Agent, Api, body, controller_of, pod
+from tests.unit.operator.test_controller import Agent, Api, body, pod
 
 from rheostat.control.access import Access
 from rheostat.control.control_app import control_app
 from rheostat.control.server import Server
 from rheostat.control.sizing import Sizing
-from rheostat.operator.api_errors import ApiError, Endpoint
 from rheostat.operator.control_client import ControlClient
+from rheostat.operator.controller import Controller
 from rheostat.operator.metrics_server import certificate
+from rheostat.operator.operator_ports import ApiError, Endpoint
 
 pytestmark = pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl")
 NAME = "etl.n.svc"
@@ -92,7 +93,7 @@ def test_a_controller_reads_the_secret_of_a_resource_once():
     api, agent = SecretApi(), RecordingAgent()
 
     async def run():
-        controller = controller_of(api, agent, round_s=0.02)
+        controller = Controller(api, agent, round_s=0.02)
         driver = {"selector": {"app": "etl"}, "secret": "etl-control", "controlPort": 9000}
         api.bodies["etl"] = body(replicas=2, driver=driver)
         controller.update_pod(pod())

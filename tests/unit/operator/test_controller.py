@@ -10,9 +10,9 @@ from tests.unit.operator import virtual_time
 
 from rheostat.control.driver_report import Report
 from rheostat.control.sizing import Sizing
-from rheostat.operator.api_errors import ApiError
 from rheostat.operator.controller import Controller
 from rheostat.operator.driver_pod import INCARNATION, SIZE
+from rheostat.operator.operator_ports import ApiError
 from rheostat.operator.streaming_application import own_labels
 
 
@@ -65,10 +65,6 @@ class Agent:
         return self.report
 
 
-def controller_of(api: Any, agent: Any, **options: Any) -> Controller:
-    return Controller(api, agent, **options)
-
-
 def body(name="etl", **spec):
     spec.setdefault("driver", {"selector": {"app": "etl"}})
     meta = {"name": name, "namespace": "n", "uid": f"uid-{name}", "generation": 1}
@@ -89,7 +85,7 @@ def play_scenario(play, refuses="", **spec):
     agent.refuses = refuses
 
     async def run():
-        controller = controller_of(api, agent, round_s=0.02)
+        controller = Controller(api, agent, round_s=0.02)
         api.bodies["etl"] = body(**spec)
         controller.update_pod(pod())
         controller.update(dict(api.bodies["etl"]))
@@ -168,7 +164,7 @@ def test_an_unscalable_driver_restarts_once_its_size_is_stable():
     async def run():
         api, agent = Api(), Stiff()
         agent.report = replace(agent.report, can_scale=False, cannot=("a test",))
-        controller = controller_of(api, agent, round_s=0.01, clock=lambda: now[0])
+        controller = Controller(api, agent, round_s=0.01, clock=lambda: now[0])
         own: Any = {"driver": {"template": {"spec": {}}}}
         driver = pod()
         driver["metadata"]["labels"] = own_labels("etl") | {"spark-role": "driver"}

@@ -10,9 +10,9 @@ pytest.importorskip("aiohttp", reason="comes with the extra operator")
 pytest.importorskip("kubernetes", reason="comes with the extra operator")
 
 from rheostat.control.sizing import Sizing
-from rheostat.operator.api_errors import ApiError, Endpoint, NotLeading
 from rheostat.operator.cluster_api import ApiCluster
 from rheostat.operator.control_client import ControlClient
+from rheostat.operator.operator_ports import ApiError, Endpoint, NotLeading
 
 META = {"name": "etl", "namespace": "ns", "uid": "uid"}
 NOWHERE = Endpoint(address="127.0.0.1:1")
