@@ -57,7 +57,7 @@ class Reversal:
             return decision, kept
         reason = (
             f"{decision.reason}; the last scale-in was reversed at this load: not below"
-            f" {counted(hold['least'], 'executor')} for {hold['until_s'] - now:.0f} s more"
+            f" {counted(least, 'executor')} for {hold['until_s'] - now:.0f} s more"
         )
         return replace(decision, target=least, reason=reason), kept
 
@@ -74,9 +74,9 @@ class Reversal:
         if hold and "least" not in hold:  # a journal of an earlier version
             hold = {"lasts_s": self.hold_s, "least": observation.size or 1, **hold}
         # The lower bound covers a clock that was set back: the hold must not become longer.
-        if hold and now < hold["until_s"] - hold["lasts_s"]:
-            hold = None
-        if hold and not _is_same(hold["rate"], held_rate):
+        if hold and (
+            now < hold["until_s"] - hold["lasts_s"] or not _is_same(hold["rate"], held_rate)
+        ):
             hold = None
         if change > 0 and requested and _is_same(scaled_in, rate):
             lasts_s = min(2 * hold["lasts_s"], _LONGEST * self.hold_s) if hold else self.hold_s

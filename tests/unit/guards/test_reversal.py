@@ -58,7 +58,7 @@ def test_a_job_that_is_below_the_size_before_the_reversed_scale_in_keeps_its_siz
     job.tick(6, 52.0, minutes=5)
     job.tick(3, 52.0)
     job.tick(5, 52.0, minutes=1)
-    job.tick(3, 52.0, minutes=50)
+    assert "not below 5 executors" in job.tick(3, 52.0, minutes=50)
     assert job.size == 5
 
 
@@ -148,6 +148,17 @@ def test_a_clock_set_back_ends_the_hold():
     job = reversed_at(52.0)
     job.now -= 7200.0
     job.tick(4, 52.0)
+    assert job.size == 4
+
+
+def test_a_hold_of_an_earlier_version_continues_until_its_end():
+    job = reversed_at(52.0)
+    new = ("held_rate", "scaled_in_from")
+    job.memory = {name: kept for name, kept in job.memory.items() if name not in new}
+    job.memory["hold"] = {name: job.memory["hold"][name] for name in ("rate", "until_s")}
+    job.tick(4, 52.0, minutes=58)
+    assert job.size == 6
+    job.tick(4, 52.0, minutes=2)
     assert job.size == 4
 
 
