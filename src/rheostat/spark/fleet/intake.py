@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from rheostat.errors import BadInput
 
@@ -87,6 +87,19 @@ class NotWritten(Exception):
     """Not all records were written; their sender must send them again."""
 
 
+class Producer(Protocol):
+    """A Kafka producer with the interface of confluent-kafka."""
+
+    def produce(self, topic: str, **record: Any) -> None:
+        """Queue a record."""
+
+    def flush(self, timeout: float) -> int:
+        """Wait for the broker; return the number of unwritten records."""
+
+    def poll(self, timeout: float) -> int:
+        """Serve delivery reports."""
+
+
 @dataclass(slots=True)
 class Meter:
     """A receiver's totals: rows acknowledged by the broker, and seconds at full capacity."""
@@ -125,13 +138,11 @@ class _Writing:
 
 
 class Intake:
-    """Writes records to a topic from any thread, at most ``rows_per_s`` (0: unlimited);
-    ``producer`` is one of confluent-kafka.
-    """
+    """Writes records to a topic from any thread, at most ``rows_per_s`` (0: unlimited)."""
 
     def __init__(
         self,
-        producer: Any,
+        producer: Producer,
         topic: str,
         rows_per_s: float = 0.0,
         answer_s: float = 70.0,
